@@ -1,0 +1,62 @@
+//! The first line of a history file: what the events below it belong to.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// Name of the format, in the header's `format`.
+pub const FORMAT: &str = "lockstorm-history";
+/// Version that this crate writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// The optional first line of `history.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`] of the writer.
+    pub version: u32,
+    /// Name of the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// Seed of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Wall clock at time zero, RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// Drift taken off every lease: share of the lease in parts per million, and milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_ppm: Option<u64>,
+    /// Fixed part of the drift, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_ms: Option<u64>,
+    /// How many permits the lock has (1 for a mutex).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permits: Option<u32>,
+    /// Fields that this version does not know; kept, never refused.
+    #[serde(flatten)]
+    pub extra: Map<String, Json>,
+}
+
+impl Header {
+    /// A header of this version with nothing known of the run.
+    pub fn new() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            scenario: None,
+            seed: None,
+            started: None,
+            drift_ppm: None,
+            drift_ms: None,
+            permits: None,
+            extra: Map::new(),
+        }
+    }
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,290 @@
+//! Verdicts and what stands behind them: the contract of `results.json`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::{FaultPhase, Nanos};
+
+/// Answer to "does the history show a violation?", merged as violated > unknown > valid.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// No violation found, in a history that could have shown one.
+    #[default]
+    Valid,
+    /// The history could not have shown a violation, or the search was cut short.
+    Unknown,
+    /// A violation is proved, with a witness.
+    Violated,
+}
+
+impl Verdict {
+    /// The worse of two answers.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Valid => "valid",
+            Self::Unknown => "unknown",
+            Self::Violated => "violated",
+        })
+    }
+}
+
+/// What is judged, each apart from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Property {
+    /// Two guaranteed holds of distinct owners overlap.
+    MutualExclusion,
+    /// A holder was told, or it was seen, inside its lease that the lock is gone.
+    LostLock,
+    /// A client acted as holder after its lease, while another held.
+    LeaseOverrun,
+    /// A free lock could not be had within a named bound.
+    Liveness,
+}
+
+impl Property {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 4] = [
+        Self::MutualExclusion,
+        Self::LostLock,
+        Self::LeaseOverrun,
+        Self::Liveness,
+    ];
+
+    /// The name used on the command line, in scenarios and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MutualExclusion => "mutual-exclusion",
+            Self::LostLock => "lost-lock",
+            Self::LeaseOverrun => "lease-overrun",
+            Self::Liveness => "liveness",
+        }
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A property name that nobody knows.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown property '{0}'; `lockstorm list properties` names them all")]
+pub struct UnknownProperty(pub String);
+
+impl FromStr for Property {
+    type Err = UnknownProperty;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|property| property.name() == name)
+            .ok_or_else(|| UnknownProperty(name.to_owned()))
+    }
+}
+
+/// Everything the checker says of one history.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The worst answer of all judged properties.
+    pub verdict: Verdict,
+    /// Each judged property. A property without subject matter in this history (no lease, no
+    /// final phase) is absent unless it was asked for by name: it then says `unknown`.
+    pub properties: BTreeMap<Property, Judgement>,
+    /// What the history contains, so that a reader can weigh the verdict.
+    pub coverage: Coverage,
+    /// The faults of the run, in order of injection.
+    pub faults: Vec<FaultSummary>,
+}
+
+/// The answer for one property.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Why the verdict is `unknown`, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Which algorithm decided.
+    pub engine: String,
+    /// How many violations there are in all.
+    pub count: u64,
+    /// The first of them, up to the limit of the options.
+    pub witnesses: Vec<Witness>,
+}
+
+/// Counters that tell whether the run could have shown anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Events read.
+    pub events: u64,
+    /// Operations: invocations, completed or not.
+    pub operations: u64,
+    /// Distinct lock keys.
+    pub keys: u64,
+    /// Distinct owners that asked for a lock.
+    pub owners: u64,
+    /// Acquires granted.
+    pub granted: u64,
+    /// Acquires refused by the server.
+    pub refused: u64,
+    /// Operations whose outcome is indeterminate.
+    pub indeterminate: u64,
+    /// Acquires tried while another owner held, or may have held, the lock.
+    pub contended: u64,
+    /// Grants while at least one fault was active.
+    pub granted_under_fault: u64,
+    /// Holds whose lease ended before they were released.
+    pub expired: u64,
+}
+
+/// A fault of the run, gathered from its notes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultSummary {
+    /// Such as `F1`.
+    pub id: String,
+    /// Such as `kill`.
+    pub kind: String,
+    /// Node, link, client or key.
+    pub target: String,
+    /// Stages with their times and evidence.
+    pub stages: Vec<FaultStage>,
+    /// Operations in flight while it was active.
+    pub operations: u64,
+    /// Violations found inside its window.
+    pub violations: u64,
+}
+
+impl FaultSummary {
+    /// When `phase` was reached, if it was.
+    pub fn at(&self, phase: FaultPhase) -> Option<Nanos> {
+        self.stages
+            .iter()
+            .find(|stage| stage.phase == phase)
+            .map(|stage| stage.time)
+    }
+}
+
+/// One stage of a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultStage {
+    /// Which.
+    pub phase: FaultPhase,
+    /// When.
+    pub time: Nanos,
+    /// Index of the event that says so.
+    pub event: u64,
+    /// What was seen, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+}
+
+/// A minimal set of operations that proves a violation, with the story that explains it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Witness {
+    /// What is violated.
+    pub property: Property,
+    /// Groups witnesses of the same shape: property, faults active, certainty.
+    pub signature: String,
+    /// The lock.
+    pub lock_key: String,
+    /// The claim, in one sentence.
+    pub claim: String,
+    /// When both held (or from when to when the lock could not be had).
+    pub interval: (Nanos, Nanos),
+    /// `false` where the leases leave room for doubt.
+    pub certain: bool,
+    /// The holders involved; dropping any of them makes the history legal.
+    pub holders: Vec<Holder>,
+    /// Faults active from the first grant of the witness to its end.
+    pub faults_active: Vec<String>,
+    /// What happened, in numbered steps that end with the contradiction.
+    pub story: Vec<Step>,
+}
+
+/// One hold of a witness.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Owner.
+    pub client: String,
+    /// Index of the invocation of its acquire.
+    pub op_acquire: u64,
+    /// Index of the invocation of its release, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op_release: Option<u64>,
+    /// When the acquire was sent.
+    pub acquire_invoked: Nanos,
+    /// When the grant arrived: the hold begins.
+    pub granted: Nanos,
+    /// When the release was sent, if it was: the hold ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_invoked: Option<Nanos>,
+    /// Fencing token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<u64>,
+    /// Lease floor: until here the service may not drop the lock. Absent without a lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_floor: Option<Nanos>,
+    /// Lease ceiling: after it the service has certainly dropped the lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ceiling: Option<Nanos>,
+}
+
+/// What a step of a story tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepKind {
+    /// A lock was granted.
+    Grant,
+    /// A lock was refused.
+    Refuse,
+    /// A lease was extended.
+    Renew,
+    /// A lease ended.
+    Expire,
+    /// A fault began or ended.
+    Fault,
+    /// A release was sent or answered.
+    Release,
+    /// The sentence that the story leads to.
+    Contradiction,
+}
+
+/// One step of a story. Every sentence cites the events that it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 1.
+    pub n: u32,
+    /// When.
+    pub t: Nanos,
+    /// Who: a client, a fault id, or `checker` for a conclusion.
+    pub actor: String,
+    /// What kind of step.
+    pub kind: StepKind,
+    /// The sentence, without number and time.
+    pub text: String,
+    /// Who held before it, as the clients could know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Who holds after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// `false` for a conclusion that is inferred, not read off an event.
+    pub certain: bool,
+    /// Indexes of events.
+    pub evidence: Vec<u64>,
+}

@@ -1,0 +1,161 @@
+//! The stored form of runs and suites: the contract of `results.json`, version 1.
+
+use lockstorm_checker::{Analysis, Property, Verdict};
+use lockstorm_scenarios::{CaseLabels, Expected};
+use serde::{Deserialize, Serialize};
+
+/// Version of `results.json` that this crate writes.
+pub const RESULTS_VERSION: u32 = 1;
+
+/// One run of one case: `results.json` of a run folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`RESULTS_VERSION`].
+    pub version: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// What the scenario shows.
+    #[serde(default)]
+    pub description: String,
+    /// Its place in a comparison.
+    pub labels: CaseLabels,
+    /// The seed from which every choice of the run follows.
+    pub seed: u64,
+    /// Which repetition, from 0.
+    #[serde(default)]
+    pub repetition: u32,
+    /// Wall clock at time zero, RFC 3339, UTC.
+    pub started: String,
+    /// From the first server's start to the end of the final phase, in seconds.
+    pub duration_s: f64,
+    /// What came of it, against what was expected.
+    pub outcome: Outcome,
+    /// Each judged property against its expectation.
+    pub expectations: Vec<ExpectationResult>,
+    /// Why the script or the load stopped before its end, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What the checker says of the history.
+    pub analysis: Analysis,
+    /// Where it ran.
+    pub environment: Environment,
+    /// The exact command that repeats the run.
+    pub rerun: String,
+}
+
+/// A run against its expectation, best first; the worst of a suite is the suite's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every property answered as expected.
+    #[default]
+    AsExpected,
+    /// Only a liveness threshold failed.
+    LivenessFailed,
+    /// A property that should have been judged is unknown.
+    Unknown,
+    /// A violation that was not expected, or an expected one that did not appear.
+    Unexpected,
+}
+
+/// One property against its expectation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectationResult {
+    /// Which.
+    pub property: Property,
+    /// What the scenario expects.
+    pub expected: Expected,
+    /// What the checker answered.
+    pub actual: Verdict,
+    /// Whether they agree.
+    pub met: bool,
+}
+
+/// Where a run took place: whatever a reader needs to weigh or repeat it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Version of Lockstorm.
+    pub lockstorm: String,
+    /// Version line of the server, such as `redis 7.0.15 (jemalloc-5.2.1)`.
+    pub server: String,
+    /// Path of the server's program.
+    pub server_path: String,
+    /// Operating system and kernel.
+    pub system: String,
+    /// Number of cores.
+    pub cores: u32,
+    /// `direct`, or `fabric` when the user-space switch was in the path.
+    pub network: String,
+    /// Median of a round trip to the first node, in microseconds, measured before the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_us: Option<f64>,
+    /// The same past the fabric, where there is one: the difference is what the fabric costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_direct_us: Option<f64>,
+    /// The servers.
+    pub nodes: Vec<Node>,
+}
+
+/// One server of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Name, as in the scenario.
+    pub name: String,
+    /// `primary`, `replica` or `master`, at the start of the run.
+    pub role: String,
+    /// Public address.
+    pub address: String,
+}
+
+/// A comparison or a repetition: `results.json` of a suite folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuiteRecord {
+    /// [`RESULTS_VERSION`].
+    pub version: u32,
+    /// Name of the scenario with the matrix, or `suite`.
+    pub name: String,
+    /// What the comparison shows.
+    #[serde(default)]
+    pub description: String,
+    /// Seed of the suite; the runs' seeds follow from it.
+    pub seed: u64,
+    /// Wall clock at the start, RFC 3339, UTC.
+    pub started: String,
+    /// In seconds.
+    pub duration_s: f64,
+    /// The runs, in order.
+    pub runs: Vec<SuiteRun>,
+    /// Combinations that make no sense or were not reached.
+    pub not_run: Vec<NotRun>,
+    /// The exact command that repeats the suite.
+    pub rerun: String,
+}
+
+/// One run of a suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuiteRun {
+    /// Run folder, relative to the suite folder.
+    pub folder: String,
+    /// The same as that folder's `results.json`.
+    pub record: RunRecord,
+}
+
+/// A cell of the comparison without a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// Which.
+    pub labels: CaseLabels,
+    /// Why.
+    pub reason: String,
+}
+
+impl SuiteRecord {
+    /// The worst outcome of the runs.
+    pub fn outcome(&self) -> Outcome {
+        self.runs
+            .iter()
+            .map(|run| run.record.outcome)
+            .max()
+            .unwrap_or_default()
+    }
+}

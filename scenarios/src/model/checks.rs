@@ -1,0 +1,44 @@
+//! What is checked, and what verdicts are expected.
+
+use lockstorm_checker::{Property, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::duration::Span;
+
+/// `[checks]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Checks {
+    /// Judge these properties only; absent means all that the history has matter for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<Property>>,
+    /// How long a lock may stay unobtainable in the final phase, beyond one lease.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub liveness_bound: Option<Span>,
+}
+
+/// What `expect` says of a property. A property it does not name is expected to be `valid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expected {
+    /// No violation found, in a run that could have shown one.
+    Valid,
+    /// A violation, without which the run has failed.
+    Violated,
+    /// The run cannot tell.
+    Unknown,
+    /// Nothing is claimed.
+    Any,
+}
+
+impl Expected {
+    /// Whether `verdict` is what was expected.
+    pub fn is_met_by(self, verdict: Verdict) -> bool {
+        match self {
+            Self::Valid => verdict == Verdict::Valid,
+            Self::Violated => verdict == Verdict::Violated,
+            Self::Unknown => verdict == Verdict::Unknown,
+            Self::Any => true,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Durations as people write them: a number and a unit, such as `"250ms"`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A length of time, written as a string with a unit (`us`, `ms`, `s`, `m`, `h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Span(pub Duration);
+
+/// Why a text is no duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a duration; write a number and a unit (us, ms, s, m, h), such as \"250ms\"")]
+pub struct ParseDurationError(pub String);
+
+/// Units, largest first, so that printing picks the largest that divides.
+const UNITS: [(&str, u64); 5] = [
+    ("h", 3_600_000_000),
+    ("m", 60_000_000),
+    ("s", 1_000_000),
+    ("ms", 1_000),
+    ("us", 1),
+];
+
+impl Span {
+    /// `ms` milliseconds.
+    pub const fn from_millis(ms: u64) -> Self {
+        Self(Duration::from_millis(ms))
+    }
+
+    /// `s` seconds.
+    pub const fn from_secs(s: u64) -> Self {
+        Self(Duration::from_secs(s))
+    }
+
+    /// Whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0.as_millis() as u64
+    }
+}
+
+impl FromStr for Span {
+    type Err = ParseDurationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refuse = || ParseDurationError(text.to_owned());
+        let trimmed = text.trim();
+        let digits = trimmed
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .ok_or_else(refuse)?;
+        let (number, unit) = trimmed.split_at(digits);
+        let micros = UNITS
+            .iter()
+            .find(|(name, _)| *name == unit.trim())
+            .ok_or_else(refuse)?
+            .1;
+        let number: f64 = number.parse().map_err(|_| refuse())?;
+        Duration::try_from_secs_f64(number * micros as f64 / 1e6)
+            .map(Self)
+            .map_err(|_| refuse())
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = ParseDurationError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.as_micros() as u64;
+        if micros == 0 {
+            return f.write_str("0s");
+        }
+        let (unit, size) = UNITS
+            .into_iter()
+            .find(|(_, size)| micros.is_multiple_of(*size))
+            .expect("every number of microseconds is a multiple of one microsecond");
+        write!(f, "{}{unit}", micros / size)
+    }
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> Self {
+        span.to_string()
+    }
+}
+
+/// A duration drawn anew each time from a range, written `"5ms..20ms"` or, fixed, `"5ms"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DurationRange {
+    /// Shortest.
+    pub min: Span,
+    /// Longest; not below the shortest.
+    pub max: Span,
+}
+
+impl DurationRange {
+    /// From `min_ms` to `max_ms` milliseconds.
+    pub const fn from_millis(min_ms: u64, max_ms: u64) -> Self {
+        Self {
+            min: Span::from_millis(min_ms),
+            max: Span::from_millis(max_ms),
+        }
+    }
+}
+
+impl FromStr for DurationRange {
+    type Err = ParseDurationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (min, max) = text.split_once("..").unwrap_or((text, text));
+        let (min, max) = (min.parse()?, max.parse()?);
+        if min > max {
+            Err(ParseDurationError(text.to_owned()))
+        } else {
+            Ok(Self { min, max })
+        }
+    }
+}
+
+impl TryFrom<String> for DurationRange {
+    type Error = ParseDurationError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<DurationRange> for String {
+    fn from(range: DurationRange) -> Self {
+        if range.min == range.max {
+            range.min.to_string()
+        } else {
+            format!("{}..{}", range.min, range.max)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The scenario as written: one type for each table of the file.
+//!
+//! Enums are externally tagged and unknown fields are refused, so that an error points at the
+//! exact value.
+
+mod checks;
+mod clients;
+mod duration;
+mod fault;
+mod lock;
+mod matrix;
+mod scenario;
+mod step;
+mod storm;
+mod topology;
+
+pub use checks::{Checks, Expected};
+pub use clients::Clients;
+pub use duration::{DurationRange, ParseDurationError, Span};
+pub use fault::{
+    Cut, CutMode, DeleteKey, FaultSpec, Kill, KillClient, Link, Memory, NodeTarget, Pause,
+    PauseClient, Promote, Restart,
+};
+pub use lock::{Lock, LockKind, Redlock, Setnx, Token};
+pub use matrix::Matrix;
+pub use scenario::{Case, CaseLabels, Scenario, Workload};
+pub use step::{
+    Acquire, AcquireReply, Await, Release, ReleaseReply, Renew, RenewReply, ResumeClient, Step,
+    Work,
+};
+pub use storm::{NemesisEntry, Storm};
+pub use topology::{Independent, Persistence, Replicated, Single, Topology, TopologyKind};

@@ -1,0 +1,134 @@
+//! The whole file, and the cases that it stands for.
+
+use std::collections::BTreeMap;
+
+use lockstorm_checker::Property;
+use serde::{Deserialize, Serialize};
+
+use super::checks::{Checks, Expected};
+use super::clients::Clients;
+use super::lock::{Lock, LockKind};
+use super::matrix::Matrix;
+use super::step::Step;
+use super::storm::{NemesisEntry, Storm};
+use super::topology::Topology;
+
+/// A scenario file as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// Short name: lower-case words joined by `-`; the folder of its runs.
+    pub name: String,
+    /// What it shows, in a sentence or two.
+    #[serde(default)]
+    pub description: String,
+    /// Column of a comparison; the name where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hazard: Option<String>,
+    /// The locks for which `expect` holds; absent means every lock that suits the topology.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applies_to: Option<Vec<LockKind>>,
+    /// Expected verdicts; a property that is not named is expected to be `valid`.
+    #[serde(default)]
+    pub expect: BTreeMap<Property, Expected>,
+    /// Servers. Required unless there is a `[matrix]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
+    /// Lock under test. Required unless there is a `[matrix]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<Lock>,
+    /// Clients.
+    #[serde(default)]
+    pub clients: Clients,
+    /// Checks.
+    #[serde(default)]
+    pub checks: Checks,
+    /// Script of a litmus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step: Vec<Step>,
+    /// Load of a storm; a scenario has either steps or a storm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storm: Option<Storm>,
+    /// Faults of a storm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nemesis: Vec<NemesisEntry>,
+    /// Comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Matrix>,
+}
+
+/// One thing to run: a validated scenario without a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Name of the scenario file that describes the workload.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// Its place in a comparison.
+    pub labels: CaseLabels,
+    /// Expected verdicts.
+    pub expect: BTreeMap<Property, Expected>,
+    /// Servers.
+    pub topology: Topology,
+    /// Lock under test.
+    pub lock: Lock,
+    /// Clients.
+    pub clients: Clients,
+    /// Checks.
+    pub checks: Checks,
+    /// What the clients and the nemesis do.
+    pub workload: Workload,
+}
+
+/// Where a case stands in a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CaseLabels {
+    /// Lock, as in [`Lock::label`].
+    pub lock: String,
+    /// Topology, as in [`Topology::label`].
+    pub topology: String,
+    /// Hazard: the column.
+    pub hazard: String,
+}
+
+/// What the clients and the nemesis do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// A deterministic script.
+    Litmus(Vec<Step>),
+    /// Load with faults on a schedule.
+    Storm(Storm, Vec<NemesisEntry>),
+}
+
+impl Case {
+    /// The expected verdict for `property`.
+    pub fn expected(&self, property: Property) -> Expected {
+        self.expect
+            .get(&property)
+            .copied()
+            .unwrap_or(Expected::Valid)
+    }
+
+    /// The case as a scenario file of its own, which runs exactly this case.
+    pub fn to_scenario(&self) -> Scenario {
+        let (step, storm, nemesis) = match self.workload.clone() {
+            Workload::Litmus(steps) => (steps, None, Vec::new()),
+            Workload::Storm(storm, nemesis) => (Vec::new(), Some(storm), nemesis),
+        };
+        Scenario {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            hazard: Some(self.labels.hazard.clone()),
+            applies_to: None,
+            expect: self.expect.clone(),
+            topology: Some(self.topology.clone()),
+            lock: Some(self.lock.clone()),
+            clients: self.clients.clone(),
+            checks: self.checks.clone(),
+            step,
+            storm,
+            nemesis,
+            matrix: None,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The storm: clients under load while the nemesis works through its schedule.
+
+use serde::{Deserialize, Serialize};
+
+use super::duration::Span;
+use super::fault::FaultSpec;
+
+/// `[storm]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Storm {
+    /// How long the load lasts, before everything is healed and checked.
+    pub duration: Span,
+}
+
+/// One `[[nemesis]]`: a fault that comes back through the whole storm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NemesisEntry {
+    /// What is done.
+    pub fault: FaultSpec,
+    /// From the end of one to the start of the next, on average; drawn from half to one and a
+    /// half of it.
+    pub every: Span,
+    /// How long each lasts before it is healed.
+    pub lasts: Span,
+}

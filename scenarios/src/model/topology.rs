@@ -1,0 +1,138 @@
+//! Which real servers a scenario runs on.
+
+use serde::{Deserialize, Serialize};
+
+/// The servers, as `topology.<kind> = { ... }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topology {
+    /// One server, node `primary`.
+    Single(Single),
+    /// A primary and replicas: nodes `primary`, `replica-1`, ...
+    Replicated(Replicated),
+    /// Masters that know nothing of each other: nodes `n1`, `n2`, ...
+    Independent(Independent),
+}
+
+/// A topology without its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TopologyKind {
+    /// See [`Topology::Single`].
+    Single,
+    /// See [`Topology::Replicated`].
+    Replicated,
+    /// See [`Topology::Independent`].
+    Independent,
+}
+
+/// Parameters of [`Topology::Single`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Single {
+    /// What the server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+}
+
+/// Parameters of [`Topology::Replicated`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Replicated {
+    /// How many replicas the primary has.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// Parameters of [`Topology::Independent`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Independent {
+    /// How many masters; odd, so that a majority is defined.
+    #[serde(default = "five")]
+    pub nodes: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+}
+
+const fn five() -> u32 {
+    5
+}
+
+/// What a server keeps on disk, and so what a restart remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Persistence {
+    /// Nothing: a restart forgets every lock.
+    #[default]
+    None,
+    /// Append-only file, synced each second.
+    AofEverysec,
+    /// Append-only file, synced before each reply.
+    AofAlways,
+    /// Snapshots.
+    Rdb,
+}
+
+impl Topology {
+    /// Without parameters.
+    pub const fn kind(&self) -> TopologyKind {
+        match self {
+            Self::Single(_) => TopologyKind::Single,
+            Self::Replicated(_) => TopologyKind::Replicated,
+            Self::Independent(_) => TopologyKind::Independent,
+        }
+    }
+
+    /// What its servers keep on disk.
+    pub const fn persistence(&self) -> Persistence {
+        match self {
+            Self::Single(single) => single.persistence,
+            Self::Replicated(replicated) => replicated.persistence,
+            Self::Independent(independent) => independent.persistence,
+        }
+    }
+
+    /// The names of its nodes, in order.
+    pub fn nodes(&self) -> Vec<String> {
+        match self {
+            Self::Single(_) => vec!["primary".to_owned()],
+            Self::Replicated(replicated) => std::iter::once("primary".to_owned())
+                .chain((1..=replicated.replicas).map(|n| format!("replica-{n}")))
+                .collect(),
+            Self::Independent(independent) => {
+                (1..=independent.nodes).map(|n| format!("n{n}")).collect()
+            }
+        }
+    }
+
+    /// How reports name it: `single`, `replicated (1 replica)`, `independent (5 nodes)`.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Single(_) => "single".to_owned(),
+            Self::Replicated(Replicated { replicas: 1, .. }) => "replicated (1 replica)".to_owned(),
+            Self::Replicated(replicated) => {
+                format!("replicated ({} replicas)", replicated.replicas)
+            }
+            Self::Independent(independent) => format!("independent ({} nodes)", independent.nodes),
+        }
+    }
+}
+
+impl TopologyKind {
+    /// The word used in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Replicated => "replicated",
+            Self::Independent => "independent",
+        }
+    }
+}
