@@ -1,0 +1,76 @@
+//! What the nemesis needs of a deployment: hands on processes, links and clients.
+
+use async_trait::async_trait;
+use lockstorm_scenarios::Memory;
+
+use crate::error::FaultError;
+use crate::network::Network;
+
+/// Real servers and clients that the nemesis may break.
+#[async_trait]
+pub trait Deployment: Send + Sync {
+    /// Names of the nodes, in order.
+    fn nodes(&self) -> Vec<String>;
+
+    /// The nodes that take writes: the primary, or every master.
+    fn writable(&self) -> Vec<String>;
+
+    /// Process id of a node's server; `None` while it is dead.
+    fn pid(&self, node: &str) -> Option<i32>;
+
+    /// SIGKILL of a node's server, and its burial. Does nothing to a dead one.
+    async fn kill(&self, node: &str) -> Result<(), FaultError>;
+
+    /// Starts a dead node's server and waits until it answers; with [`Memory::Lost`] its files
+    /// are removed first. A former primary comes back as it was: a primary.
+    async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError>;
+
+    /// Makes a replica the primary and has clients use it from their next operation on.
+    async fn promote(&self, node: &str) -> Result<(), FaultError>;
+
+    /// Sends one command to a node, past any cut link, and gives its reply as text.
+    ///
+    /// # Errors
+    /// [`FaultError::Node`] when there is no reply within a named limit, or an error reply.
+    async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError>;
+
+    /// The switchable network, if this run has one.
+    fn network(&self) -> Option<&dyn Network>;
+
+    /// The clients.
+    fn clients(&self) -> &dyn Clients;
+}
+
+/// How a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientState {
+    /// Goes about its business.
+    Running,
+    /// Stands still: it sends nothing and sees no reply.
+    Paused,
+    /// Will die after some further commands.
+    Doomed,
+    /// Dead; it does not come back.
+    Dead,
+}
+
+/// The clients of a run, as the nemesis sees them.
+pub trait Clients: Send + Sync {
+    /// Names of the clients, in order.
+    fn names(&self) -> Vec<String>;
+
+    /// How a client stands; `None` if there is no such client.
+    fn state(&self, client: &str) -> Option<ClientState>;
+
+    /// How many commands a client has sent: a paused or dead client's number stands still.
+    fn commands(&self, client: &str) -> Option<u64>;
+
+    /// Stops a client where it stands.
+    fn pause(&self, client: &str) -> Result<(), FaultError>;
+
+    /// Lets a paused client go on.
+    fn resume(&self, client: &str) -> Result<(), FaultError>;
+
+    /// Kills a client, at once or when `after_commands` further commands were answered.
+    fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError>;
+}

@@ -1,0 +1,52 @@
+//! Why a fault could not be injected, observed or healed.
+
+use std::time::Duration;
+
+/// What was attempted, on what, and why it did not work.
+#[derive(Debug, thiserror::Error)]
+pub enum FaultError {
+    /// The scenario names a node that the topology does not have.
+    #[error("there is no node '{0}' in this topology")]
+    UnknownNode(String),
+    /// The scenario names a client that does not exist (yet).
+    #[error("there is no client '{0}'; a client comes into being with its first step")]
+    UnknownClient(String),
+    /// The fault needs a network that can cut links.
+    #[error("cannot cut {from}→{to}: this run has no switchable network")]
+    NoNetwork {
+        /// Where bytes come from.
+        from: String,
+        /// Where they should no longer arrive.
+        to: String,
+    },
+    /// The node is not in the state that the fault needs.
+    #[error("cannot {action} '{node}': {reason}")]
+    Node {
+        /// What was attempted.
+        action: &'static str,
+        /// On which node.
+        node: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The fault was injected and no probe saw an effect.
+    #[error("{kind} of {target} had no observed effect within {within:?}: {last}")]
+    NoEffect {
+        /// Kind of the fault.
+        kind: &'static str,
+        /// What it should have hit.
+        target: String,
+        /// How long the probe tried.
+        within: Duration,
+        /// What the last probe saw.
+        last: String,
+    },
+    /// A heal was asked for where nothing is broken.
+    #[error("no active {kind} of {target} to heal")]
+    NothingToHeal {
+        /// Kind of the fault.
+        kind: &'static str,
+        /// What it should have hit.
+        target: String,
+    },
+}
