@@ -66,11 +66,20 @@ pub trait Clients: Send + Sync {
     fn commands(&self, client: &str) -> Option<u64>;
 
     /// Stops a client where it stands.
+    ///
+    /// # Errors
+    /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn pause(&self, client: &str) -> Result<(), FaultError>;
 
     /// Lets a paused client go on.
+    ///
+    /// # Errors
+    /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn resume(&self, client: &str) -> Result<(), FaultError>;
 
     /// Kills a client, at once or when `after_commands` further commands were answered.
+    ///
+    /// # Errors
+    /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError>;
 }

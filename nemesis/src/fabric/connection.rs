@@ -1,0 +1,200 @@
+//! One connection through the fabric: admitted, forwarded, and carried in both directions.
+
+use std::future::ready;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::{sleep, timeout};
+
+use super::link::{Gate, Link};
+
+/// Buffer of one direction of one connection. Redis replies are small; larger buffers gained
+/// nothing for bulk copies over loopback and cost memory at thousands of connections.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// How long a server may take to accept. On loopback it answers at once unless its backlog is
+/// full, and then the caller is better served by a reset than by silence.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often a connection that a cut holds back asks whether its caller still waits.
+const GIVEN_UP_EVERY: Duration = Duration::from_millis(100);
+
+/// The two directed links that a connection uses.
+pub(super) struct Path {
+    /// From the caller to the server.
+    pub(super) there: Arc<Link>,
+    /// From the server to the caller.
+    pub(super) back: Arc<Link>,
+}
+
+/// How one direction of a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The source finished, and the destination was told so.
+    Finished,
+    /// The destination takes nothing any more. The source learns of it from the other direction,
+    /// which may be cut.
+    DestinationGone,
+}
+
+/// The source of one direction reset the connection.
+struct SourceReset;
+
+/// Carries one accepted connection from its admission to its end.
+pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path) {
+    // Without this, small replies wait for the acknowledgement of the ones before them.
+    let _ = caller.set_nodelay(true);
+    let reached = tokio::select! {
+        biased;
+        () = reset(&path) => None,
+        reached = reach(&caller, address, &path) => reached,
+    };
+    let Some(mut server) = reached else {
+        abort(&caller);
+        return;
+    };
+    let clean = tokio::select! {
+        biased;
+        () = reset(&path) => false,
+        clean = exchange(&mut caller, &mut server, &path) => clean,
+    };
+    if !clean {
+        abort(&caller);
+        abort(&server);
+    }
+}
+
+/// Returns once either direction resets its connections.
+async fn reset(path: &Path) {
+    let (mut there, mut back) = (path.there.gate(), path.back.gate());
+    tokio::select! {
+        () = there.reset() => {}
+        () = back.reset() => {}
+    }
+}
+
+/// Connects to the server once both directions are open, as a handshake needs both. `None` when
+/// the caller gave up before that, or the server refuses.
+async fn reach(caller: &TcpStream, address: SocketAddr, path: &Path) -> Option<TcpStream> {
+    if !admit(caller, path).await {
+        return None;
+    }
+    let connected = timeout(CONNECT_WITHIN, connect(caller, address)).await;
+    connected.ok()?.ok()
+}
+
+/// Returns once both directions are open: whether the caller, if it had to wait, still waits.
+/// Behind a real black hole there would be no connection yet, so what an impatient caller wrote
+/// before it gave up must not reach the server after the heal.
+async fn admit(caller: &TcpStream, path: &Path) -> bool {
+    let mut open = pin!(async {
+        let (mut there, mut back) = (path.there.gate(), path.back.gate());
+        while !(there.is_open() && back.is_open()) {
+            there.pass(1).await;
+            back.pass(1).await;
+        }
+    });
+    tokio::select! {
+        biased;
+        () = &mut open => return true,
+        () = ready(()) => {}
+    }
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut open => return !gave_up(caller).await,
+            () = sleep(GIVEN_UP_EVERY) => if gave_up(caller).await { return false; },
+        }
+    }
+}
+
+/// Whether a caller has closed its side, read without taking any of its bytes.
+async fn gave_up(caller: &TcpStream) -> bool {
+    tokio::select! {
+        biased;
+        state = caller.ready(Interest::READABLE) => {
+            state.map_or(true, Ready::is_read_closed)
+        },
+        () = ready(()) => false,
+    }
+}
+
+/// Connects from the caller's own address, so that the server sees who calls.
+async fn connect(caller: &TcpStream, address: SocketAddr) -> io::Result<TcpStream> {
+    let from = SocketAddr::new(caller.peer_addr()?.ip(), 0);
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_nodelay(true)?;
+    socket.bind(from)?;
+    socket.connect(address).await
+}
+
+/// Pumps both directions until both ended: whether they ended without a reset.
+async fn exchange(caller: &mut TcpStream, server: &mut TcpStream, path: &Path) -> bool {
+    let (from_caller, to_caller) = caller.split();
+    let (from_server, to_server) = server.split();
+    let there = pump(from_caller, to_server, path.there.gate());
+    let back = pump(from_server, to_caller, path.back.gate());
+    match tokio::try_join!(there, back) {
+        Ok((there, back)) => there == End::Finished && back == End::Finished,
+        Err(SourceReset) => false,
+    }
+}
+
+/// Pumps one direction; a reset of its source ends the whole connection.
+async fn pump(
+    mut from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    mut gate: Gate<'_>,
+) -> Result<End, SourceReset> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        // The end of a stream travels its link as bytes do, and is held back as they are.
+        match from.read(&mut buffer).await {
+            Err(_) => {
+                gate.pass(1).await;
+                return Err(SourceReset);
+            }
+            Ok(0) => {
+                gate.pass(1).await;
+                return Ok(match to.shutdown().await {
+                    Ok(()) => End::Finished,
+                    Err(_) => End::DestinationGone,
+                });
+            }
+            Ok(size) => {
+                if deliver(&buffer[..size], &mut to, &mut gate).await.is_err() {
+                    return Ok(End::DestinationGone);
+                }
+            }
+        }
+    }
+}
+
+/// Writes bytes while the gate is open, and holds back the rest of them when it shuts.
+async fn deliver(bytes: &[u8], to: &mut WriteHalf<'_>, gate: &mut Gate<'_>) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        gate.pass(rest.len()).await;
+        tokio::select! {
+            biased;
+            written = to.write(rest) => rest = &rest[written?..],
+            () = gate.shut() => {}
+        }
+    }
+    Ok(())
+}
+
+/// Resets a connection when its stream is dropped. If the system refuses, the peer sees an
+/// ordinary end of the stream, which is the next best thing.
+pub(super) fn abort(stream: &TcpStream) {
+    let _ = stream.set_zero_linger();
+}
