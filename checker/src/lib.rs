@@ -10,6 +10,7 @@
 //! ```
 
 pub mod history;
+pub mod names;
 pub mod verdict;
 
 pub use history::{Event, Nanos};

@@ -1,0 +1,224 @@
+//! Bytes → history, line by line.
+
+use std::io::{BufRead, Read as _};
+
+use serde_json::error::Category;
+
+use super::line;
+use crate::history::order::Order;
+use crate::history::{Event, FORMAT, Header, History, TornLine, VERSION};
+use crate::names::Names;
+
+/// Longest line that is read. Events take some hundred bytes; the limit keeps a file without line
+/// ends from filling the memory.
+pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A history that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The bytes could not be had.
+    #[error("cannot read {file} after line {line}: {cause}; check that the file can be read")]
+    Io {
+        /// Name of the history.
+        file: String,
+        /// The last line that was read.
+        line: u64,
+        /// What the reader says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// A line is no event, or cannot stand where it stands.
+    #[error("{file}:{line}:{column}: {reason}; {mend}")]
+    Malformed {
+        /// Name of the history.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// From 1; 0 when it is about the line as a whole.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+        /// What sets it right.
+        mend: String,
+    },
+}
+
+/// Reads a history in the project's own format, which `source` names in errors.
+///
+/// An empty input is an empty history.
+///
+/// # Errors
+/// [`ReadError`] when the bytes cannot be had, or at the first line that is malformed. A last line
+/// that was cut short is no error: it is [`History::torn`].
+pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadError> {
+    let mut input = Input {
+        reader,
+        file: source,
+        line: 0,
+        bytes: Vec::new(),
+    };
+    let mut names = Names::default();
+    let mut order = Order::default();
+    let mut history = History::default();
+    while input.advance()? {
+        if input.line == 1 {
+            match input.header() {
+                Ok(Some(header)) => {
+                    history.header = header;
+                    continue;
+                }
+                // An unreadable first line is judged as an event, below.
+                Ok(None) | Err(Fault::Json(_)) => {}
+                Err(fault) => return Err(input.error(fault)),
+            }
+        }
+        match input.event(&mut names, &mut order) {
+            Ok(event) => history.events.push(event),
+            Err(Fault::Json(error)) if input.is_torn(&error)? => {
+                history.torn = Some(TornLine {
+                    line: input.line,
+                    bytes: input.bytes.len(),
+                    reason: reason(&error),
+                });
+            }
+            Err(fault) => return Err(input.error(fault)),
+        }
+    }
+    Ok(history)
+}
+
+/// Why a line is refused.
+enum Fault {
+    Json(serde_json::Error),
+    Other { reason: String, mend: String },
+}
+
+struct Input<'a, R> {
+    reader: R,
+    file: &'a str,
+    line: u64,
+    bytes: Vec<u8>,
+}
+
+impl<R: BufRead> Input<'_, R> {
+    /// Takes the next line; `false` at the end.
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        self.bytes.clear();
+        let limit = LINE_BYTES_MAX as u64 + 1;
+        let read = self
+            .reader
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut self.bytes);
+        if let Err(cause) = read {
+            return Err(self.io(cause));
+        }
+        self.line += 1;
+        if self.bytes.len() > LINE_BYTES_MAX {
+            return Err(self.error(Fault::Other {
+                reason: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
+                mend: "write one event a line".to_owned(),
+            }));
+        }
+        Ok(!self.bytes.is_empty())
+    }
+
+    /// The line without its end, so that columns count within it.
+    fn content(&self) -> &[u8] {
+        self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
+    }
+
+    fn header(&self) -> Result<Option<Header>, Fault> {
+        if !line::is_header(self.content()).map_err(Fault::Json)? {
+            return Ok(None);
+        }
+        let header: Header = serde_json::from_slice(self.content()).map_err(|error| Fault::Other {
+            reason: format!("the header cannot be read: {}", reason(&error)),
+            mend: format!(
+                "begin it with {{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}, or leave it out"
+            ),
+        })?;
+        if header.format != FORMAT {
+            return Err(Fault::Other {
+                reason: format!("the format is {:?}, not {FORMAT:?}", header.format),
+                mend: "convert the history, or correct its header".to_owned(),
+            });
+        }
+        if header.version != VERSION {
+            return Err(Fault::Other {
+                reason: format!(
+                    "version {} of the format is not supported, only version {VERSION}",
+                    header.version
+                ),
+                mend: "use the version of lockstorm that wrote it".to_owned(),
+            });
+        }
+        Ok(Some(header))
+    }
+
+    fn event(&self, names: &mut Names, order: &mut Order) -> Result<Event, Fault> {
+        let line = line::parse(self.content(), names).map_err(Fault::Json)?;
+        let event = line.into_event(order.index_next(), names);
+        order.push(&event).map_err(|disorder| Fault::Other {
+            reason: disorder.reason,
+            mend: disorder.mend.to_owned(),
+        })?;
+        Ok(event)
+    }
+
+    /// Whether the line was cut short: it is the last one, and its JSON ends too early, or breaks
+    /// off in any other way without a line end.
+    fn is_torn(&mut self, error: &serde_json::Error) -> Result<bool, ReadError> {
+        let cut = match error.classify() {
+            Category::Eof => true,
+            Category::Syntax => self.bytes.last() != Some(&b'\n'),
+            Category::Data | Category::Io => false,
+        };
+        if !cut {
+            return Ok(false);
+        }
+        match self.reader.fill_buf() {
+            Ok(rest) => Ok(rest.is_empty()),
+            Err(cause) => Err(self.io(cause)),
+        }
+    }
+
+    fn io(&self, cause: std::io::Error) -> ReadError {
+        ReadError::Io {
+            file: self.file.to_owned(),
+            line: self.line,
+            cause,
+        }
+    }
+
+    fn error(&self, fault: Fault) -> ReadError {
+        let (column, reason, mend) = match fault {
+            Fault::Json(error) => (error.column(), reason(&error), mend(&error)),
+            Fault::Other { reason, mend } => (0, reason, mend),
+        };
+        ReadError::Malformed {
+            file: self.file.to_owned(),
+            line: self.line,
+            column,
+            reason,
+            mend,
+        }
+    }
+}
+
+/// What `serde_json` says, without the place, which counts from the start of the line.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+fn mend(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Data => "correct the field, or delete the line",
+        Category::Syntax | Category::Eof | Category::Io => {
+            "every line must be one JSON object; repair or delete this one"
+        }
+    }
+    .to_owned()
+}
