@@ -3,10 +3,33 @@
 //! For: turning `results.json` and `history.jsonl` of a run folder into HTML, PNG, JUnit,
 //! Markdown and terminal text. Not for: running, judging, or anything that needs a server. Any
 //! stored run can be rendered again, and equal input gives equal bytes.
+//!
+//! ```text
+//! results.json ─→ record ─→ grid, findings ─→ terminal, Markdown, JUnit, HTML
+//! history.jsonl ─→ trace ─→ drawings ─→ SVG (in the HTML), PNG
+//! ```
 
+mod encode;
+mod error;
+mod files;
+mod finding;
+mod grid;
+mod inert;
+mod junit;
+mod markdown;
 mod model;
+#[cfg(test)]
+mod sample;
+mod story;
+mod terminal;
+mod words;
 
+pub use encode::{RESULTS_FILE, Record, read_record, read_run, read_suite, write_run, write_suite};
+pub use error::RenderError;
+pub use junit::{junit_run, junit_suite};
+pub use markdown::{markdown_run, markdown_suite};
 pub use model::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
+pub use terminal::{TerminalOptions, terminal_run, terminal_suite};

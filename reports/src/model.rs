@@ -149,6 +149,17 @@ pub struct NotRun {
     pub reason: String,
 }
 
+impl NotRun {
+    /// How the reason begins when the suite ended before this cell's turn; any other reason says
+    /// why the combination makes no sense.
+    pub const NOT_REACHED: &'static str = "not reached";
+
+    /// Whether the combination makes sense and only its turn never came.
+    pub fn was_not_reached(&self) -> bool {
+        self.reason.starts_with(Self::NOT_REACHED)
+    }
+}
+
 impl SuiteRecord {
     /// The worst outcome of the runs.
     pub fn outcome(&self) -> Outcome {

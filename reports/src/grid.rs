@@ -1,0 +1,287 @@
+//! The comparison: which lock on which topology did what under which hazard.
+//!
+//! One arrangement for the terminal, Markdown, HTML and the PNG; each of them only draws it.
+
+use lockstorm_checker::{Property, Verdict};
+use lockstorm_scenarios::CaseLabels;
+
+use crate::model::{NotRun, Outcome, RunRecord, SuiteRecord, SuiteRun};
+use crate::words;
+
+/// Rows are locks on topologies, columns are hazards, both in order of first appearance.
+pub(crate) struct Grid<'a> {
+    pub(crate) hazards: Vec<&'a str>,
+    pub(crate) rows: Vec<Row<'a>>,
+}
+
+/// One lock on one topology.
+pub(crate) struct Row<'a> {
+    pub(crate) lock: &'a str,
+    pub(crate) topology: &'a str,
+    /// One for each hazard.
+    pub(crate) cells: Vec<Cell<'a>>,
+}
+
+/// What is known of one combination.
+pub(crate) enum Cell<'a> {
+    /// It ran, once or more.
+    Ran(Tally<'a>),
+    /// It makes no sense; the reason says why.
+    NotApplicable(&'a str),
+    /// Nobody ran it.
+    NotRun,
+}
+
+/// The runs of one cell.
+pub(crate) struct Tally<'a> {
+    pub(crate) runs: Vec<&'a SuiteRun>,
+    /// The worst verdict of the runs, see [`run_verdict`].
+    pub(crate) verdict: Verdict,
+    /// How many runs were violated.
+    pub(crate) violated: u64,
+    /// The worst outcome of the runs.
+    pub(crate) outcome: Outcome,
+    /// The violated properties, in the order of reports.
+    pub(crate) properties: Vec<Property>,
+}
+
+/// The verdict of a run as one word: violated if anything is. Otherwise a liveness that could not
+/// be decided does not blur what the safety properties say.
+pub(crate) fn run_verdict(run: &RunRecord) -> Verdict {
+    if run.analysis.verdict == Verdict::Violated {
+        return Verdict::Violated;
+    }
+    let judged = &run.analysis.properties;
+    judged
+        .iter()
+        .filter(|(property, _)| **property != Property::Liveness || judged.len() == 1)
+        .map(|(_, judgement)| judgement.verdict)
+        .reduce(Verdict::merge)
+        // A run in which nothing was judged has shown nothing.
+        .unwrap_or(Verdict::Unknown)
+}
+
+impl<'a> Grid<'a> {
+    /// Arranges the runs of a suite.
+    pub(crate) fn new(suite: &'a SuiteRecord) -> Self {
+        let labels = || {
+            let ran = suite.runs.iter().map(|run| &run.record.labels);
+            ran.chain(suite.not_run.iter().map(|not_run| &not_run.labels))
+        };
+        let mut hazards: Vec<&str> = Vec::new();
+        let mut places: Vec<(&str, &str)> = Vec::new();
+        for label in labels() {
+            if !hazards.contains(&label.hazard.as_str()) {
+                hazards.push(&label.hazard);
+            }
+            let place = (label.lock.as_str(), label.topology.as_str());
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let rows = places
+            .into_iter()
+            .map(|(lock, topology)| Row {
+                lock,
+                topology,
+                cells: hazards
+                    .iter()
+                    .map(|hazard| Cell::of(suite, lock, topology, hazard))
+                    .collect(),
+            })
+            .collect();
+        Self { hazards, rows }
+    }
+}
+
+impl<'a> Cell<'a> {
+    fn of(suite: &'a SuiteRecord, lock: &str, topology: &str, hazard: &str) -> Self {
+        let here = |labels: &CaseLabels| {
+            labels.lock == lock && labels.topology == topology && labels.hazard == hazard
+        };
+        let runs: Vec<&SuiteRun> = suite
+            .runs
+            .iter()
+            .filter(|run| here(&run.record.labels))
+            .collect();
+        if !runs.is_empty() {
+            return Self::Ran(Tally::of(runs));
+        }
+        let left_out = |not_run: &&NotRun| here(&not_run.labels) && !not_run.was_not_reached();
+        suite
+            .not_run
+            .iter()
+            .find(left_out)
+            .map_or(Self::NotRun, |not_run| Self::NotApplicable(&not_run.reason))
+    }
+
+    /// The cell's glyph.
+    pub(crate) fn glyph(&self) -> char {
+        match self {
+            Self::Ran(tally) => words::glyph(tally.verdict),
+            Self::NotApplicable(_) | Self::NotRun => '·',
+        }
+    }
+
+    /// The cell in two or three words, without the glyph.
+    pub(crate) fn headline(&self) -> String {
+        match self {
+            Self::Ran(tally) => tally.headline(),
+            Self::NotApplicable(_) => "n/a".to_owned(),
+            Self::NotRun => "not run".to_owned(),
+        }
+    }
+
+    /// What stands below the headline; may be empty.
+    pub(crate) fn detail(&self) -> String {
+        match self {
+            Self::Ran(tally) => tally.detail(),
+            Self::NotApplicable(_) | Self::NotRun => String::new(),
+        }
+    }
+
+    /// Whether a run of the cell was not as its scenario expects.
+    pub(crate) fn is_unexpected(&self) -> bool {
+        match self {
+            Self::Ran(tally) => tally.outcome != Outcome::AsExpected,
+            Self::NotApplicable(_) | Self::NotRun => false,
+        }
+    }
+}
+
+impl<'a> Tally<'a> {
+    fn of(runs: Vec<&'a SuiteRun>) -> Self {
+        let verdicts: Vec<Verdict> = runs.iter().map(|run| run_verdict(&run.record)).collect();
+        let is_violated = |property: &Property| {
+            runs.iter().any(|run| {
+                let judged = run.record.analysis.properties.get(property);
+                judged.is_some_and(|judgement| judgement.verdict == Verdict::Violated)
+            })
+        };
+        Self {
+            verdict: verdicts
+                .iter()
+                .copied()
+                .fold(Verdict::Valid, Verdict::merge),
+            violated: verdicts
+                .iter()
+                .filter(|verdict| **verdict == Verdict::Violated)
+                .count() as u64,
+            outcome: runs
+                .iter()
+                .map(|run| run.record.outcome)
+                .max()
+                .unwrap_or_default(),
+            properties: Property::ALL.into_iter().filter(is_violated).collect(),
+            runs,
+        }
+    }
+
+    fn headline(&self) -> String {
+        let word = words::verdict(self.verdict);
+        match self.verdict {
+            Verdict::Violated => format!("{word} {}/{}", self.violated, self.runs.len()),
+            Verdict::Valid | Verdict::Unknown => word.to_owned(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match (self.properties.split_first(), self.runs.len()) {
+            (Some((first, [])), _) => words::property(*first),
+            (Some((first, others)), _) => {
+                format!("{} +{}", words::property(*first), others.len())
+            }
+            (None, 1) => String::new(),
+            (None, runs) => format!("in {runs} runs"),
+        }
+    }
+
+    /// Wilson's 95 % interval of the share of violated runs, in per cent: what the repetitions
+    /// allow one to say of the rate (E. B. Wilson, 1927).
+    pub(crate) fn rate_interval(&self) -> (f64, f64) {
+        const Z: f64 = 1.959_964;
+        let n = self.runs.len() as f64;
+        let share = self.violated as f64 / n;
+        let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let middle = share + Z * Z / (2.0 * n);
+        let scale = 100.0 / (1.0 + Z * Z / n);
+        let bound = |value: f64| (value * scale).clamp(0.0, 100.0);
+        (bound(middle - spread), bound(middle + spread))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_combination_has_its_cell() {
+        let suite = sample::suite();
+        let grid = Grid::new(&suite);
+        assert_eq!(grid.hazards, ["control", "failover"]);
+        let told: Vec<Vec<String>> = grid
+            .rows
+            .iter()
+            .map(|row| row.cells.iter().map(Cell::headline).collect())
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ["no violation", "violated 2/2"],
+                ["not run", "violated 1/1"],
+                ["unknown", "n/a"],
+            ]
+        );
+    }
+
+    #[test]
+    fn an_unexpected_cell_is_marked_and_an_expected_violation_is_not() {
+        let suite = sample::suite();
+        let grid = Grid::new(&suite);
+        assert!(!grid.rows[0].cells[1].is_unexpected());
+        assert!(grid.rows[1].cells[1].is_unexpected());
+    }
+
+    #[test]
+    fn a_cell_that_was_not_reached_is_not_called_inapplicable() {
+        let mut suite = sample::suite();
+        suite.not_run[0].reason = format!("{}: interrupted", NotRun::NOT_REACHED);
+        let grid = Grid::new(&suite);
+        assert!(matches!(grid.rows[2].cells[1], Cell::NotRun));
+    }
+
+    #[test]
+    fn an_undecided_liveness_does_not_blur_the_safety_properties() {
+        let mut run = sample::control_run();
+        let undecided = lockstorm_checker::verdict::Judgement {
+            verdict: Verdict::Unknown,
+            ..Default::default()
+        };
+        run.analysis
+            .properties
+            .insert(Property::Liveness, undecided);
+        run.analysis.verdict = Verdict::Unknown;
+        assert_eq!(run_verdict(&run), Verdict::Valid);
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_was_judged_is_unknown() {
+        let mut run = sample::control_run();
+        run.analysis.properties.clear();
+        assert_eq!(run_verdict(&run), Verdict::Unknown);
+    }
+
+    #[test]
+    fn twenty_violations_in_twenty_runs_leave_a_rate_above_eighty_per_cent() {
+        // 20 of 20: Wilson's interval is 83.9 % to 100 %.
+        let run = SuiteRun {
+            folder: String::new(),
+            record: sample::failover_run(),
+        };
+        let tally = Tally::of(vec![&run; 20]);
+        let (low, high) = tally.rate_interval();
+        assert!((low - 83.9).abs() < 0.05, "{low}");
+        assert!((high - 100.0).abs() < 1e-9, "{high}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Renders a run or a suite as JUnit XML, in the flavour that Jenkins reads.
+//!
+//! One test case for each property of each run. A failure says that the lock did what its
+//! scenario does not expect; an error says that the run could not tell; a cell without a run is
+//! skipped. An expected violation passes, with its story as output.
+
+use std::time::Duration;
+
+use lockstorm_checker::{Property, Verdict};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::error::RenderError;
+use crate::inert::{visible, visible_lines};
+use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
+use crate::story;
+use crate::words;
+
+/// A run as JUnit XML.
+///
+/// # Errors
+/// [`RenderError::Junit`] when the document cannot be written as XML.
+pub fn junit_run(run: &RunRecord) -> Result<String, RenderError> {
+    let mut report = Report::new(&*visible(&run.scenario));
+    report.add_test_suite(suite_of(run));
+    Ok(report.to_string()?)
+}
+
+/// A suite as JUnit XML.
+///
+/// # Errors
+/// [`RenderError::Junit`] when the document cannot be written as XML.
+pub fn junit_suite(suite: &SuiteRecord) -> Result<String, RenderError> {
+    let mut report = Report::new(&*visible(&suite.name));
+    for run in &suite.runs {
+        report.add_test_suite(suite_of(&run.record));
+    }
+    if !suite.not_run.is_empty() {
+        let mut left_out = TestSuite::new("not run");
+        left_out.add_test_cases(suite.not_run.iter().map(skipped));
+        report.add_test_suite(left_out);
+    }
+    Ok(report.to_string()?)
+}
+
+fn suite_of(run: &RunRecord) -> TestSuite {
+    let place = visible(&words::cell_name(&run.labels)).into_owned();
+    let mut suite = TestSuite::new(format!("{place} · seed {}", run.seed));
+    suite.add_property(("seed", run.seed.to_string().as_str()));
+    suite.add_property(("rerun", &*visible(&run.rerun)));
+    suite.set_time(Duration::try_from_secs_f64(run.duration_s).unwrap_or_default());
+    suite.add_test_cases(run.expectations.iter().map(|result| {
+        let mut case = TestCase::new(result.property.name(), status(run, result));
+        case.set_classname(place.clone());
+        // What passes needs its story no less than what fails: it is how one checks the check.
+        if result.met && result.actual == Verdict::Violated {
+            case.set_system_out(stories(run, result.property));
+        }
+        case
+    }));
+    if let Some(reason) = &run.stopped {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("stopped").set_message(&*visible(reason));
+        let mut case = TestCase::new("ran to its end", status);
+        case.set_classname(place);
+        suite.add_test_case(case);
+    }
+    suite
+}
+
+fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
+    if result.met {
+        return TestCaseStatus::success();
+    }
+    let judged = run.analysis.properties.get(&result.property);
+    match result.actual {
+        Verdict::Violated => {
+            let claim = judged
+                .and_then(|judgement| judgement.witnesses.first())
+                .map_or_else(
+                    || words::expectation(result),
+                    |witness| witness.claim.clone(),
+                );
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_type(result.property.name())
+                .set_message(&*visible(&claim))
+                .set_description(stories(run, result.property));
+            status
+        }
+        Verdict::Unknown => {
+            let reason = judged
+                .and_then(|judgement| judgement.reason.clone())
+                .unwrap_or_else(|| words::expectation(result));
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type("unknown").set_message(&*visible(&reason));
+            status
+        }
+        Verdict::Valid => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_type("expected-violation-missing")
+                .set_message(words::expectation(result));
+            status
+        }
+    }
+}
+
+/// Each story of a property, and the command that repeats the run.
+fn stories(run: &RunRecord, property: Property) -> String {
+    let judged = run.analysis.properties.get(&property);
+    let witnesses = judged.map_or(&[][..], |judgement| &judgement.witnesses);
+    let mut text = String::from("\n");
+    for witness in witnesses {
+        text.push_str(&story::plain(witness));
+        text.push('\n');
+    }
+    text.push_str(&visible_lines(&format!("repeat: {}", visible(&run.rerun))));
+    text
+}
+
+fn skipped(not_run: &NotRun) -> TestCase {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(&*visible(&not_run.reason));
+    TestCase::new(&*visible(&words::cell_name(&not_run.labels)), status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn an_expected_violation_passes_and_tells_its_story() {
+        insta::assert_snapshot!(junit_run(&sample::failover_run()).unwrap());
+    }
+
+    #[test]
+    fn a_suite_fails_errs_and_skips_where_it_should() {
+        insta::assert_snapshot!(junit_suite(&sample::suite()).unwrap());
+    }
+
+    #[test]
+    fn an_expected_violation_that_stays_away_is_a_failure() {
+        let mut run = sample::control_run();
+        run.expectations[0].expected = lockstorm_scenarios::Expected::Violated;
+        run.expectations[0].met = false;
+        let xml = junit_run(&run).unwrap();
+        assert!(xml.contains("type=\"expected-violation-missing\""), "{xml}");
+    }
+
+    #[test]
+    fn hostile_text_is_only_text() {
+        let run = junit_run(&sample::hostile_run()).unwrap();
+        let suite = junit_suite(&sample::hostile_suite()).unwrap();
+        for xml in [run, suite] {
+            assert!(!xml.contains("<img"), "{xml}");
+            assert!(!xml.contains("</script"), "{xml}");
+            assert!(!xml.contains('\u{1b}'), "{xml}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Renders a run or a suite as Markdown, for pull requests and CI summaries.
+
+use std::fmt::Write as _;
+
+use lockstorm_checker::history::FaultPhase;
+
+use crate::finding::{Finding, Findings};
+use crate::grid::{Cell, Grid};
+use crate::inert::visible;
+use crate::model::{RunRecord, SuiteRecord};
+use crate::story;
+use crate::words;
+
+/// `text` as inert inline Markdown: no markup, no HTML, no link comes out of it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            plain => out.push(plain),
+        }
+    }
+    out
+}
+
+/// `text` as inline code; the fence is longer than any run of backticks inside.
+fn code(text: &str) -> String {
+    let text = visible(text);
+    let longest = text
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    // A blank inside keeps backticks at the ends apart from the fence.
+    if longest == 0 {
+        format!("{fence}{text}{fence}")
+    } else {
+        format!("{fence} {text} {fence}")
+    }
+}
+
+/// A run as Markdown.
+pub fn markdown_run(run: &RunRecord) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "# {}\n", escaped(&run.scenario));
+    if !run.description.is_empty() {
+        let _ = writeln!(text, "{}\n", escaped(&run.description));
+    }
+    let verdict = run.analysis.verdict;
+    let _ = writeln!(
+        text,
+        "**{} {}** Outcome: {}.\n",
+        words::glyph(verdict),
+        escaped(&words::sentence(run)),
+        words::outcome(run.outcome)
+    );
+    let _ = writeln!(
+        text,
+        "{}, seed {}.\n",
+        escaped(&words::cell_name(&run.labels)),
+        run.seed
+    );
+    if let Some(reason) = &run.stopped {
+        let _ = writeln!(text, "Stopped early: {}\n", escaped(reason));
+    }
+    push_verdicts(&mut text, run);
+    push_findings(&mut text, &Findings::of_run(run));
+    push_faults(&mut text, run);
+    push_ending(&mut text, &run.rerun);
+    text
+}
+
+/// A suite as Markdown.
+pub fn markdown_suite(suite: &SuiteRecord) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "# {}\n", escaped(&suite.name));
+    if !suite.description.is_empty() {
+        let _ = writeln!(text, "{}\n", escaped(&suite.description));
+    }
+    let runs = words::count(suite.runs.len() as u64, "run");
+    let outcome = words::outcome(suite.outcome());
+    let _ = writeln!(
+        text,
+        "**Outcome: {outcome}.** {runs}, seed {}.\n",
+        suite.seed
+    );
+    push_grid(&mut text, &Grid::new(suite));
+    push_findings(&mut text, &Findings::of_suite(suite));
+    push_ending(&mut text, &suite.rerun);
+    text
+}
+
+fn push_grid(text: &mut String, grid: &Grid) {
+    text.push_str("| lock | topology |");
+    for hazard in &grid.hazards {
+        let _ = write!(text, " {} |", escaped(hazard));
+    }
+    text.push('\n');
+    text.push_str(&"|---".repeat(grid.hazards.len() + 2));
+    text.push_str("|\n");
+    for row in &grid.rows {
+        let _ = write!(
+            text,
+            "| {} | {} |",
+            escaped(row.lock),
+            escaped(row.topology)
+        );
+        for cell in &row.cells {
+            let _ = write!(text, " {} |", cell_text(cell));
+        }
+        text.push('\n');
+    }
+    text.push_str(
+        "\n✗ violated in k of n runs, ✓ no violation found, ? unknown, · not applicable or not \
+         run; **!** not as the scenario expects.\n\n",
+    );
+}
+
+fn cell_text(cell: &Cell) -> String {
+    let mark = if cell.is_unexpected() { " **!**" } else { "" };
+    let detail = cell.detail();
+    let detail = if detail.is_empty() {
+        String::new()
+    } else {
+        format!("<br>{detail}")
+    };
+    format!("{} {}{mark}{detail}", cell.glyph(), cell.headline())
+}
+
+fn push_verdicts(text: &mut String, run: &RunRecord) {
+    text.push_str("| property | verdict | violations | expected | met |\n|---|---|---|---|---|\n");
+    for result in &run.expectations {
+        let judged = run.analysis.properties.get(&result.property);
+        let reason = judged.and_then(|judgement| judgement.reason.as_ref());
+        let reason = reason.map_or_else(String::new, |reason| format!(": {}", escaped(reason)));
+        let _ = writeln!(
+            text,
+            "| {} | {} {}{reason} | {} | {} | {} |",
+            words::property(result.property),
+            words::glyph(result.actual),
+            words::verdict(result.actual),
+            judged.map_or(0, |judgement| judgement.count),
+            words::expected(result.expected),
+            if result.met { "yes" } else { "**no**" },
+        );
+    }
+    text.push('\n');
+}
+
+fn push_findings(text: &mut String, findings: &Findings) {
+    if findings.total > 0 {
+        text.push_str("## Findings\n\n");
+    }
+    for finding in &findings.told {
+        push_finding(text, finding);
+    }
+    if findings.left_out() > 0 {
+        let _ = writeln!(
+            text,
+            "Showing only the first {} of {} findings; `results.json` has more.\n",
+            findings.told.len(),
+            findings.total
+        );
+    }
+}
+
+fn push_finding(text: &mut String, finding: &Finding) {
+    let name = words::property(finding.property);
+    let place = escaped(&words::cell_name(&finding.run.labels));
+    let _ = writeln!(text, "### ✗ {name}: {place}\n");
+    let _ = writeln!(text, "{}\n", escaped(&finding.witness.claim));
+    for line in story::lines(finding.witness) {
+        let _ = write!(
+            text,
+            "{}. {} — {}",
+            line.number,
+            line.time,
+            escaped(&line.text)
+        );
+        if !line.change.is_empty() {
+            let _ = write!(text, "; {}", escaped(&line.change));
+        }
+        if !line.evidence.is_empty() {
+            let _ = write!(text, " ({})", line.evidence);
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    if !finding.also.is_empty() {
+        let runs = words::count(finding.also.len() as u64, "more run");
+        let _ = writeln!(text, "The same property is violated in {runs}.\n");
+    }
+}
+
+fn push_faults(text: &mut String, run: &RunRecord) {
+    if run.analysis.faults.is_empty() {
+        return;
+    }
+    text.push_str("## Faults\n\n| fault | kind | target | injected | effect | healed |\n");
+    text.push_str("|---|---|---|---|---|---|\n");
+    for fault in &run.analysis.faults {
+        let at = |phase| {
+            fault
+                .at(phase)
+                .map_or_else(|| "–".to_owned(), words::instant)
+        };
+        let effect = match fault.at(FaultPhase::Observed) {
+            Some(time) => words::instant(time),
+            None => "**no observed effect**".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {effect} | {} |",
+            escaped(&fault.id),
+            escaped(&fault.kind),
+            escaped(&fault.target),
+            at(FaultPhase::Injected),
+            at(FaultPhase::Healed),
+        );
+    }
+    text.push('\n');
+}
+
+fn push_ending(text: &mut String, rerun: &str) {
+    let _ = writeln!(text, "Repeat it with {}", code(rerun));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_is_verdicts_findings_and_faults() {
+        insta::assert_snapshot!(markdown_run(&sample::failover_run()));
+    }
+
+    #[test]
+    fn a_suite_is_a_table_and_its_findings() {
+        insta::assert_snapshot!(markdown_suite(&sample::suite()));
+    }
+
+    #[test]
+    fn code_with_backticks_gets_a_longer_fence() {
+        assert_eq!(code("plain"), "`plain`");
+        assert_eq!(code("a``b"), "``` a``b ```");
+    }
+
+    #[test]
+    fn hostile_text_makes_no_markup() {
+        let run = markdown_run(&sample::hostile_run());
+        let suite = markdown_suite(&sample::hostile_suite());
+        for text in [run, suite] {
+            let body = text.split("Repeat it with").next().unwrap();
+            assert!(!body.contains("<img"), "{body}");
+            assert!(!body.contains("</script"), "{body}");
+            assert!(!text.contains('\u{1b}'));
+        }
+    }
+}

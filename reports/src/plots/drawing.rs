@@ -1,0 +1,233 @@
+//! A picture as a list of shapes, before it is decided whether it becomes SVG or PNG.
+
+use super::ink::Ink;
+
+/// A picture, in units that are CSS pixels in a page and pixels in a PNG.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawing {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// What it shows, in a sentence, for those who cannot see it.
+    pub(crate) label: String,
+    /// Drawn in order, later ones above.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+/// A rectangle; `x` and `y` are its upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Area {
+    /// From one edge to another; never narrower than nothing.
+    pub(crate) fn between(x: (f64, f64), y: f64, height: f64) -> Self {
+        Self {
+            x: x.0,
+            y,
+            width: (x.1 - x.0).max(0.0),
+            height,
+        }
+    }
+}
+
+/// How an area is filled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fill {
+    /// One colour, with an opacity from 0 to 1.
+    Plain(Ink, f64),
+    /// Diagonal lines.
+    Hatch(Ink),
+}
+
+/// A line of some width, perhaps dashed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stroke {
+    pub(crate) ink: Ink,
+    pub(crate) width: f64,
+    pub(crate) dashed: bool,
+}
+
+/// Where a text stands relative to its point; vertically the point is the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// The shape of a mark, so that no two kinds differ by colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Disc,
+    Triangle,
+    Cross,
+    Check,
+    Question,
+    Dash,
+}
+
+impl Mark {
+    /// The strokes of a mark that is made of lines, in multiples of its radius.
+    pub(crate) const fn strokes(self) -> &'static [((f64, f64), (f64, f64))] {
+        match self {
+            Self::Cross => &[((-0.8, -0.8), (0.8, 0.8)), ((-0.8, 0.8), (0.8, -0.8))],
+            Self::Check => &[((-0.9, 0.05), (-0.25, 0.75)), ((-0.25, 0.75), (0.95, -0.75))],
+            Self::Dash => &[((-0.7, 0.0), (0.7, 0.0))],
+            Self::Disc | Self::Triangle | Self::Question => &[],
+        }
+    }
+}
+
+/// Words.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    pub(crate) at: (f64, f64),
+    pub(crate) text: String,
+    pub(crate) size: f64,
+    pub(crate) ink: Ink,
+    pub(crate) anchor: Anchor,
+    pub(crate) bold: bool,
+}
+
+/// One shape. A `title` is what a pointer that rests on it is told.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    Box {
+        area: Area,
+        fill: Option<Fill>,
+        outline: Option<Stroke>,
+        title: Option<String>,
+    },
+    Line {
+        from: (f64, f64),
+        to: (f64, f64),
+        stroke: Stroke,
+    },
+    Mark {
+        at: (f64, f64),
+        radius: f64,
+        mark: Mark,
+        ink: Ink,
+        title: Option<String>,
+    },
+    Text(Label),
+}
+
+impl Stroke {
+    pub(crate) const fn new(ink: Ink, width: f64) -> Self {
+        Self {
+            ink,
+            width,
+            dashed: false,
+        }
+    }
+
+    pub(crate) const fn dashed(ink: Ink, width: f64) -> Self {
+        Self {
+            ink,
+            width,
+            dashed: true,
+        }
+    }
+}
+
+impl Drawing {
+    pub(crate) fn new(width: f64, height: f64, label: String) -> Self {
+        Self {
+            width,
+            height,
+            label,
+            shapes: Vec::new(),
+        }
+    }
+
+    /// An area without a tooltip.
+    pub(crate) fn area(&mut self, area: Area, fill: Fill) {
+        self.titled(area, fill, None);
+    }
+
+    /// An area with a tooltip.
+    pub(crate) fn titled(&mut self, area: Area, fill: Fill, title: Option<String>) {
+        self.shapes.push(Shape::Box {
+            area,
+            fill: Some(fill),
+            outline: None,
+            title,
+        });
+    }
+
+    /// The edge of an area.
+    pub(crate) fn outline(&mut self, area: Area, stroke: Stroke) {
+        self.shapes.push(Shape::Box {
+            area,
+            fill: None,
+            outline: Some(stroke),
+            title: None,
+        });
+    }
+
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
+        self.shapes.push(Shape::Line { from, to, stroke });
+    }
+
+    pub(crate) fn mark(
+        &mut self,
+        at: (f64, f64),
+        radius: f64,
+        mark: Mark,
+        ink: Ink,
+        title: Option<String>,
+    ) {
+        self.shapes.push(Shape::Mark {
+            at,
+            radius,
+            mark,
+            ink,
+            title,
+        });
+    }
+
+    /// Words in plain weight.
+    pub(crate) fn text(&mut self, at: (f64, f64), text: impl Into<String>, style: TextStyle) {
+        self.shapes.push(Shape::Text(Label {
+            at,
+            text: text.into(),
+            size: style.size,
+            ink: style.ink,
+            anchor: style.anchor,
+            bold: style.bold,
+        }));
+    }
+}
+
+/// How words look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextStyle {
+    pub(crate) size: f64,
+    pub(crate) ink: Ink,
+    pub(crate) anchor: Anchor,
+    pub(crate) bold: bool,
+}
+
+impl TextStyle {
+    pub(crate) const fn new(size: f64, ink: Ink) -> Self {
+        Self {
+            size,
+            ink,
+            anchor: Anchor::Start,
+            bold: false,
+        }
+    }
+
+    pub(crate) const fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    pub(crate) const fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+}

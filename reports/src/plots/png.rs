@@ -1,0 +1,322 @@
+//! Writes a [`Drawing`] as PNG.
+//!
+//! plotters does not smooth lines and circles. The picture is therefore drawn at twice its size
+//! and each block of four pixels becomes one.
+
+use plotters::backend::{BitMapBackend, DrawingBackend};
+use plotters::style::{RGBAColor, ShapeStyle};
+use png::{BitDepth, ColorType, Encoder};
+
+use super::drawing::{Area, Drawing, Fill, Label, Mark, Shape, Stroke};
+use super::font;
+use super::ink::Ink;
+
+/// How many times larger than the result a picture is drawn.
+const SCALE: u32 = 2;
+/// Distance between the lines of a hatch, and their width.
+const HATCH: (f64, f64) = (9.0, 2.0);
+/// Length of a dash, and of the blank after it.
+const DASH: (f64, f64) = (6.0, 4.0);
+
+type Backend<'a> = BitMapBackend<'a>;
+type Failure = String;
+
+/// The bytes of a PNG file, or why it cannot be drawn.
+pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
+    let (width, height) = (drawing.width as u32, drawing.height as u32);
+    let large = (width * SCALE, height * SCALE);
+    let mut pixels = vec![0xff; (large.0 * large.1 * 3) as usize];
+    {
+        let mut backend = Backend::with_buffer(&mut pixels, large);
+        for shape in &drawing.shapes {
+            draw(&mut backend, shape)?;
+        }
+        backend.present().map_err(|error| error.to_string())?;
+    }
+    let small = halved(&pixels, width as usize, height as usize);
+    encode(&small, width, height).map_err(|error| error.to_string())
+}
+
+/// The mean of each block of [`SCALE`] × [`SCALE`] pixels.
+fn halved(pixels: &[u8], width: usize, height: usize) -> Vec<u8> {
+    let scale = SCALE as usize;
+    let mut small = Vec::with_capacity(width * height * 3);
+    for y in 0..height {
+        for x in 0..width {
+            for channel in 0..3 {
+                let mut sum = 0;
+                for (dx, dy) in (0..scale).flat_map(|dx| (0..scale).map(move |dy| (dx, dy))) {
+                    let row = (y * scale + dy) * width * scale;
+                    sum += usize::from(pixels[(row + x * scale + dx) * 3 + channel]);
+                }
+                small.push((sum / (scale * scale)) as u8);
+            }
+        }
+    }
+    small
+}
+
+fn encode(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+fn scaled(value: f64) -> i32 {
+    (value * f64::from(SCALE)).round() as i32
+}
+
+fn point(at: (f64, f64)) -> (i32, i32) {
+    (scaled(at.0), scaled(at.1))
+}
+
+fn style(ink: Ink, opacity: f64, width: f64, filled: bool) -> ShapeStyle {
+    let (r, g, b) = ink.rgb();
+    ShapeStyle {
+        color: RGBAColor(r, g, b, opacity),
+        filled,
+        stroke_width: scaled(width).max(1) as u32,
+    }
+}
+
+fn draw(backend: &mut Backend, shape: &Shape) -> Result<(), Failure> {
+    match shape {
+        Shape::Box {
+            area,
+            fill,
+            outline,
+            title: _,
+        } => {
+            match fill {
+                Some(Fill::Plain(ink, opacity)) => rectangle(backend, *area, *ink, *opacity)?,
+                Some(Fill::Hatch(ink)) => hatch(backend, *area, *ink)?,
+                None => {}
+            }
+            outline.map_or(Ok(()), |stroke| frame(backend, *area, stroke))
+        }
+        Shape::Line { from, to, stroke } => line(backend, *from, *to, *stroke),
+        Shape::Mark {
+            at,
+            radius,
+            mark,
+            ink,
+            title: _,
+        } => draw_mark(backend, *at, *radius, *mark, *ink),
+        Shape::Text(label) => text(backend, label),
+    }
+}
+
+fn rectangle(backend: &mut Backend, area: Area, ink: Ink, opacity: f64) -> Result<(), Failure> {
+    let from = point((area.x, area.y));
+    // plotters paints the last row and column as well.
+    let to = point((area.x + area.width, area.y + area.height));
+    let to = (to.0.max(from.0 + 1) - 1, to.1.max(from.1 + 1) - 1);
+    backend
+        .draw_rect(from, to, &style(ink, opacity, 1.0, true), true)
+        .map_err(|error| error.to_string())
+}
+
+fn frame(backend: &mut Backend, area: Area, stroke: Stroke) -> Result<(), Failure> {
+    let (right, bottom) = (area.x + area.width, area.y + area.height);
+    let corners = [
+        (area.x, area.y),
+        (right, area.y),
+        (right, bottom),
+        (area.x, bottom),
+        (area.x, area.y),
+    ];
+    for edge in corners.windows(2) {
+        line(backend, edge[0], edge[1], stroke)?;
+    }
+    Ok(())
+}
+
+/// Lines from the lower left to the upper right, cut at the edges of the area.
+fn hatch(backend: &mut Backend, area: Area, ink: Ink) -> Result<(), Failure> {
+    let (step, width) = HATCH;
+    let (right, bottom) = (area.x + area.width, area.y + area.height);
+    // Multiples of the step from the origin, so that neighbouring areas fit together.
+    let mut sum = ((area.x + area.y) / step).ceil() * step;
+    while sum < right + bottom {
+        let from = (sum - bottom).max(area.x);
+        let to = (sum - area.y).min(right);
+        let stroke = Stroke::new(ink, width);
+        line(backend, (from, sum - from), (to, sum - to), stroke)?;
+        sum += step;
+    }
+    Ok(())
+}
+
+fn line(
+    backend: &mut Backend,
+    from: (f64, f64),
+    to: (f64, f64),
+    stroke: Stroke,
+) -> Result<(), Failure> {
+    if !stroke.dashed {
+        return segment(backend, from, to, stroke);
+    }
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy);
+    let along = |at: f64| {
+        let share = (at / length).min(1.0);
+        (from.0 + dx * share, from.1 + dy * share)
+    };
+    let mut at = 0.0;
+    while at < length {
+        segment(backend, along(at), along(at + DASH.0), stroke)?;
+        at += DASH.0 + DASH.1;
+    }
+    Ok(())
+}
+
+fn segment(
+    backend: &mut Backend,
+    from: (f64, f64),
+    to: (f64, f64),
+    stroke: Stroke,
+) -> Result<(), Failure> {
+    let half = stroke.width / 2.0;
+    // Upright and level lines are rectangles: exact, where plotters' wide lines are not.
+    if (from.0 - to.0).abs() < f64::EPSILON {
+        let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
+        let area = Area::between((from.0 - half, from.0 + half), top, bottom - top);
+        return rectangle(backend, area, stroke.ink, 1.0);
+    }
+    if (from.1 - to.1).abs() < f64::EPSILON {
+        let (left, right) = (from.0.min(to.0), from.0.max(to.0));
+        let area = Area::between((left, right), from.1 - half, stroke.width);
+        return rectangle(backend, area, stroke.ink, 1.0);
+    }
+    backend
+        .draw_line(
+            point(from),
+            point(to),
+            &style(stroke.ink, 1.0, stroke.width, false),
+        )
+        .map_err(|error| error.to_string())
+}
+
+fn draw_mark(
+    backend: &mut Backend,
+    (x, y): (f64, f64),
+    radius: f64,
+    mark: Mark,
+    ink: Ink,
+) -> Result<(), Failure> {
+    for (from, to) in mark.strokes() {
+        let at = |(dx, dy): (f64, f64)| (x + dx * radius, y + dy * radius);
+        line(backend, at(*from), at(*to), Stroke::new(ink, radius * 0.36))?;
+    }
+    let style = style(ink, 1.0, 1.0, true);
+    match mark {
+        Mark::Disc => backend
+            .draw_circle(point((x, y)), scaled(radius) as u32, &style, true)
+            .map_err(|error| error.to_string()),
+        Mark::Triangle => {
+            let corners = [
+                (x, y - radius),
+                (x + radius, y + radius * 0.8),
+                (x - radius, y + radius * 0.8),
+            ];
+            backend
+                .fill_polygon(corners.map(point), &style)
+                .map_err(|error| error.to_string())
+        }
+        Mark::Question => {
+            let label = Label {
+                at: (x, y + radius * 0.85),
+                text: "?".to_owned(),
+                size: radius * 2.4,
+                ink,
+                anchor: super::drawing::Anchor::Middle,
+                bold: true,
+            };
+            text(backend, &label)
+        }
+        Mark::Cross | Mark::Check | Mark::Dash => Ok(()),
+    }
+}
+
+fn text(backend: &mut Backend, label: &Label) -> Result<(), Failure> {
+    let scale = f64::from(SCALE);
+    let at = (label.at.0 * scale, label.at.1 * scale);
+    let (r, g, b) = label.ink.rgb();
+    let mut failure = None;
+    font::rasterize(
+        &label.text,
+        (label.size * scale, label.bold),
+        at,
+        label.anchor,
+        |x, y, coverage| {
+            let color = plotters::prelude::RGBAColor(r, g, b, f64::from(coverage));
+            let pixel = plotters::style::Color::to_backend_color(&color);
+            if let Err(error) = backend.draw_pixel((x, y), pixel) {
+                failure = Some(error.to_string());
+            }
+        },
+    );
+    failure.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::drawing::{Anchor, TextStyle};
+    use super::*;
+
+    /// Decodes a PNG into its size and its pixels.
+    fn decoded(bytes: &[u8]) -> ((u32, u32), Vec<u8>) {
+        let decoder = png::Decoder::new(bytes);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        ((info.width, info.height), pixels)
+    }
+
+    fn inked(pixels: &[u8]) -> usize {
+        pixels.chunks(3).filter(|pixel| *pixel != [255, 255, 255]).count()
+    }
+
+    #[test]
+    fn an_area_covers_exactly_its_pixels() {
+        let mut drawing = Drawing::new(20.0, 10.0, String::new());
+        let area = Area::between((2.0, 7.0), 3.0, 4.0);
+        drawing.area(area, Fill::Plain(Ink::Hold, 1.0));
+        let (size, pixels) = decoded(&png(&drawing).unwrap());
+        assert_eq!(size, (20, 10));
+        assert_eq!(inked(&pixels), 5 * 4);
+    }
+
+    #[test]
+    fn words_leave_ink_where_they_stand_and_nowhere_else() {
+        let mut drawing = Drawing::new(200.0, 40.0, String::new());
+        let style = TextStyle::new(16.0, Ink::Text).anchored(Anchor::End);
+        drawing.text((190.0, 25.0), "held by both", style);
+        let (_, pixels) = decoded(&png(&drawing).unwrap());
+        let at = |x: usize, y: usize| &pixels[(y * 200 + x) * 3..][..3];
+        let left = (0..40).flat_map(|y| (0..60).map(move |x| (x, y)));
+        assert!(left.into_iter().all(|(x, y)| at(x, y) == [255, 255, 255]));
+        assert!(inked(&pixels) > 100);
+    }
+
+    #[test]
+    fn a_hatch_is_neither_empty_nor_full_and_stays_inside() {
+        let mut drawing = Drawing::new(60.0, 60.0, String::new());
+        drawing.area(Area::between((20.0, 40.0), 20.0, 20.0), Fill::Hatch(Ink::Violation));
+        let (_, pixels) = decoded(&png(&drawing).unwrap());
+        let inked = inked(&pixels);
+        assert!(inked > 60 && inked < 24 * 24, "{inked}");
+    }
+
+    #[test]
+    fn equal_drawings_make_equal_bytes() {
+        let mut drawing = Drawing::new(50.0, 50.0, String::new());
+        drawing.mark((25.0, 25.0), 10.0, Mark::Disc, Ink::Valid, None);
+        assert_eq!(png(&drawing).unwrap(), png(&drawing).unwrap());
+    }
+}

@@ -1,0 +1,82 @@
+//! The story of a witness as plain text: one renderer for terminal, JUnit and Markdown's fallback,
+//! so that everybody reads the same sentences. HTML marks up the same [`Line`]s.
+
+use std::fmt::Write as _;
+
+use lockstorm_checker::verdict::{Step, Witness};
+
+use crate::inert::visible;
+use crate::words;
+
+/// One step, ready to be shown.
+pub(crate) struct Line {
+    pub(crate) number: u32,
+    pub(crate) time: String,
+    /// The sentence; says so when it is inferred.
+    pub(crate) text: String,
+    /// `held by a → held by a, b`, or empty.
+    pub(crate) change: String,
+    /// `events 3, 7`, or empty.
+    pub(crate) evidence: String,
+}
+
+impl Line {
+    fn of(step: &Step) -> Self {
+        let mut text = visible(&step.text).into_owned();
+        if !step.certain {
+            text.push_str(" (inferred)");
+        }
+        Self {
+            number: step.n,
+            time: words::instant(step.t),
+            text,
+            change: change(step),
+            evidence: words::evidence(&step.evidence),
+        }
+    }
+}
+
+fn change(step: &Step) -> String {
+    match (&step.before, &step.after) {
+        (Some(before), Some(after)) => {
+            format!("holders: {} → {}", visible(before), visible(after))
+        }
+        (None, Some(after)) => format!("holders: {}", visible(after)),
+        (_, None) => String::new(),
+    }
+}
+
+/// The steps of a story.
+pub(crate) fn lines(witness: &Witness) -> Vec<Line> {
+    witness.story.iter().map(Line::of).collect()
+}
+
+/// The claim and its story, without colour or markup.
+pub(crate) fn plain(witness: &Witness) -> String {
+    let mut text = format!("{}\n", visible(&witness.claim));
+    for line in lines(witness) {
+        let _ = write!(text, "{:>2}. {:>9}  {}", line.number, line.time, line.text);
+        if !line.change.is_empty() {
+            let _ = write!(text, "; {}", line.change);
+        }
+        if !line.evidence.is_empty() {
+            let _ = write!(text, " [{}]", line.evidence);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use lockstorm_checker::Property;
+
+    #[test]
+    fn a_story_is_numbered_timed_and_cites_its_evidence() {
+        let run = sample::failover_run();
+        let witness = &run.analysis.properties[&Property::MutualExclusion].witnesses[0];
+        insta::assert_snapshot!(plain(witness));
+    }
+}

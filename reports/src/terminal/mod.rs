@@ -1,0 +1,10 @@
+//! Renders a run or a suite as text for a terminal.
+//!
+//! For: what `lockstorm run`, `check` and `report` print. Not for: machines (JUnit, JSON), nor
+//! for deciding whether colour is wanted, which the caller knows.
+
+mod paint;
+mod report;
+mod table;
+
+pub use report::{TerminalOptions, terminal_run, terminal_suite};

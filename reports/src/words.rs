@@ -1,0 +1,187 @@
+//! The words of reports: one for each thing, the same in every format.
+
+use lockstorm_checker::{Nanos, Property, Verdict};
+use lockstorm_scenarios::{CaseLabels, Expected};
+
+use crate::model::{ExpectationResult, Outcome, RunRecord};
+
+/// Glyph of a verdict: its second channel beside the colour.
+pub(crate) const fn glyph(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Valid => '✓',
+        Verdict::Unknown => '?',
+        Verdict::Violated => '✗',
+    }
+}
+
+/// A verdict in words. A test can show a violation, never its absence.
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "no violation",
+        Verdict::Unknown => "unknown",
+        Verdict::Violated => "violated",
+    }
+}
+
+/// An outcome in words.
+pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::AsExpected => "as expected",
+        Outcome::LivenessFailed => "a liveness bound was missed",
+        Outcome::Unknown => "not decided",
+        Outcome::Unexpected => "not as expected",
+    }
+}
+
+/// What a scenario expects, in words.
+pub(crate) const fn expected(expected: Expected) -> &'static str {
+    match expected {
+        Expected::Valid => "no violation",
+        Expected::Violated => "a violation",
+        Expected::Unknown => "an unknown verdict",
+        Expected::Any => "nothing in particular",
+    }
+}
+
+/// A property for running text: `mutual exclusion`.
+pub(crate) fn property(property: Property) -> String {
+    property.name().replace('-', " ")
+}
+
+/// An instant of the run: `4.021 s`.
+pub(crate) fn instant(at: Nanos) -> String {
+    if at == Nanos::MAX {
+        "never".to_owned()
+    } else {
+        format!("{:.3} s", at.as_secs_f64())
+    }
+}
+
+/// A length of time with the unit that suits it: `1.619 s`, `12.3 ms`, `85 µs`.
+pub(crate) fn length(ns: u64) -> String {
+    let value = ns as f64;
+    if ns >= 1_000_000_000 {
+        format!("{:.3} s", value / 1e9)
+    } else if ns >= 1_000_000 {
+        format!("{:.1} ms", value / 1e6)
+    } else {
+        format!("{:.0} µs", value / 1e3)
+    }
+}
+
+/// `1 violation`, `3 violations`.
+pub(crate) fn count(n: u64, thing: &str) -> String {
+    if n == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{n} {thing}s")
+    }
+}
+
+/// Indexes of events: `events 3, 7`.
+pub(crate) fn evidence(events: &[u64]) -> String {
+    let list: Vec<String> = events.iter().map(u64::to_string).collect();
+    match list.len() {
+        0 => String::new(),
+        1 => format!("event {}", list[0]),
+        _ => format!("events {}", list.join(", ")),
+    }
+}
+
+/// Name of a cell: `token on replicated (1 replica) · failover`.
+pub(crate) fn cell_name(labels: &CaseLabels) -> String {
+    format!("{} on {} · {}", labels.lock, labels.topology, labels.hazard)
+}
+
+/// Why a violation of `of` matters, in words for a reader who has not read the semantics.
+pub(crate) const fn why(of: Property) -> &'static str {
+    match of {
+        Property::MutualExclusion => {
+            "Between the grant and the release, and while the lease has certainly not ended, the \
+             lock service promises that nobody else is granted the lock. Two such holds of \
+             different owners may not overlap, not even for a moment. The fault lies with the \
+             lock service or the algorithm."
+        }
+        Property::LostLock => {
+            "Until the lease has ended the lock service is bound to keep the lock for its holder. \
+             Here it said, or showed, that it had dropped the lock before that; it needs no second \
+             holder to be wrong. The fault lies with the lock service."
+        }
+        Property::LeaseOverrun => {
+            "A lease ends whether or not the work is done. Here a client went on as holder after \
+             its lease, while another held the lock by right. Every lock with a lease can come to \
+             this; only a resource that checks fencing tokens can refuse the late client."
+        }
+        Property::Liveness => {
+            "A lock that nobody holds must be obtainable within a named bound. Here it was not: \
+             whoever waits for it stands still."
+        }
+    }
+}
+
+/// One plain sentence about a run: what came of it.
+pub(crate) fn sentence(run: &RunRecord) -> String {
+    let of = |wanted: Verdict| -> Vec<String> {
+        let properties = run.analysis.properties.iter();
+        properties
+            .filter(|(_, judgement)| judgement.verdict == wanted)
+            .map(|(name, judgement)| match judgement.count {
+                0 => property(*name),
+                n => format!("{} ({})", property(*name), count(n, "violation")),
+            })
+            .collect()
+    };
+    let violated = of(Verdict::Violated);
+    if !violated.is_empty() {
+        return format!("Violated: {}.", violated.join(", "));
+    }
+    let unknown = of(Verdict::Unknown);
+    if !unknown.is_empty() {
+        return format!("Not decided: {}.", unknown.join(", "));
+    }
+    let valid = of(Verdict::Valid);
+    if valid.is_empty() {
+        "Nothing was judged.".to_owned()
+    } else {
+        format!("No violation found of {}.", valid.join(", "))
+    }
+}
+
+/// One sentence about an expectation: what was expected, and whether it came.
+pub(crate) fn expectation(result: &ExpectationResult) -> String {
+    let name = property(result.property);
+    let wanted = expected(result.expected);
+    let found = verdict(result.actual);
+    if result.expected == Expected::Any {
+        format!("{name}: {found}; the scenario claims nothing")
+    } else if result.met {
+        format!("{name}: {found}, as expected")
+    } else {
+        format!("{name}: {found}, but the scenario expects {wanted}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_take_the_unit_that_suits_them() {
+        assert_eq!(length(1_619_000_000), "1.619 s");
+        assert_eq!(length(12_340_000), "12.3 ms");
+        assert_eq!(length(85_000), "85 µs");
+    }
+
+    #[test]
+    fn an_instant_that_never_comes_is_called_so() {
+        assert_eq!(instant(Nanos::MAX), "never");
+        assert_eq!(instant(Nanos::from_millis(4021)), "4.021 s");
+    }
+
+    #[test]
+    fn no_verdict_calls_a_lock_safe() {
+        for verdict_of in [Verdict::Valid, Verdict::Unknown, Verdict::Violated] {
+            assert!(!verdict(verdict_of).contains("safe"));
+        }
+    }
+}
