@@ -4,9 +4,31 @@
 //! expanding a `[matrix]` into cases, and the JSON schema. Not for: running anything.
 //!
 //! ```text
-//! file → Scenario (as written) → validated → expanded → Case (as it will run)
+//! file → tree with places → inspected (shape) → judged (rules) → Scenario (as written)
+//!                                                              → Case (as it will run)
 //! ```
 
+mod diagnostics;
+mod document;
+mod draft;
+mod expand;
+mod inspect;
+mod library;
+mod load;
 mod model;
+mod overrides;
+mod rules;
+mod schema;
+mod shape;
+mod source;
+mod suggest;
+mod write;
 
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use expand::{Expanded, expand};
+pub use library::{Listed, list};
+pub use load::{Loaded, load, load_str};
 pub use model::*;
+pub use overrides::{Override, OverrideError};
+pub use schema::schema;
+pub use write::to_toml;

@@ -1,24 +1,48 @@
 //! What is checked, and what verdicts are expected.
 
 use lockstorm_checker::{Property, Verdict};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
 
 /// `[checks]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Checks {
     /// Judge these properties only; absent means all that the history has matter for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "properties_schema")]
     pub only: Option<Vec<Property>>,
     /// How long a lock may stay unobtainable in the final phase, beyond one lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub liveness_bound: Option<Span>,
 }
 
+/// A list of properties. The checker, which owns their names, knows no schemas.
+fn properties_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": { "enum": Property::ALL.map(Property::name) },
+    })
+}
+
+/// A table from properties to what is expected of them.
+pub(crate) fn expect_schema(generator: &mut SchemaGenerator) -> Schema {
+    let expected = generator.subschema_for::<Expected>();
+    let properties: serde_json::Map<_, _> = Property::ALL
+        .into_iter()
+        .map(|property| (property.name().to_owned(), expected.clone().to_value()))
+        .collect();
+    json_schema!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
 /// What `expect` says of a property. A property it does not name is expected to be `valid`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {
     /// No violation found, in a run that could have shown one.

@@ -1,12 +1,13 @@
 //! The clients of a scenario.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
 
 /// How many clients a storm has and how they behave. A litmus names its clients in its steps and
 /// takes only `reply-timeout` from here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Clients {
     /// Clients of a storm, named `c0`, `c1`, ...

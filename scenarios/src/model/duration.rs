@@ -1,9 +1,11 @@
 //! Durations as people write them: a number and a unit, such as `"250ms"`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A length of time, written as a string with a unit (`us`, `ms`, `s`, `m`, `h`).
@@ -13,8 +15,19 @@ pub struct Span(pub Duration);
 
 /// Why a text is no duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a duration; write a number and a unit (us, ms, s, m, h), such as \"250ms\"")]
+#[error(
+    "'{0}' is not a duration up to 1000h; write a number and a unit (us, ms, s, m, h), such as \"250ms\""
+)]
 pub struct ParseDurationError(pub String);
+
+/// Longest duration: long enough for any run, short enough to add to any instant.
+const SPAN_MAX: Duration = Duration::from_secs(1000 * 3600);
+
+/// Value of `format` in the schema of a [`Span`].
+pub(crate) const SPAN_FORMAT: &str = "span";
+
+/// Value of `format` in the schema of a [`DurationRange`].
+pub(crate) const RANGE_FORMAT: &str = "span-range";
 
 /// Units, largest first, so that printing picks the largest that divides.
 const UNITS: [(&str, u64); 5] = [
@@ -58,9 +71,11 @@ impl FromStr for Span {
             .ok_or_else(refuse)?
             .1;
         let number: f64 = number.parse().map_err(|_| refuse())?;
-        Duration::try_from_secs_f64(number * micros as f64 / 1e6)
-            .map(Self)
-            .map_err(|_| refuse())
+        let micros = (number * micros as f64).round();
+        if micros > SPAN_MAX.as_micros() as f64 {
+            return Err(refuse());
+        }
+        Ok(Self(Duration::from_micros(micros as u64)))
     }
 }
 
@@ -83,6 +98,22 @@ impl fmt::Display for Span {
             .find(|(_, size)| micros.is_multiple_of(*size))
             .expect("every number of microseconds is a multiple of one microsecond");
         write!(f, "{}{unit}", micros / size)
+    }
+}
+
+impl JsonSchema for Span {
+    fn schema_name() -> Cow<'static, str> {
+        "Span".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A length of time: a number and a unit (us, ms, s, m, h), \
+                            such as \"250ms\".",
+            "type": "string",
+            "format": SPAN_FORMAT,
+            "pattern": r"^\s*\d+(\.\d+)?\s*(us|ms|s|m|h)\s*$",
+        })
     }
 }
 
@@ -123,6 +154,23 @@ impl FromStr for DurationRange {
         } else {
             Ok(Self { min, max })
         }
+    }
+}
+
+impl JsonSchema for DurationRange {
+    fn schema_name() -> Cow<'static, str> {
+        "DurationRange".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let span = r"\s*\d+(\.\d+)?\s*(us|ms|s|m|h)\s*";
+        json_schema!({
+            "description": "A length of time drawn anew each time from a range, such as \
+                            \"5ms..20ms\", or a fixed one, such as \"5ms\".",
+            "type": "string",
+            "format": RANGE_FORMAT,
+            "pattern": format!(r"^{span}(\.\.{span})?$"),
+        })
     }
 }
 

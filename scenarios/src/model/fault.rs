@@ -1,9 +1,10 @@
 //! The faults that a scenario can name, as values.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fault with its target, as `<kind> = { ... }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultSpec {
     /// SIGKILL of a server.
@@ -28,7 +29,7 @@ pub enum FaultSpec {
 pub type NodeTarget = String;
 
 /// Parameters of [`FaultSpec::Kill`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Kill {
     /// Which server.
@@ -36,7 +37,7 @@ pub struct Kill {
 }
 
 /// Parameters of [`FaultSpec::Restart`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Restart {
     /// Which server.
@@ -47,7 +48,7 @@ pub struct Restart {
 }
 
 /// What a restarted server remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Memory {
     /// What its persistence kept.
@@ -58,7 +59,7 @@ pub enum Memory {
 }
 
 /// Parameters of [`FaultSpec::Pause`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pause {
     /// Which server.
@@ -66,7 +67,7 @@ pub struct Pause {
 }
 
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `nodes`, `clients`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Link {
     /// Where bytes come from.
@@ -76,7 +77,7 @@ pub struct Link {
 }
 
 /// Parameters of [`FaultSpec::Cut`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cut {
     /// Where bytes come from.
@@ -89,7 +90,7 @@ pub struct Cut {
 }
 
 /// How a cut link behaves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutMode {
     /// Bytes wait, as behind a black hole, and go on when it heals.
@@ -100,7 +101,7 @@ pub enum CutMode {
 }
 
 /// Parameters of [`FaultSpec::Promote`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Promote {
     /// Which replica.
@@ -108,7 +109,7 @@ pub struct Promote {
 }
 
 /// Parameters of [`FaultSpec::PauseClient`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseClient {
     /// Which client; in a storm also `one`.
@@ -116,7 +117,7 @@ pub struct PauseClient {
 }
 
 /// Parameters of [`FaultSpec::KillClient`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct KillClient {
     /// Which client; in a storm also `one`.
@@ -127,7 +128,7 @@ pub struct KillClient {
 }
 
 /// Parameters of [`FaultSpec::DeleteKey`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DeleteKey {
     /// The lock's key.

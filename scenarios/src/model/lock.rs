@@ -1,12 +1,13 @@
 //! Which lock a scenario tests, and with what options.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
 use super::topology::TopologyKind;
 
 /// The lock under test, as `lock.<kind> = { ... }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lock {
     /// SETNX, then EXPIRE, plain DEL.
@@ -18,7 +19,9 @@ pub enum Lock {
 }
 
 /// A lock without its options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LockKind {
     /// See [`Lock::Setnx`].
@@ -30,7 +33,7 @@ pub enum LockKind {
 }
 
 /// Options of [`Lock::Setnx`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Setnx {
     /// Time to live set by the second command; whole seconds, for EXPIRE knows no smaller unit.
@@ -42,7 +45,7 @@ pub struct Setnx {
 }
 
 /// Options of [`Lock::Token`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Token {
     /// Time to live of the key.
@@ -54,7 +57,7 @@ pub struct Token {
 }
 
 /// Options of [`Lock::Redlock`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Redlock {
     /// Time to live of the key on each node.

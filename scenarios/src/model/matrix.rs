@@ -1,5 +1,6 @@
 //! `[matrix]`: every combination of locks, topologies and scenarios is a cell of one comparison.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lock::Lock;
@@ -9,7 +10,7 @@ use super::topology::Topology;
 ///
 /// A combination is left out where the lock makes no sense on the topology, where the scenario
 /// is written for another kind of topology, or where its `applies-to` leaves the lock out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Matrix {
     /// The locks.

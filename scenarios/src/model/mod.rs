@@ -14,6 +14,8 @@ mod step;
 mod storm;
 mod topology;
 
+pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
+
 pub use checks::{Checks, Expected};
 pub use clients::Clients;
 pub use duration::{DurationRange, ParseDurationError, Span};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use lockstorm_checker::Property;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::{Checks, Expected};
+use super::checks::{Checks, Expected, expect_schema};
 use super::clients::Clients;
 use super::lock::{Lock, LockKind};
 use super::matrix::Matrix;
@@ -14,7 +15,7 @@ use super::storm::{NemesisEntry, Storm};
 use super::topology::Topology;
 
 /// A scenario file as written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
     /// Short name: lower-case words joined by `-`; the folder of its runs.
@@ -29,7 +30,8 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applies_to: Option<Vec<LockKind>>,
     /// Expected verdicts; a property that is not named is expected to be `valid`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "expect_schema")]
     pub expect: BTreeMap<Property, Expected>,
     /// Servers. Required unless there is a `[matrix]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +83,9 @@ pub struct Case {
 }
 
 /// Where a case stands in a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct CaseLabels {
     /// Lock, as in [`Lock::label`].
     pub lock: String,

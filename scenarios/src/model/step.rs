@@ -1,5 +1,6 @@
 //! The steps of a litmus: what happens, one thing after the other.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
@@ -8,7 +9,7 @@ use super::fault::{
 };
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// A client asks for a lock.
@@ -51,7 +52,7 @@ fn default_key() -> String {
 }
 
 /// Parameters of [`Step::Acquire`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Acquire {
     /// Who asks; a client comes into being with its first step.
@@ -68,7 +69,7 @@ pub struct Acquire {
 }
 
 /// Answers to an acquire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AcquireReply {
     /// Any answer will do.
@@ -83,7 +84,7 @@ pub enum AcquireReply {
 }
 
 /// Parameters of [`Step::Renew`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Renew {
     /// Who extends.
@@ -97,7 +98,7 @@ pub struct Renew {
 }
 
 /// Answers to a renewal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RenewReply {
     /// Any answer will do.
@@ -112,7 +113,7 @@ pub enum RenewReply {
 }
 
 /// Parameters of [`Step::Release`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Release {
     /// Who gives back.
@@ -126,7 +127,7 @@ pub struct Release {
 }
 
 /// Answers to a release.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReleaseReply {
     /// Any answer will do.
@@ -141,7 +142,7 @@ pub enum ReleaseReply {
 }
 
 /// Parameters of [`Step::Work`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Work {
     /// Who works.
@@ -152,7 +153,7 @@ pub struct Work {
 }
 
 /// Parameters of [`Step::Await`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Await {
     /// Until this key is gone from the servers that take writes (from a majority of masters).
@@ -167,7 +168,7 @@ const fn default_within() -> Span {
 }
 
 /// Parameters of [`Step::ResumeClient`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ResumeClient {
     /// Which client.
@@ -175,6 +176,26 @@ pub struct ResumeClient {
 }
 
 impl Step {
+    /// The words of all steps, as in [`Step::kind`].
+    pub const KINDS: [&str; 16] = [
+        "acquire",
+        "renew",
+        "release",
+        "work",
+        "await",
+        "kill",
+        "restart",
+        "pause",
+        "resume",
+        "cut",
+        "heal",
+        "promote",
+        "pause-client",
+        "resume-client",
+        "kill-client",
+        "delete-key",
+    ];
+
     /// The word used in scenario files.
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -1,12 +1,13 @@
 //! The storm: clients under load while the nemesis works through its schedule.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
 use super::fault::FaultSpec;
 
 /// `[storm]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Storm {
     /// How long the load lasts, before everything is healed and checked.
@@ -14,7 +15,7 @@ pub struct Storm {
 }
 
 /// One `[[nemesis]]`: a fault that comes back through the whole storm.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NemesisEntry {
     /// What is done.

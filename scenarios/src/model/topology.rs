@@ -1,9 +1,10 @@
 //! Which real servers a scenario runs on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The servers, as `topology.<kind> = { ... }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topology {
     /// One server, node `primary`.
@@ -26,7 +27,7 @@ pub enum TopologyKind {
 }
 
 /// Parameters of [`Topology::Single`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Single {
     /// What the server keeps on disk.
@@ -35,7 +36,7 @@ pub struct Single {
 }
 
 /// Parameters of [`Topology::Replicated`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Replicated {
     /// How many replicas the primary has.
@@ -51,7 +52,7 @@ const fn one() -> u32 {
 }
 
 /// Parameters of [`Topology::Independent`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Independent {
     /// How many masters; odd, so that a majority is defined.
@@ -67,7 +68,7 @@ const fn five() -> u32 {
 }
 
 /// What a server keeps on disk, and so what a restart remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
     /// Nothing: a restart forgets every lock.

@@ -1,0 +1,223 @@
+//! From a loaded scenario to the cases that it stands for.
+
+use crate::diagnostics::{Diagnostics, Mistake};
+use crate::draft::Draft;
+use crate::load::Loaded;
+use crate::model::{Case, CaseLabels, Lock, Matrix, Scenario, Topology, Workload};
+use crate::rules;
+
+/// What a scenario stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expanded {
+    /// What is to be run, in order: row by row, column by column.
+    pub cases: Vec<Case>,
+    /// Cells of the comparison for which no scenario fits, and why.
+    pub left_out: Vec<(CaseLabels, String)>,
+}
+
+/// The cases of a scenario: one, or the cells of its matrix (see [`Matrix`]).
+///
+/// # Errors
+/// Two scenarios for one cell, two rows of one name, or a scenario whose steps do not fit the
+/// servers of a row.
+pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
+    let Some(matrix) = &loaded.scenario.matrix else {
+        let scenario = &loaded.scenario;
+        let (lock, topology) = (scenario.lock.as_ref(), scenario.topology.as_ref());
+        let case = case(
+            scenario,
+            lock.expect("a valid scenario without a matrix has a lock"),
+            topology.expect("a valid scenario without a matrix has a topology"),
+        );
+        return Ok(Expanded {
+            cases: vec![case],
+            left_out: Vec::new(),
+        });
+    };
+    Table::new(loaded, matrix).fill()
+}
+
+fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
+    Case {
+        name: scenario.name.clone(),
+        description: scenario.description.clone(),
+        labels: CaseLabels {
+            lock: lock.label(),
+            topology: topology.label(),
+            hazard: hazard(scenario).to_owned(),
+        },
+        expect: scenario.expect.clone(),
+        topology: topology.clone(),
+        lock: lock.clone(),
+        clients: scenario.clients.clone(),
+        checks: scenario.checks.clone(),
+        workload: match &scenario.storm {
+            Some(storm) => Workload::Storm(storm.clone(), scenario.nemesis.clone()),
+            None => Workload::Litmus(scenario.step.clone()),
+        },
+    }
+}
+
+fn hazard(scenario: &Scenario) -> &str {
+    scenario.hazard.as_ref().unwrap_or(&scenario.name)
+}
+
+/// The comparison while it is filled in.
+struct Table<'a> {
+    loaded: &'a Loaded,
+    matrix: &'a Matrix,
+    /// The scenarios of the columns: the files of the matrix, or the file with the matrix itself.
+    files: Vec<&'a Loaded>,
+    expanded: Expanded,
+    /// Mistakes in the file with the matrix.
+    mistakes: Vec<Mistake>,
+    /// Mistakes in each of `files`.
+    in_files: Vec<Vec<Mistake>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(loaded: &'a Loaded, matrix: &'a Matrix) -> Self {
+        let files: Vec<&Loaded> = if matrix.scenarios.is_empty() {
+            vec![loaded]
+        } else {
+            loaded.files.iter().collect()
+        };
+        Self {
+            loaded,
+            matrix,
+            in_files: vec![Vec::new(); files.len()],
+            files,
+            expanded: Expanded::default(),
+            mistakes: Vec::new(),
+        }
+    }
+
+    fn fill(mut self) -> Result<Expanded, Diagnostics> {
+        let mut hazards: Vec<&str> = Vec::new();
+        for file in &self.files {
+            let hazard = hazard(&file.scenario);
+            if !hazards.contains(&hazard) {
+                hazards.push(hazard);
+            }
+        }
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for (n, lock) in self.matrix.locks.iter().enumerate() {
+            for topology in &self.matrix.topologies {
+                if !lock.kind().supports(topology.kind()) {
+                    continue;
+                }
+                let row = (lock.label(), topology.label());
+                if rows.contains(&row) {
+                    self.refuse_row(n, &row);
+                    continue;
+                }
+                rows.push(row);
+                for hazard in &hazards {
+                    self.cell(lock, topology, hazard);
+                }
+            }
+        }
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.extend(&self.loaded.sources, self.mistakes);
+        for (file, mistakes) in self.files.iter().zip(self.in_files) {
+            diagnostics.extend(&file.sources, mistakes);
+        }
+        diagnostics.or(self.expanded)
+    }
+
+    fn refuse_row(&mut self, n: usize, (lock, topology): &(String, String)) {
+        let span = self.loaded.places.value(&format!("matrix.locks.{n}"));
+        let message = format!("there is already a row for {lock} on {topology}");
+        let help = "rows are told apart by kind and renewal of the lock, and by the number of \
+                    servers; compare other options in a matrix of their own";
+        self.mistakes.push(Mistake::new(span, message).help(help));
+    }
+
+    fn cell(&mut self, lock: &Lock, topology: &Topology, hazard: &str) {
+        let column = self.files.iter().enumerate();
+        let column: Vec<(usize, &Loaded)> = column
+            .map(|(n, file)| (n, *file))
+            .filter(|(_, file)| self::hazard(&file.scenario) == hazard)
+            .collect();
+        let fitting: Vec<_> = column
+            .iter()
+            .filter(|(_, file)| fits(&file.scenario, lock, topology))
+            .collect();
+        match fitting.as_slice() {
+            [] => {
+                let labels = CaseLabels {
+                    lock: lock.label(),
+                    topology: topology.label(),
+                    hazard: hazard.to_owned(),
+                };
+                let reason = reason(&column, lock, topology);
+                self.expanded.left_out.push((labels, reason));
+            }
+            [(n, file)] => {
+                let scenario = &file.scenario;
+                let draft = Draft::of_cell(scenario, lock, topology);
+                let mistakes = rules::judge_workload(&draft, &file.places);
+                let on = format!("in the cell of {} on {}", lock.label(), topology.label());
+                self.in_files[*n].extend(mistakes.into_iter().map(|mut mistake| {
+                    let help = mistake.help.take().unwrap_or_default();
+                    mistake.help(format!("{on}: {help}"))
+                }));
+                self.expanded.cases.push(case(scenario, lock, topology));
+            }
+            [(_, first), (second, file), ..] => {
+                let span = self
+                    .loaded
+                    .places
+                    .value(&format!("matrix.scenarios.{second}"));
+                let message = format!(
+                    "'{}' and '{}' both fill the cell '{hazard}' of {} on {}",
+                    first.scenario.name,
+                    file.scenario.name,
+                    lock.label(),
+                    topology.label(),
+                );
+                let help = "give one of them another `hazard`, or tell them apart by `applies-to`";
+                self.mistakes.push(Mistake::new(span, message).help(help));
+            }
+        }
+    }
+}
+
+/// Whether the scenario is meant for this lock on servers of this shape.
+fn fits(scenario: &Scenario, lock: &Lock, topology: &Topology) -> bool {
+    suits(scenario, topology)
+        && scenario
+            .applies_to
+            .as_ref()
+            .is_none_or(|kinds| kinds.contains(&lock.kind()))
+}
+
+/// Whether the steps are written for servers of this shape. The file with the matrix names no
+/// servers: it is meant for all of the matrix.
+fn suits(scenario: &Scenario, topology: &Topology) -> bool {
+    let written_for = scenario.topology.as_ref().map(Topology::kind);
+    written_for.is_none_or(|kind| kind == topology.kind())
+}
+
+/// Why no scenario of a column fits.
+fn reason(column: &[(usize, &Loaded)], lock: &Lock, topology: &Topology) -> String {
+    let suited = column
+        .iter()
+        .find(|(_, file)| suits(&file.scenario, topology));
+    if let Some((_, file)) = suited {
+        return format!(
+            "'{}' does not apply to {}",
+            file.scenario.name,
+            lock.kind().name()
+        );
+    }
+    let kinds = column
+        .iter()
+        .filter_map(|(_, file)| file.scenario.topology.as_ref());
+    let mut kinds: Vec<&str> = kinds.map(|topology| topology.kind().name()).collect();
+    kinds.dedup();
+    format!(
+        "this hazard is written for {} servers only",
+        kinds.join(" and ")
+    )
+}

@@ -1,0 +1,186 @@
+//! From a file to a scenario, or to all its mistakes.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Deserialize as _;
+use toml::Spanned;
+use toml::de::{DeValue, ValueDeserializer};
+
+use crate::diagnostics::{Diagnostics, Mistake};
+use crate::document::{self, Places};
+use crate::draft::Draft;
+use crate::inspect::inspect;
+use crate::model::Scenario;
+use crate::overrides::Override;
+use crate::rules;
+use crate::shape::SCENARIO;
+use crate::source::Sources;
+
+/// Bytes of a scenario file at most: hundreds of times the longest shipped one.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Scenario files of one matrix at most.
+const MATRIX_FILES_MAX: usize = 100;
+
+/// A scenario in which no mistake was found, and the scenarios that its matrix names.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The scenario, with overrides applied.
+    pub scenario: Scenario,
+    pub(crate) sources: Sources,
+    pub(crate) places: Places,
+    /// One for each entry of `matrix.scenarios`, in order.
+    pub(crate) files: Vec<Loaded>,
+}
+
+/// Reads the scenario file at `path`, with `overrides` applied.
+///
+/// # Errors
+/// Every mistake of the file, of the overrides, and of the files that its matrix names.
+pub fn load(path: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
+    let name = path.display().to_string();
+    let text = read(path).map_err(|message| Diagnostics::unreadable(&name, message))?;
+    load_str(&text, &name, overrides)
+}
+
+/// The same for a text. `name` is its path for diagnostics and for the files of its matrix.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
+    load_level(text, name, overrides, Level::Top)
+}
+
+/// Whether a scenario may have a matrix of files: those files may not have one again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Top,
+    InMatrix,
+}
+
+fn load_level(
+    text: &str,
+    name: &str,
+    overrides: &[Override],
+    level: Level,
+) -> Result<Loaded, Diagnostics> {
+    let mut sources = Sources::default();
+    let mut diagnostics = Diagnostics::default();
+    let (whole, mut mistakes) = match document::parse(&mut sources, name, text, overrides) {
+        Ok(parsed) => parsed,
+        Err(mistake) => {
+            diagnostics.extend(&sources, vec![mistake]);
+            return Err(diagnostics);
+        }
+    };
+    let places = Places::of(&whole);
+    let mut root = whole.clone();
+    let inspection = inspect(&SCENARIO, &mut root);
+    let draft = Draft::read(&root, &inspection);
+    mistakes.extend(inspection.mistakes);
+    mistakes.extend(rules::judge(&draft, &places));
+
+    let mut files = Vec::new();
+    let mut nested = Diagnostics::default();
+    match (level, &draft.matrix) {
+        (Level::Top, Some(matrix)) => {
+            let mut table = MatrixFiles {
+                name,
+                places: &places,
+                mistakes: &mut mistakes,
+                nested: &mut nested,
+            };
+            files = table.load(&matrix.scenarios);
+        }
+        (Level::InMatrix, _) if places.has("matrix") => {
+            let message = "a scenario of a matrix cannot have a matrix itself";
+            mistakes.push(Mistake::new(places.key("matrix"), message));
+        }
+        (Level::Top | Level::InMatrix, _) => {}
+    }
+
+    let scenario = if mistakes.is_empty() {
+        deserialize(whole)
+            .map_err(|mistake| mistakes.push(mistake))
+            .ok()
+    } else {
+        None
+    };
+    diagnostics.extend(&sources, mistakes);
+    diagnostics.append(nested);
+    diagnostics.or(())?;
+    Ok(Loaded {
+        scenario: scenario.expect("a scenario that cannot be read has left a mistake"),
+        sources,
+        places,
+        files,
+    })
+}
+
+/// The last word has serde; the inspection before has found what it would refuse, and more.
+fn deserialize(root: Spanned<DeValue<'_>>) -> Result<Scenario, Mistake> {
+    let mut track = serde_path_to_error::Track::new();
+    let deserializer =
+        serde_path_to_error::Deserializer::new(ValueDeserializer::from(root), &mut track);
+    Scenario::deserialize(deserializer).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        let help = format!("at {}", track.path());
+        Mistake::new(span, error.message().to_owned()).help(help)
+    })
+}
+
+/// Loads the files of a matrix.
+struct MatrixFiles<'a> {
+    name: &'a str,
+    places: &'a Places,
+    mistakes: &'a mut Vec<Mistake>,
+    nested: &'a mut Diagnostics,
+}
+
+impl MatrixFiles<'_> {
+    fn load(&mut self, scenarios: &[Option<String>]) -> Vec<Loaded> {
+        if scenarios.len() > MATRIX_FILES_MAX {
+            let message = format!("a matrix takes at most {MATRIX_FILES_MAX} scenarios");
+            let span = self.places.value("matrix.scenarios");
+            self.mistakes.push(Mistake::new(span, message));
+            return Vec::new();
+        }
+        let mut loaded = Vec::new();
+        for (n, file) in scenarios.iter().enumerate() {
+            let Some(file) = file else { continue };
+            let folder = Path::new(self.name).parent().unwrap_or(Path::new(""));
+            let path = folder.join(file);
+            let name = path.display().to_string();
+            match read(&path) {
+                Err(message) => {
+                    let span = self.places.value(&format!("matrix.scenarios.{n}"));
+                    let mistake = Mistake::new(span, format!("'{file}' {message}"));
+                    let help = format!("paths are relative to this file; looked for {name}");
+                    self.mistakes.push(mistake.help(help));
+                }
+                Ok(text) => match load_level(&text, &name, &[], Level::InMatrix) {
+                    Ok(file) => loaded.push(file),
+                    Err(diagnostics) => self.nested.append(diagnostics),
+                },
+            }
+        }
+        loaded
+    }
+}
+
+/// Reads a text file of bearable size; else says what is wrong with it.
+fn read(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!(
+            "is larger than {FILE_BYTES_MAX} bytes: no scenario is"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| "is no text: it has bytes that are not UTF-8".to_owned())
+}

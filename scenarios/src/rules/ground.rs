@@ -1,0 +1,103 @@
+//! The names that steps and faults may use: nodes, clients and groups of them.
+
+use std::collections::BTreeSet;
+
+use super::findings::Findings;
+use crate::model::{Topology, TopologyKind};
+use crate::suggest::suggest;
+
+/// Groups that a cut may name, whatever the topology.
+const GROUPS: [&str; 2] = ["nodes", "clients"];
+
+/// The group that only a replicated topology has.
+const REPLICAS: &str = "replicas";
+
+/// Targets that the nemesis of a storm draws from, whatever the topology.
+const DRAWN: [&str; 2] = ["one", "all"];
+
+/// Less than half of independent nodes.
+const MINORITY: &str = "minority";
+
+/// Names with a meaning of their own in histories and reports.
+const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
+
+/// The servers that a script or a storm plays on.
+pub(crate) struct Ground {
+    kind: TopologyKind,
+    nodes: Vec<String>,
+}
+
+impl Ground {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        Self {
+            kind: topology.kind(),
+            nodes: topology.nodes(),
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> TopologyKind {
+        self.kind
+    }
+
+    /// Judges the name of one node.
+    pub(crate) fn judge_node(&self, node: &str, path: &str, findings: &mut Findings<'_>) {
+        if !self.nodes.iter().any(|known| known == node) {
+            let drawn = DRAWN.contains(&node) || node == MINORITY;
+            let message = if drawn {
+                format!("'{node}' is a target for the nemesis of a storm; a step names a node")
+            } else {
+                self.no_node(node)
+            };
+            findings.value(path, message, &suggest(node, &self.nodes));
+        }
+    }
+
+    /// Judges the target of a fault in a storm.
+    pub(crate) fn judge_target(&self, target: &str, path: &str, findings: &mut Findings<'_>) {
+        let minority = (self.kind == TopologyKind::Independent).then_some(MINORITY);
+        let known = self.nodes.iter().map(String::as_str);
+        let known: Vec<&str> = DRAWN.into_iter().chain(minority).chain(known).collect();
+        if !known.contains(&target) {
+            findings.value(path, self.no_node(target), &suggest(target, &known));
+        }
+    }
+
+    fn no_node(&self, node: &str) -> String {
+        format!(
+            "there is no node '{node}' in a topology of {} servers",
+            self.kind.name()
+        )
+    }
+
+    /// Judges one end of a link.
+    pub(crate) fn judge_place(
+        &self,
+        place: &str,
+        clients: &BTreeSet<String>,
+        path: &str,
+        findings: &mut Findings<'_>,
+    ) {
+        let mut known: Vec<&str> = self.groups().collect();
+        known.extend(self.nodes.iter().chain(clients).map(String::as_str));
+        if !known.contains(&place) {
+            let message = format!("there is no node, client or group '{place}'");
+            findings.value(path, message, &suggest(place, &known));
+        }
+    }
+
+    /// Judges the name that a script gives to a client.
+    pub(crate) fn judge_client(&self, client: &str, path: &str, findings: &mut Findings<'_>) {
+        let taken = self.nodes.iter().any(|node| node == client)
+            || self.groups().any(|group| group == client);
+        if client.is_empty() || taken || RESERVED.contains(&client) {
+            let message = format!("a client cannot be called '{client}'");
+            let help = "a name of its own, such as 'a', that no node, group or part of a run has";
+            findings.value(path, message, help);
+        }
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let replicas = (self.kind == TopologyKind::Replicated).then_some(REPLICAS);
+        GROUPS.into_iter().chain(replicas)
+    }
+}

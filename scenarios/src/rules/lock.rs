@@ -1,0 +1,84 @@
+//! Rules on the options of a lock.
+
+use super::findings::Findings;
+use crate::model::{Lock, Span, TopologyKind};
+
+/// What an EXPIRE can say: it counts whole seconds.
+const EXPIRE_UNIT_MS: u64 = 1000;
+
+/// Judges the lock at `path`.
+pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
+    let path = format!("{path}.{}", lock.kind().name());
+    let lease = lock.lease();
+    if lease.as_millis() == 0 {
+        let help = "PX counts milliseconds; take 1ms or more, such as \"2s\"";
+        findings.value(&format!("{path}.lease"), "the lease is zero", help);
+        return;
+    }
+    if let Some(every) = lock.renew_every() {
+        judge_renewal(every, lease, &format!("{path}.renew-every"), findings);
+    }
+    match lock {
+        Lock::Token(_) => {}
+        Lock::Setnx(_) => {
+            if !lease.as_millis().is_multiple_of(EXPIRE_UNIT_MS) {
+                let message = format!("a lease of {lease} is no whole number of seconds");
+                let help = "EXPIRE knows no smaller unit; take \"1s\" or \"2s\"";
+                findings.value(&format!("{path}.lease"), message, help);
+            }
+        }
+        Lock::Redlock(redlock) => {
+            let timeout = redlock.node_timeout;
+            let path = format!("{path}.node-timeout");
+            if timeout == Span::default() {
+                let help = "take a few times a round trip, such as \"50ms\"";
+                findings.value(&path, "no node can answer within no time", help);
+            } else if timeout >= lease {
+                let message = format!("a node may take {timeout}, the lease is {lease}");
+                let help = "keep the node-timeout far below the lease, or no grant is ever valid";
+                findings.value(&path, message, help);
+            }
+        }
+    }
+}
+
+fn judge_renewal(every: Span, lease: Span, path: &str, findings: &mut Findings<'_>) {
+    if every == Span::default() {
+        let help = "a third of the lease is usual; leave it out for no renewal";
+        findings.value(path, "the lease is renewed without a pause", help);
+    } else if every >= lease {
+        let message = format!("renewed every {every}, a lease of {lease} has ended before");
+        findings.value(path, message, "a third of the lease is usual");
+    }
+}
+
+/// Judges whether the lock at `path` suits servers of this shape.
+pub(crate) fn judge_support(
+    lock: &Lock,
+    topology: TopologyKind,
+    path: &str,
+    findings: &mut Findings<'_>,
+) {
+    let kind = lock.kind();
+    if !kind.supports(topology) {
+        let all = [
+            TopologyKind::Single,
+            TopologyKind::Replicated,
+            TopologyKind::Independent,
+        ];
+        let names: Vec<&str> = all
+            .into_iter()
+            .filter(|topology| kind.supports(*topology))
+            .map(TopologyKind::name)
+            .collect();
+        findings.key(
+            &format!("{path}.{}", kind.name()),
+            format!(
+                "{} does not work on {} servers",
+                kind.name(),
+                topology.name()
+            ),
+            &format!("it is made for: {}", names.join(", ")),
+        );
+    }
+}

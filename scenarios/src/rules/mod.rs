@@ -1,0 +1,14 @@
+//! What the values of a scenario must mean together.
+//!
+//! For: everything that a schema cannot say, such as a step that names a node which the topology
+//! does not have. A rule that needs a part which could not be read says nothing.
+
+mod findings;
+mod ground;
+mod lock;
+mod scenario;
+mod script;
+mod storm;
+mod topology;
+
+pub(crate) use scenario::{COUNT_MAX, judge, judge_workload};

@@ -1,0 +1,252 @@
+//! Rules on the file as a whole.
+
+use super::findings::Findings;
+use super::ground::Ground;
+use super::{lock, script, storm, topology};
+use crate::diagnostics::Mistake;
+use crate::document::Places;
+use crate::draft::{Draft, MatrixDraft};
+use crate::model::{Clients, Span, TopologyKind};
+
+/// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
+pub(crate) const COUNT_MAX: u32 = 10_000;
+
+/// Parts of a file that a matrix with scenario files takes from those files.
+const OWN_PARTS: [&str; 8] = [
+    "applies-to",
+    "expect",
+    "clients",
+    "checks",
+    "step",
+    "storm",
+    "nemesis",
+    "hazard",
+];
+
+/// Applies every rule to a scenario file.
+pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
+    let mut findings = Findings::new(places);
+    judge_name(draft, &mut findings);
+    judge_expectations(draft, &mut findings);
+    match &draft.matrix {
+        Some(matrix) => judge_matrix(matrix, &mut findings),
+        None if findings.has("matrix") => {}
+        None => judge_servers_and_lock(draft, &mut findings),
+    }
+    let filled_by_files = draft
+        .matrix
+        .as_ref()
+        .is_some_and(|matrix| !matrix.scenarios.is_empty());
+    if !filled_by_files {
+        judge_presence(draft, &mut findings);
+        judge_clients(draft, &mut findings);
+        play(draft, &mut findings);
+    }
+    findings.into_mistakes()
+}
+
+/// Applies the rules on steps and faults, on the topology and lock of one cell.
+pub(crate) fn judge_workload(draft: &Draft, places: &Places) -> Vec<Mistake> {
+    let mut findings = Findings::new(places);
+    play(draft, &mut findings);
+    findings.into_mistakes()
+}
+
+fn judge_name(draft: &Draft, findings: &mut Findings<'_>) {
+    let Some(name) = &draft.name else { return };
+    let words_are_good = name.split('-').all(|word| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    });
+    if !words_are_good {
+        let message = format!("'{name}' is no name for a scenario");
+        let help = "lower-case words joined by '-', such as 'amnesiac-restart': it names a folder";
+        findings.value("name", message, help);
+    }
+}
+
+fn judge_expectations(draft: &Draft, findings: &mut Findings<'_>) {
+    let only = draft
+        .checks
+        .as_ref()
+        .and_then(|checks| checks.only.as_ref());
+    let Some(only) = only else { return };
+    for property in draft
+        .expect
+        .keys()
+        .filter(|property| !only.contains(property))
+    {
+        findings.key(
+            &format!("expect.{property}"),
+            format!("{property} is expected, but `checks.only` leaves it out"),
+            "name it in `checks.only`, or expect nothing of it",
+        );
+    }
+}
+
+fn judge_servers_and_lock(draft: &Draft, findings: &mut Findings<'_>) {
+    for (part, example) in [
+        ("topology", "topology.single = {}"),
+        ("lock", "lock.token = { lease = \"2s\" }"),
+    ] {
+        if !findings.has(part) {
+            let help = format!("add {example}");
+            findings.value("", format!("the scenario has no '{part}'"), &help);
+        }
+    }
+    let topology = draft.topology.as_ref();
+    if let Some(topology) = topology {
+        topology::judge(topology, "topology", findings);
+    }
+    let Some(lock) = &draft.lock else { return };
+    lock::judge(lock, "lock", findings);
+    if let Some(topology) = topology {
+        lock::judge_support(lock, topology.kind(), "lock", findings);
+    }
+    let kind = lock.kind();
+    if draft
+        .applies_to
+        .as_ref()
+        .is_some_and(|kinds| !kinds.contains(&kind))
+    {
+        let message = format!(
+            "applies-to leaves out {}, the lock of this file",
+            kind.name()
+        );
+        findings.value("applies-to", message, "add it, or leave applies-to out");
+    }
+}
+
+fn judge_matrix(matrix: &MatrixDraft, findings: &mut Findings<'_>) {
+    let reason = "the lock and the topology of a cell come from the matrix";
+    for part in ["topology", "lock"] {
+        if !findings.has(part) {
+            continue;
+        }
+        findings.key(
+            part,
+            format!("'{part}' has no meaning beside a matrix"),
+            reason,
+        );
+    }
+    let files = !matrix.scenarios.is_empty();
+    for part in OWN_PARTS {
+        if !files || !findings.has(part) {
+            continue;
+        }
+        let message = format!("'{part}' has no meaning beside `matrix.scenarios`");
+        findings.key(part, message, "each cell takes it from its scenario file");
+    }
+    for (n, topology) in matrix.topologies.iter().enumerate() {
+        if let Some(topology) = topology {
+            topology::judge(topology, &format!("matrix.topologies.{n}"), findings);
+        }
+    }
+    let kinds: Option<Vec<TopologyKind>> = matrix
+        .topologies
+        .iter()
+        .map(|topology| topology.as_ref().map(crate::Topology::kind))
+        .collect();
+    for (n, entry) in matrix.locks.iter().enumerate() {
+        let Some(entry) = entry else { continue };
+        let path = format!("matrix.locks.{n}");
+        lock::judge(entry, &path, findings);
+        let kind = entry.kind();
+        // Unless all topologies are known, a missing one may be the right one.
+        if kinds
+            .as_ref()
+            .is_some_and(|kinds| !kinds.iter().any(|&on| kind.supports(on)))
+        {
+            let message = format!(
+                "{} works on none of the topologies of the matrix",
+                kind.name()
+            );
+            findings.value(
+                &path,
+                message,
+                "add a topology that it is made for, or take it out",
+            );
+        }
+    }
+    for (list, empty) in [
+        ("matrix.locks", matrix.locks.is_empty()),
+        ("matrix.topologies", matrix.topologies.is_empty()),
+    ] {
+        if empty && findings.has(list) {
+            findings.value(
+                list,
+                format!("{list} is empty"),
+                "a matrix needs at least one",
+            );
+        }
+    }
+}
+
+fn judge_presence(draft: &Draft, findings: &mut Findings<'_>) {
+    match (findings.has("step"), findings.has("storm")) {
+        (true, true) => findings.key(
+            "storm",
+            "a scenario has either steps or a storm, not both",
+            "put the storm into a file of its own",
+        ),
+        (false, false) => findings.value(
+            "",
+            "the scenario does nothing: it has neither steps nor a storm",
+            "add [[step]] tables, or a [storm]",
+        ),
+        (true, false) if draft.steps.is_empty() => {
+            findings.value("step", "the script is empty", "add [[step]] tables");
+        }
+        (true, false) | (false, true) => {}
+    }
+    if findings.has("nemesis") && !findings.has("storm") {
+        let help = "in a litmus, faults are steps; else add storm.duration";
+        findings.key("nemesis", "a nemesis needs a storm", help);
+    }
+}
+
+fn judge_clients(draft: &Draft, findings: &mut Findings<'_>) {
+    let Some(clients) = &draft.clients else {
+        return;
+    };
+    let Clients {
+        count,
+        keys,
+        reply_timeout,
+        ..
+    } = clients;
+    for (name, value) in [("count", *count), ("keys", *keys)] {
+        if value == 0 || value > COUNT_MAX {
+            let message = format!("{value} is no possible number of {}", noun(name));
+            findings.value(
+                &format!("clients.{name}"),
+                message,
+                &format!("1 to {COUNT_MAX}"),
+            );
+        }
+    }
+    if *reply_timeout == Span::default() {
+        let help = "500ms is the default; far above a round trip";
+        findings.value(
+            "clients.reply-timeout",
+            "no reply can arrive within no time",
+            help,
+        );
+    }
+}
+
+fn noun(count: &str) -> &str {
+    if count == "count" { "clients" } else { count }
+}
+
+/// Walks through the script or the storm.
+fn play(draft: &Draft, findings: &mut Findings<'_>) {
+    let topology = draft.topology.as_ref();
+    let ground = topology
+        .filter(|topology| topology::is_possible(topology))
+        .map(Ground::new);
+    script::judge(draft, ground.as_ref(), findings);
+    storm::judge(draft, ground.as_ref(), findings);
+}

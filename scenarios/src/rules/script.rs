@@ -1,0 +1,294 @@
+//! Rules on the steps of a litmus: who and what exists, and in which state, when a step is taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::findings::Findings;
+use super::ground::Ground;
+use crate::draft::Draft;
+use crate::model::{KillClient, Step, TopologyKind};
+use crate::suggest::suggest;
+
+/// Walks through the script.
+pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
+    let acquires = draft.steps.iter().flatten().filter_map(|step| match step {
+        Step::Acquire(acquire) => Some(acquire),
+        _ => None,
+    });
+    let acquirer_is_known = |(n, step): (usize, &Option<Step>)| {
+        let brings_no_client =
+            |kind| kind != "acquire" && findings.has(&format!("step.{n}.{kind}"));
+        step.is_some() || Step::KINDS.into_iter().any(brings_no_client)
+    };
+    let clients_known = draft.steps.iter().enumerate().all(acquirer_is_known);
+    let mut script = Script {
+        ground,
+        findings,
+        here: String::new(),
+        sighted: true,
+        clients_known,
+        keys_known: draft.steps_whole,
+        acquirers: acquires
+            .clone()
+            .map(|acquire| acquire.client.clone())
+            .collect(),
+        keys: acquires.map(|acquire| acquire.key.clone()).collect(),
+        clients: BTreeMap::new(),
+        nodes: BTreeMap::new(),
+        cuts: BTreeSet::new(),
+        primary: "primary".to_owned(),
+    };
+    for (n, step) in draft.steps.iter().enumerate() {
+        match step {
+            Some(step) => {
+                script.here = format!("step.{n}.{}", step.kind());
+                script.take(step);
+            }
+            None => script.sighted = false,
+        }
+    }
+}
+
+/// How a node or a client stands between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Running,
+    Paused,
+    Dead,
+}
+
+impl State {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+struct Script<'a, 'f> {
+    ground: Option<&'a Ground>,
+    findings: &'a mut Findings<'f>,
+    /// Path of the step that is taken.
+    here: String,
+    /// Whether all steps so far could be read, and so the states are known.
+    sighted: bool,
+    /// Whether every acquire of the script could be read.
+    clients_known: bool,
+    /// Whether the keys that steps name are known.
+    keys_known: bool,
+    /// Everyone who acquires anywhere in the script.
+    acquirers: BTreeSet<String>,
+    /// Every key that is acquired anywhere in the script.
+    keys: BTreeSet<String>,
+    /// Those who have acquired so far.
+    clients: BTreeMap<String, State>,
+    /// Those that are not running.
+    nodes: BTreeMap<String, State>,
+    cuts: BTreeSet<(String, String)>,
+    primary: String,
+}
+
+impl Script<'_, '_> {
+    fn take(&mut self, step: &Step) {
+        match step {
+            Step::Acquire(acquire) => self.acquire(&acquire.client),
+            Step::Renew(renew) => {
+                self.act(&renew.client);
+                self.key(&renew.key, "key");
+            }
+            Step::Release(release) => {
+                self.act(&release.client);
+                self.key(&release.key, "key");
+            }
+            Step::Work(work) => self.act(&work.client),
+            Step::Await(wait) => self.key(&wait.key_gone, "key-gone"),
+            Step::Kill(kill) => self.strike(&kill.node, State::Dead),
+            Step::Restart(restart) => {
+                self.node(&restart.node);
+                self.nodes.remove(&restart.node);
+            }
+            Step::Pause(pause) => self.strike(&pause.node, State::Paused),
+            Step::Resume(pause) => {
+                self.node(&pause.node);
+                let was = self.nodes.remove(&pause.node);
+                if was != Some(State::Paused) {
+                    self.wrong_state("node", &pause.node, "was not paused", "pause it first");
+                }
+            }
+            Step::Cut(cut) => self.cut(&cut.from, &cut.to),
+            Step::Heal(link) => {
+                self.place(&link.from, "from");
+                self.place(&link.to, "to");
+                if !self.cuts.remove(&(link.from.clone(), link.to.clone())) {
+                    let name = format!("{}→{}", link.from, link.to);
+                    let help = "heal takes the same from and to as the cut that it ends";
+                    self.wrong_state("from", &name, "was not cut", help);
+                }
+            }
+            Step::Promote(promote) => self.promote(&promote.node),
+            Step::PauseClient(pause) => {
+                self.act(&pause.client);
+                self.clients.insert(pause.client.clone(), State::Paused);
+            }
+            Step::ResumeClient(resume) => {
+                let known = self.client(&resume.client);
+                let was = self.clients.insert(resume.client.clone(), State::Running);
+                if known && was != Some(State::Paused) {
+                    self.wrong_state("client", &resume.client, "was not paused", "pause it first");
+                }
+            }
+            Step::KillClient(kill) => self.kill_client(kill),
+            Step::DeleteKey(delete) => {
+                self.key(&delete.key, "key");
+                if let Some(node) = &delete.node {
+                    self.node(node);
+                }
+            }
+        }
+    }
+
+    fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.here)
+    }
+
+    /// Something is not in the state that the step needs, as far as states are known.
+    fn wrong_state(&mut self, key: &str, what: &str, state: &str, help: &str) {
+        if self.sighted {
+            let path = self.at(key);
+            self.findings
+                .value(&path, format!("'{what}' {state}"), help);
+        }
+    }
+
+    fn acquire(&mut self, client: &str) {
+        if self.clients.contains_key(client) {
+            self.act(client);
+            return;
+        }
+        if let Some(ground) = self.ground {
+            ground.judge_client(client, &self.at("client"), self.findings);
+        }
+        self.clients.insert(client.to_owned(), State::Running);
+    }
+
+    /// A client does something: it must exist and run.
+    fn act(&mut self, client: &str) {
+        if !self.client(client) {
+            return;
+        }
+        match self.clients.get(client).copied() {
+            Some(state @ State::Paused) => {
+                let state = format!("is {}", state.word());
+                self.wrong_state("client", client, &state, "resume-client comes first");
+            }
+            Some(state @ State::Dead) => {
+                let help = "the dead do not come back: go on with another client";
+                self.wrong_state("client", client, &format!("is {}", state.word()), help);
+            }
+            Some(State::Running) | None => {}
+        }
+    }
+
+    /// Whether the client has come into being.
+    fn client(&mut self, client: &str) -> bool {
+        let known = self.clients.contains_key(client);
+        if !known && self.clients_known {
+            let message = if self.acquirers.contains(client) {
+                format!("client '{client}' does not exist yet")
+            } else {
+                format!("there is no client '{client}'")
+            };
+            let names: Vec<&String> = self.clients.keys().collect();
+            let words = suggest(client, &names);
+            let help = format!("a client comes into being with its first acquire; so far: {words}");
+            let path = self.at("client");
+            self.findings.value(&path, message, &help);
+        }
+        known
+    }
+
+    fn kill_client(&mut self, kill: &KillClient) {
+        if kill.after_commands.is_none() {
+            self.act(&kill.client);
+            self.clients.insert(kill.client.clone(), State::Dead);
+        } else if !self.acquirers.contains(&kill.client) && self.clients_known {
+            // Doom may be spoken before the client's first step.
+            let message = format!("there is no client '{}'", kill.client);
+            let help = suggest(&kill.client, &self.acquirers);
+            let path = self.at("client");
+            self.findings.value(&path, message, &help);
+        }
+    }
+
+    fn key(&mut self, key: &str, parameter: &str) {
+        if self.keys_known && !self.keys.contains(key) {
+            let message = format!("no step acquires the key '{key}'");
+            let help = suggest(key, &self.keys);
+            let path = self.at(parameter);
+            self.findings.value(&path, message, &help);
+        }
+    }
+
+    fn node(&mut self, node: &str) {
+        if let Some(ground) = self.ground {
+            ground.judge_node(node, &self.at("node"), self.findings);
+        }
+    }
+
+    /// A running node is killed or paused; a paused one can still be killed.
+    fn strike(&mut self, node: &str, into: State) {
+        self.node(node);
+        let was = self.nodes.insert(node.to_owned(), into);
+        if let Some(was) = was.filter(|&was| was == into || was == State::Dead) {
+            let state = format!("is {} already", was.word());
+            self.wrong_state("node", node, &state, "restart or resume it first");
+        }
+    }
+
+    fn promote(&mut self, node: &str) {
+        let Some(ground) = self.ground else { return };
+        let path = self.at("node");
+        if ground.kind() != TopologyKind::Replicated {
+            let message = format!(
+                "{} servers have no replica to promote",
+                ground.kind().name()
+            );
+            let help = "promote needs topology.replicated";
+            self.findings.key(&self.here, message, help);
+            return;
+        }
+        ground.judge_node(node, &path, self.findings);
+        if node == self.primary {
+            let help = "promote a replica, such as 'replica-1'";
+            self.wrong_state("node", node, "is the primary already", help);
+        }
+        if let Some(state) = self.nodes.get(node).copied() {
+            let state = format!("is {}", state.word());
+            self.wrong_state("node", node, &state, "restart or resume it first");
+        }
+        node.clone_into(&mut self.primary);
+    }
+
+    fn cut(&mut self, from: &str, to: &str) {
+        self.place(from, "from");
+        self.place(to, "to");
+        if from == to && from != "nodes" {
+            let path = self.at("to");
+            self.findings
+                .value(&path, "a link has two ends", "name another place");
+        }
+        if !self.cuts.insert((from.to_owned(), to.to_owned())) {
+            let name = format!("{from}→{to}");
+            self.wrong_state("from", &name, "is cut already", "heal it first");
+        }
+    }
+
+    fn place(&mut self, place: &str, end: &str) {
+        // A link may be cut before the client at its end has sent anything.
+        if let Some(ground) = self.ground.filter(|_| self.clients_known) {
+            let path = self.at(end);
+            ground.judge_place(place, &self.acquirers, &path, self.findings);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Rules on a storm and its nemesis.
+
+use std::collections::BTreeSet;
+
+use super::findings::Findings;
+use super::ground::Ground;
+use crate::draft::Draft;
+use crate::model::{Clients, FaultSpec, Span};
+use crate::suggest::one_of;
+
+/// Draws a client at random.
+const ONE: &str = "one";
+
+/// Judges the storm, if there is one, and its faults.
+pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
+    if let Some(storm) = &draft.storm
+        && storm.duration == Span::default()
+    {
+        findings.value(
+            "storm.duration",
+            "the storm lasts no time",
+            "such as \"10s\"",
+        );
+    }
+    for (n, entry) in draft.nemesis.iter().enumerate() {
+        let Some(entry) = entry else { continue };
+        let path = format!("nemesis.{n}");
+        for (key, span) in [("every", entry.every), ("lasts", entry.lasts)] {
+            if span == Span::default() {
+                let message = format!("'{key}' is zero");
+                findings.value(&format!("{path}.{key}"), message, "such as \"500ms\"");
+            }
+        }
+        let fault = Fault {
+            path: format!("{path}.fault.{}", entry.fault.kind()),
+            ground,
+            clients: draft.clients.as_ref(),
+        };
+        fault.judge(&entry.fault, findings);
+    }
+}
+
+struct Fault<'a> {
+    path: String,
+    ground: Option<&'a Ground>,
+    clients: Option<&'a Clients>,
+}
+
+impl Fault<'_> {
+    fn judge(&self, fault: &FaultSpec, findings: &mut Findings<'_>) {
+        match fault {
+            FaultSpec::Kill(kill) => self.target(&kill.node, findings),
+            FaultSpec::Restart(restart) => self.target(&restart.node, findings),
+            FaultSpec::Pause(pause) => self.target(&pause.node, findings),
+            FaultSpec::Cut(cut) => {
+                self.place(&cut.from, "from", findings);
+                self.place(&cut.to, "to", findings);
+                if cut.from == cut.to && cut.from != "nodes" {
+                    findings.value(&self.at("to"), "a link has two ends", "name another place");
+                }
+            }
+            FaultSpec::Promote(_) => findings.key(
+                &self.path,
+                "a storm cannot promote: there is nothing that undoes it",
+                "promote in a litmus, as a step",
+            ),
+            FaultSpec::PauseClient(pause) => self.client(&pause.client, findings),
+            FaultSpec::KillClient(kill) => self.client(&kill.client, findings),
+            FaultSpec::DeleteKey(delete) => {
+                self.key(&delete.key, findings);
+                if let Some(node) = &delete.node {
+                    self.target(node, findings);
+                }
+            }
+        }
+    }
+
+    fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    fn target(&self, node: &str, findings: &mut Findings<'_>) {
+        if let Some(ground) = self.ground {
+            ground.judge_target(node, &self.at("node"), findings);
+        }
+    }
+
+    fn place(&self, place: &str, end: &str, findings: &mut Findings<'_>) {
+        if let (Some(ground), Some(clients)) = (self.ground, self.clients) {
+            let names: BTreeSet<String> = names("c", clients.count).into_iter().collect();
+            ground.judge_place(place, &names, &self.at(end), findings);
+        }
+    }
+
+    fn client(&self, client: &str, findings: &mut Findings<'_>) {
+        let Some(clients) = self.clients else { return };
+        let mut known = names("c", clients.count);
+        known.insert(0, ONE.to_owned());
+        if !known.iter().any(|name| name == client) {
+            let message = format!("there is no client '{client}' in this storm");
+            findings.value(&self.at("client"), message, &one_of(&known));
+        }
+    }
+
+    fn key(&self, key: &str, findings: &mut Findings<'_>) {
+        let Some(clients) = self.clients else { return };
+        let known = names("lock-", clients.keys);
+        if !known.iter().any(|name| name == key) {
+            let message = format!("no client of this storm uses the key '{key}'");
+            findings.value(&self.at("key"), message, &one_of(&known));
+        }
+    }
+}
+
+/// The names that a storm gives to its clients or keys.
+fn names(prefix: &str, count: u32) -> Vec<String> {
+    (0..count.min(super::COUNT_MAX))
+        .map(|n| format!("{prefix}{n}"))
+        .collect()
+}

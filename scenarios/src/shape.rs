@@ -1,0 +1,159 @@
+//! The form that each place of a scenario file must have, read off the JSON schema.
+//!
+//! For: checking a whole document against the model and reporting every mistake; serde stops at
+//! the first. The schema is derived from the model, so the two cannot drift apart.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::model::{RANGE_FORMAT, SPAN_FORMAT};
+use crate::schema::schema;
+
+/// The form of a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A table with these keys.
+    Table(BTreeMap<String, Field>),
+    /// A table with exactly one of these keys: an externally tagged enum.
+    Choice(BTreeMap<String, Shape>),
+    /// A list.
+    List(Box<Shape>),
+    /// One of these words.
+    Word(Vec<String>),
+    /// Any string.
+    Text,
+    /// A [`Span`](crate::Span).
+    Span,
+    /// A [`DurationRange`](crate::DurationRange).
+    Range,
+    /// A `u32`.
+    Count,
+}
+
+/// A key of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) shape: Shape,
+    pub(crate) required: bool,
+}
+
+/// The form of a scenario file.
+pub(crate) static SCENARIO: LazyLock<Shape> = LazyLock::new(|| {
+    let schema = schema();
+    Shape::read(&schema, &schema["$defs"])
+});
+
+impl Shape {
+    /// Reads a schema as `schemars` writes it for our model. A form that no type of the model has
+    /// is a broken invariant: the tests of this crate would have met it.
+    fn read(schema: &Value, defs: &Value) -> Self {
+        if let Some(reference) = schema["$ref"].as_str() {
+            let name = reference.trim_start_matches("#/$defs/");
+            return Self::read(&defs[name], defs);
+        }
+        if let Some(options) = schema["anyOf"].as_array() {
+            // `Option<T>`: the other branch is null, which TOML does not have.
+            return Self::read(&options[0], defs);
+        }
+        if let Some(words) = schema["enum"].as_array() {
+            return Self::Word(words.iter().map(text).collect());
+        }
+        if let Some(variants) = schema["oneOf"].as_array() {
+            return Self::read_variants(variants, defs);
+        }
+        let kind = match &schema["type"] {
+            Value::Array(kinds) => &kinds[0],
+            kind => kind,
+        };
+        match (kind.as_str(), schema["format"].as_str()) {
+            (Some("object"), _) => Self::Table(Self::read_fields(schema, defs)),
+            (Some("array"), _) => Self::List(Box::new(Self::read(&schema["items"], defs))),
+            (Some("string"), Some(SPAN_FORMAT)) => Self::Span,
+            (Some("string"), Some(RANGE_FORMAT)) => Self::Range,
+            (Some("string"), None) => Self::Text,
+            (Some("integer"), Some("uint32")) => Self::Count,
+            _ => panic!("the model has a form that `Shape` does not know: {schema}"),
+        }
+    }
+
+    fn read_variants(variants: &[Value], defs: &Value) -> Self {
+        if variants.iter().all(|variant| variant["const"].is_string()) {
+            return Self::Word(
+                variants
+                    .iter()
+                    .map(|variant| text(&variant["const"]))
+                    .collect(),
+            );
+        }
+        let tagged = variants
+            .iter()
+            .flat_map(|variant| Self::read_fields(variant, defs));
+        Self::Choice(tagged.map(|(tag, field)| (tag, field.shape)).collect())
+    }
+
+    fn read_fields(schema: &Value, defs: &Value) -> BTreeMap<String, Field> {
+        let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
+        let properties = schema["properties"].as_object();
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(key, property)| {
+                let field = Field {
+                    shape: Self::read(property, defs),
+                    required: required.iter().any(|name| name == key),
+                };
+                (key.clone(), field)
+            })
+            .collect()
+    }
+
+    /// What it is, for "expected ...".
+    pub(crate) const fn what(&self) -> &'static str {
+        match self {
+            Self::Table(_) | Self::Choice(_) => "a table",
+            Self::List(_) => "a list",
+            Self::Word(_) => "one of a few words",
+            Self::Text => "a string",
+            Self::Span => "a duration such as \"250ms\"",
+            Self::Range => "a duration or a range such as \"5ms..20ms\"",
+            Self::Count => "a whole number",
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field<'a>(shape: &'a Shape, key: &str) -> &'a Field {
+        let Shape::Table(fields) = shape else {
+            panic!("{shape:?} is no table");
+        };
+        &fields[key]
+    }
+
+    #[test]
+    fn the_whole_model_has_a_shape() {
+        let name = field(&SCENARIO, "name");
+        assert_eq!((&name.shape, name.required), (&Shape::Text, true));
+        assert!(!field(&SCENARIO, "topology").required);
+        let clients = &field(&SCENARIO, "clients").shape;
+        assert_eq!(field(clients, "count").shape, Shape::Count);
+        assert_eq!(field(clients, "hold").shape, Shape::Range);
+        assert_eq!(field(clients, "wait").shape, Shape::Span);
+        let Shape::Choice(topologies) = &field(&SCENARIO, "topology").shape else {
+            panic!("a topology is one of several kinds");
+        };
+        assert!(
+            topologies
+                .keys()
+                .eq(["independent", "replicated", "single"])
+        );
+    }
+}
