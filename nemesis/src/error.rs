@@ -29,6 +29,16 @@ pub enum FaultError {
         /// Why not.
         reason: String,
     },
+    /// The client is not in the state that the fault needs.
+    #[error("cannot {action} client '{client}': {reason}")]
+    Client {
+        /// What was attempted.
+        action: &'static str,
+        /// On which client.
+        client: String,
+        /// Why not.
+        reason: String,
+    },
     /// The fault was injected and no probe saw an effect.
     #[error("{kind} of {target} had no observed effect within {within:?}: {last}")]
     NoEffect {

@@ -9,12 +9,23 @@
 //!                 └─▶ NoteSink: requested, injected, observed (with its evidence), healed
 //! ```
 
+mod aim;
 mod deployment;
 mod error;
 mod fabric;
+mod fault;
+mod faults;
+mod nemesis;
 mod network;
+mod probe;
+mod process;
+mod schedule;
 
 pub use deployment::{ClientState, Clients, Deployment};
 pub use error::FaultError;
 pub use fabric::Fabric;
+pub use fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+pub use faults::fault_kinds;
+pub use nemesis::{FaultId, Nemesis, NoteSink};
 pub use network::{CutGuard, Network};
+pub use schedule::{Plan, Planned, Schedule};

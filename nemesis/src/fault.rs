@@ -1,0 +1,100 @@
+//! What a fault is: inject, observe the effect, heal.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use lockstorm_checker::history::Name;
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+
+/// One fault on its way through inject → observe → heal. An instance is used once.
+#[async_trait]
+pub trait Fault: Send {
+    /// Breaks it. What it needs later to prove or to undo the effect it keeps in itself.
+    ///
+    /// # Errors
+    /// When the target does not exist, or is not in a state that can be broken this way. A fault
+    /// that returns an error leaves nothing behind.
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError>;
+
+    /// Looks once whether the effect shows; called again and again until it does.
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting;
+
+    /// Undoes it, and says what was seen of that. Does no harm when there is nothing to undo.
+    ///
+    /// # Errors
+    /// When it could not be undone; it may be tried again.
+    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError>;
+
+    /// Whether something else has ended it, such as a restart of a killed node, and what.
+    fn overtaken(&self, _on: &dyn Deployment) -> Option<Evidence> {
+        None
+    }
+}
+
+/// What one look at a fault has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sighting {
+    /// The effect is there.
+    Seen(Evidence),
+    /// The effect is not there yet, but has to be soon. What was there instead.
+    NotYet(String),
+    /// The effect shows only once something else happens, such as traffic on a cut link: it is
+    /// not worth waiting for here and now. What was there instead.
+    Later(String),
+    /// There is no effect and there will be none. What was there instead.
+    Never(String),
+}
+
+impl Sighting {
+    /// An effect that is there, in words.
+    pub fn seen(evidence: impl Into<Evidence>) -> Self {
+        Self::Seen(evidence.into())
+    }
+}
+
+/// What was seen, in words: the proof of an effect or of its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence(Name);
+
+impl Evidence {
+    /// The words.
+    pub fn into_name(self) -> Name {
+        self.0
+    }
+}
+
+impl<T: Into<Name>> From<T> for Evidence {
+    fn from(words: T) -> Self {
+        Self(words.into())
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A kind of fault: what `lockstorm list faults` shows, and how the nemesis treats it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultKind {
+    /// The word used in scenario files and histories.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// How it ends.
+    pub ends: Ends,
+}
+
+/// How a fault of some kind ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// When the nemesis heals it.
+    Healed,
+    /// By itself, as soon as its effect was observed.
+    ByItself,
+    /// Not at all: it changes the deployment for good.
+    Never,
+}

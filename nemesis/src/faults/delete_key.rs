@@ -1,0 +1,81 @@
+//! An operator deletes a lock's key.
+
+use async_trait::async_trait;
+use lockstorm_scenarios as scenarios;
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::probe::known_node;
+
+pub(crate) const KIND: FaultKind = FaultKind {
+    name: "delete-key",
+    about: "an operator's plain DEL of a lock's key",
+    ends: Ends::ByItself,
+};
+
+pub(crate) struct DeleteKey {
+    spec: scenarios::DeleteKey,
+    /// Each node that was told, and whether DEL removed something there.
+    told: Vec<(String, bool)>,
+}
+
+impl DeleteKey {
+    pub(crate) fn new(spec: scenarios::DeleteKey) -> Self {
+        Self {
+            spec,
+            told: Vec::new(),
+        }
+    }
+
+    /// What EXISTS says by now, which is 1 where another client was quick to take the lock.
+    async fn seen_on(&self, on: &dyn Deployment, node: &str) -> String {
+        match on.command(node, &["EXISTS", &self.spec.key]).await {
+            Ok(exists) => format!("{node} (DEL said 1, EXISTS {exists})"),
+            Err(error) => format!("{node} (DEL said 1; then: {error})"),
+        }
+    }
+}
+
+#[async_trait]
+impl Fault for DeleteKey {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        let nodes = match &self.spec.node {
+            Some(node) => {
+                known_node(on, node)?;
+                vec![node.clone()]
+            }
+            None => on.writable(),
+        };
+        // Some of several masters may be down by another fault; the last error counts only if
+        // none of them could be told.
+        let mut refused = None;
+        for node in nodes {
+            match on.command(&node, &["DEL", &self.spec.key]).await {
+                Ok(reply) => self.told.push((node, reply == "1")),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match refused {
+            Some(error) if self.told.is_empty() => Err(error),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The server's own reply to DEL is the proof: under load the key may be back at once.
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        let mut seen = Vec::new();
+        for (node, _) in self.told.iter().filter(|(_, removed)| *removed) {
+            seen.push(self.seen_on(on, node).await);
+        }
+        if seen.is_empty() {
+            Sighting::Never("DEL removed nothing on any node".to_owned())
+        } else {
+            Sighting::seen(format!("removed on {}", seen.join(", ")))
+        }
+    }
+
+    async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        Ok("by itself: locking may go on".into())
+    }
+}

@@ -1,0 +1,73 @@
+//! SIGKILL of a server. It comes back with what its persistence kept.
+
+use async_trait::async_trait;
+use lockstorm_scenarios::{self as scenarios, Memory};
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::probe::{answers, live_pid};
+use crate::process::{ProcessState, process_state};
+
+pub(crate) const KIND: FaultKind = FaultKind {
+    name: "kill",
+    about: "SIGKILL of a server; healed by a start with what its persistence kept",
+    ends: Ends::Healed,
+};
+
+pub(crate) struct Kill {
+    node: String,
+    /// Its process before the kill.
+    pid: Option<i32>,
+    /// Whether it took writes: if another node does so when it is healed, it was replaced.
+    led: bool,
+}
+
+impl Kill {
+    pub(crate) fn new(spec: scenarios::Kill) -> Self {
+        Self {
+            node: spec.node,
+            pid: None,
+            led: false,
+        }
+    }
+}
+
+#[async_trait]
+impl Fault for Kill {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        self.pid = Some(live_pid(on, &self.node, "kill")?);
+        self.led = on.writable().contains(&self.node);
+        on.kill(&self.node).await
+    }
+
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        let pid = self.pid.expect("observed after it was injected");
+        if process_state(pid) != ProcessState::Gone {
+            return Sighting::NotYet(format!("process {pid} is still there"));
+        }
+        if answers(on, &self.node).await {
+            return Sighting::NotYet("it still answers PING".to_owned());
+        }
+        Sighting::seen(format!("process {pid} is gone and PING gets no answer"))
+    }
+
+    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        if let Some(evidence) = self.overtaken(on) {
+            return Ok(evidence);
+        }
+        // A second primary beside the promoted one would be a fault of its own.
+        let leaders = on.writable();
+        if self.led && !leaders.contains(&self.node) {
+            let leaders = leaders.join(", ");
+            return Ok(format!("stays dead: {leaders} has taken its place").into());
+        }
+        on.start(&self.node, Memory::Kept).await?;
+        Ok("started, and answers again".into())
+    }
+
+    fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
+        let pid = on.pid(&self.node)?;
+        (self.pid != Some(pid)).then(|| format!("runs again as process {pid}").into())
+    }
+}

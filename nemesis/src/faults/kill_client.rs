@@ -1,0 +1,63 @@
+//! A client dies, at once or between two of its commands, and leaves behind what it held.
+
+use async_trait::async_trait;
+use lockstorm_scenarios as scenarios;
+
+use crate::deployment::{ClientState, Deployment};
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+
+pub(crate) const KIND: FaultKind = FaultKind {
+    name: "kill-client",
+    about: "a client dies, at once or after some further commands; it does not come back",
+    ends: Ends::Never,
+};
+
+pub(crate) struct KillClient {
+    spec: scenarios::KillClient,
+}
+
+impl KillClient {
+    pub(crate) fn new(spec: scenarios::KillClient) -> Self {
+        Self { spec }
+    }
+}
+
+#[async_trait]
+impl Fault for KillClient {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        let client = &self.spec.client;
+        match on.clients().state(client) {
+            None => Err(FaultError::UnknownClient(client.clone())),
+            Some(ClientState::Dead) => Err(FaultError::Client {
+                action: "kill",
+                client: client.clone(),
+                reason: "it is dead already".to_owned(),
+            }),
+            Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {
+                on.clients().kill(client, self.spec.after_commands)
+            }
+        }
+    }
+
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        let clients = on.clients();
+        let commands = clients.commands(&self.spec.client).unwrap_or_default();
+        match clients.state(&self.spec.client) {
+            Some(ClientState::Dead) => {
+                Sighting::seen(format!("dead after {commands} commands in all"))
+            }
+            Some(ClientState::Doomed) => {
+                Sighting::Later(format!("doomed, and alive after {commands} commands"))
+            }
+            Some(state @ (ClientState::Running | ClientState::Paused)) => {
+                Sighting::NotYet(format!("it is {state:?}").to_lowercase())
+            }
+            None => Sighting::NotYet("it does not exist".to_owned()),
+        }
+    }
+
+    async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        Ok("stays dead".into())
+    }
+}

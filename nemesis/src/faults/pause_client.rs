@@ -1,0 +1,86 @@
+//! A client stands still: it sends nothing and sees no reply, as in a long pause of its process.
+
+use async_trait::async_trait;
+use lockstorm_scenarios as scenarios;
+
+use crate::deployment::{ClientState, Deployment};
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+
+pub(crate) const KIND: FaultKind = FaultKind {
+    name: "pause-client",
+    about: "a client stands still and sees no reply; healed by letting it go on",
+    ends: Ends::Healed,
+};
+
+pub(crate) struct PauseClient {
+    client: String,
+    /// The number of its commands at the last look.
+    commands: Option<u64>,
+}
+
+impl PauseClient {
+    pub(crate) fn new(spec: scenarios::PauseClient) -> Self {
+        Self {
+            client: spec.client,
+            commands: None,
+        }
+    }
+
+    fn state(&self, on: &dyn Deployment) -> Result<ClientState, FaultError> {
+        on.clients()
+            .state(&self.client)
+            .ok_or_else(|| FaultError::UnknownClient(self.client.clone()))
+    }
+}
+
+#[async_trait]
+impl Fault for PauseClient {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        let reason = match self.state(on)? {
+            ClientState::Running | ClientState::Doomed => {
+                return on.clients().pause(&self.client);
+            }
+            ClientState::Paused => "it is paused already",
+            ClientState::Dead => "it is dead",
+        };
+        Err(FaultError::Client {
+            action: "pause",
+            client: self.client.clone(),
+            reason: reason.to_owned(),
+        })
+    }
+
+    /// Paused, and between two looks it has sent nothing.
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        let state = match self.state(on) {
+            Ok(ClientState::Paused) => ClientState::Paused,
+            Ok(state) => return Sighting::NotYet(format!("it is {state:?}").to_lowercase()),
+            Err(error) => return Sighting::NotYet(error.to_string()),
+        };
+        let before = self.commands;
+        self.commands = on.clients().commands(&self.client);
+        match self.commands {
+            Some(commands) if before == Some(commands) => Sighting::seen(
+                format!("{state:?}; its number of commands stands at {commands}").to_lowercase(),
+            ),
+            Some(_) | None => Sighting::NotYet("it still sends commands".to_owned()),
+        }
+    }
+
+    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        if let Some(evidence) = self.overtaken(on) {
+            return Ok(evidence);
+        }
+        on.clients().resume(&self.client)?;
+        Ok("goes on".into())
+    }
+
+    fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
+        match self.state(on) {
+            Ok(ClientState::Running | ClientState::Doomed) => Some("goes on".into()),
+            Ok(ClientState::Dead) => Some("the paused client is dead".into()),
+            Ok(ClientState::Paused) | Err(_) => None,
+        }
+    }
+}

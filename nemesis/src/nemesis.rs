@@ -1,0 +1,243 @@
+//! The nemesis: injects faults, proves them, heals them, and writes down each stage.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lockstorm_checker::history::{FaultNote, FaultPhase, Name};
+use lockstorm_scenarios::{FaultSpec, Link};
+use tokio::time::{Instant, sleep};
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::faults::{CUT, fault_of, kind_of, link_name, target_of};
+use crate::probe::{LOOK_EVERY, SHOWS_WITHIN};
+
+/// Takes the notes of the nemesis, in order, and stamps their time.
+#[async_trait]
+pub trait NoteSink: Send + Sync {
+    /// Takes one note.
+    async fn note(&self, note: FaultNote);
+}
+
+/// Names one fault of a run: `F1`, `F2`, ... in order of request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FaultId(Name);
+
+impl fmt::Display for FaultId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Breaks a deployment on request, one fault after the other. Run each call to its end: one that
+/// is dropped half-way may leave a fault that nobody heals. Cuts heal when the nemesis is dropped;
+/// the servers that it stopped or killed are the deployment's to clear away.
+pub struct Nemesis {
+    deployment: Arc<dyn Deployment>,
+    sink: Arc<dyn NoteSink>,
+    requested: u32,
+    active: Vec<Active>,
+}
+
+/// A fault that is in force, or whose effect has still to show.
+struct Active {
+    id: FaultId,
+    kind: FaultKind,
+    target: Name,
+    fault: Box<dyn Fault>,
+    observed: bool,
+}
+
+impl Nemesis {
+    /// A nemesis that has broken nothing yet.
+    pub fn new(deployment: Arc<dyn Deployment>, sink: Arc<dyn NoteSink>) -> Self {
+        Self {
+            deployment,
+            sink,
+            requested: 0,
+            active: Vec::new(),
+        }
+    }
+
+    /// What it breaks.
+    pub fn deployment(&self) -> &dyn Deployment {
+        &*self.deployment
+    }
+
+    /// Injects a fault and waits until its effect is seen. An effect that needs something else
+    /// to happen first is noted by a later [`Nemesis::observe_pending`].
+    ///
+    /// # Errors
+    /// When it could not be injected; [`FaultError::NoEffect`] when it was, and no effect showed
+    /// within a named limit. It was then healed at once.
+    pub async fn inject(&mut self, spec: &FaultSpec) -> Result<FaultId, FaultError> {
+        let mut entry = self.request(spec).await;
+        entry.fault.inject(&*self.deployment).await?;
+        self.note(&entry, FaultPhase::Injected, None).await;
+        if let Err(error) = self.observe(&mut entry).await {
+            // The missing effect is the news; what the healing says would only hide it.
+            let healed = entry.fault.heal(&*self.deployment).await.ok();
+            self.note(&entry, FaultPhase::Healed, healed).await;
+            return Err(error);
+        }
+        self.settle_overtaken().await;
+        let id = entry.id.clone();
+        match (entry.kind.ends, entry.observed) {
+            (Ends::ByItself, _) => self.heal_entry(&mut entry).await?,
+            (Ends::Never, true) => {}
+            (Ends::Never, false) | (Ends::Healed, _) => self.active.push(entry),
+        }
+        Ok(id)
+    }
+
+    /// Looks once at each fault whose effect has not shown yet, and notes those that do now.
+    pub async fn observe_pending(&mut self) {
+        let mut active = std::mem::take(&mut self.active);
+        for entry in active.iter_mut().filter(|entry| !entry.observed) {
+            self.look(entry).await;
+        }
+        active.retain(|entry| !(entry.observed && entry.kind.ends == Ends::Never));
+        self.active = active;
+    }
+
+    /// Whether some fault has been injected whose effect has not shown yet.
+    pub fn has_pending(&self) -> bool {
+        self.active.iter().any(|entry| !entry.observed)
+    }
+
+    /// Heals every active fault of this kind and target, the target as notes name it.
+    ///
+    /// # Errors
+    /// [`FaultError::NothingToHeal`] when there is none; else the first failure.
+    pub async fn heal(&mut self, kind: &'static str, target: &str) -> Result<(), FaultError> {
+        let hit = |entry: &Active| entry.kind.name == kind && *entry.target == *target;
+        if !self.active.iter().any(hit) {
+            let target = target.to_owned();
+            return Err(FaultError::NothingToHeal { kind, target });
+        }
+        self.heal_where(hit)
+            .await
+            .into_iter()
+            .next()
+            .map_or(Ok(()), Err)
+    }
+
+    /// Heals every active cut of this link.
+    ///
+    /// # Errors
+    /// As [`Nemesis::heal`].
+    pub async fn heal_link(&mut self, link: &Link) -> Result<(), FaultError> {
+        let target = link_name(&link.from, &link.to);
+        self.heal(CUT.name, &target).await
+    }
+
+    /// Heals one fault. Does nothing to one that has ended already.
+    ///
+    /// # Errors
+    /// When it could not be undone; it then stays active.
+    pub async fn heal_id(&mut self, id: &FaultId) -> Result<(), FaultError> {
+        let errors = self.heal_where(|entry| entry.id == *id).await;
+        errors.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Heals all that is broken, the last fault first, and goes on after a failure. What could
+    /// not be healed stays active, so a second call tries it again.
+    pub async fn heal_all(&mut self) -> Vec<FaultError> {
+        self.heal_where(|_| true).await
+    }
+
+    async fn heal_where(&mut self, hit: impl Fn(&Active) -> bool) -> Vec<FaultError> {
+        self.settle_overtaken().await;
+        let mut errors = Vec::new();
+        let mut kept = Vec::new();
+        while let Some(mut entry) = self.active.pop() {
+            if entry.kind.ends == Ends::Healed && hit(&entry) {
+                let Err(error) = self.heal_entry(&mut entry).await else {
+                    continue;
+                };
+                errors.push(error);
+            }
+            kept.push(entry);
+        }
+        self.active.extend(kept.into_iter().rev());
+        errors
+    }
+
+    async fn heal_entry(&self, entry: &mut Active) -> Result<(), FaultError> {
+        if !entry.observed {
+            self.look(entry).await;
+        }
+        let evidence = entry.fault.heal(&*self.deployment).await?;
+        self.note(entry, FaultPhase::Healed, Some(evidence)).await;
+        Ok(())
+    }
+
+    /// Notes the end of faults that something else has ended.
+    async fn settle_overtaken(&mut self) {
+        for entry in std::mem::take(&mut self.active) {
+            match entry.fault.overtaken(&*self.deployment) {
+                Some(evidence) => self.note(&entry, FaultPhase::Healed, Some(evidence)).await,
+                None => self.active.push(entry),
+            }
+        }
+    }
+
+    async fn request(&mut self, spec: &FaultSpec) -> Active {
+        self.requested += 1;
+        let entry = Active {
+            id: FaultId(format!("F{}", self.requested).into()),
+            kind: kind_of(spec),
+            target: target_of(spec).into(),
+            fault: fault_of(spec),
+            observed: false,
+        };
+        self.note(&entry, FaultPhase::Requested, None).await;
+        entry
+    }
+
+    /// Looks at a fresh fault until its effect shows, or need not show yet.
+    async fn observe(&self, entry: &mut Active) -> Result<(), FaultError> {
+        let start = Instant::now();
+        loop {
+            let (last, over) = match self.look(entry).await {
+                Sighting::Seen(_) | Sighting::Later(_) => return Ok(()),
+                Sighting::NotYet(last) => (last, start.elapsed() >= SHOWS_WITHIN),
+                Sighting::Never(last) => (last, true),
+            };
+            if over {
+                return Err(FaultError::NoEffect {
+                    kind: entry.kind.name,
+                    target: entry.target.to_string(),
+                    within: Duration::from_millis(start.elapsed().as_millis() as u64),
+                    last,
+                });
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Looks once, and notes the effect if it is there.
+    async fn look(&self, entry: &mut Active) -> Sighting {
+        let sighting = entry.fault.observe(&*self.deployment).await;
+        if let Sighting::Seen(evidence) = &sighting {
+            entry.observed = true;
+            self.note(entry, FaultPhase::Observed, Some(evidence.clone()))
+                .await;
+        }
+        sighting
+    }
+
+    async fn note(&self, entry: &Active, phase: FaultPhase, evidence: Option<Evidence>) {
+        let note = FaultNote {
+            id: Arc::clone(&entry.id.0),
+            kind: entry.kind.name.into(),
+            phase,
+            target: Arc::clone(&entry.target),
+            evidence: evidence.map(Evidence::into_name),
+        };
+        self.sink.note(note).await;
+    }
+}

@@ -1,0 +1,77 @@
+//! Questions to a node that more than one fault asks.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+
+/// How long an effect, or the end of one, may take to show. A server starts or answers within
+/// milliseconds; the rest is patience with a loaded machine.
+pub(crate) const SHOWS_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often a condition is looked at.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Looks until the condition holds (`true`) or [`SHOWS_WITHIN`] is over (`false`).
+pub(crate) async fn comes_true<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) -> bool {
+    let until = Instant::now() + SHOWS_WITHIN;
+    loop {
+        if condition().await {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Whether a node answers a PING.
+pub(crate) async fn answers(on: &dyn Deployment, node: &str) -> bool {
+    on.command(node, &["PING"]).await.is_ok()
+}
+
+/// One field of a section of a node's INFO.
+pub(crate) async fn info(
+    on: &dyn Deployment,
+    node: &str,
+    section: &str,
+    field: &str,
+) -> Result<String, FaultError> {
+    let text = on.command(node, &["INFO", section]).await?;
+    text.lines()
+        .filter_map(|line| line.trim_end().split_once(':'))
+        .find(|(name, _)| *name == field)
+        .map(|(_, value)| value.to_owned())
+        .ok_or_else(|| FaultError::Node {
+            action: "read INFO of",
+            node: node.to_owned(),
+            reason: format!("section {section} has no field {field}"),
+        })
+}
+
+/// The process id of a node's live server.
+pub(crate) fn live_pid(
+    on: &dyn Deployment,
+    node: &str,
+    action: &'static str,
+) -> Result<i32, FaultError> {
+    known_node(on, node)?;
+    on.pid(node).ok_or_else(|| FaultError::Node {
+        action,
+        node: node.to_owned(),
+        reason: "it is dead".to_owned(),
+    })
+}
+
+/// Refuses a node that the topology does not have.
+pub(crate) fn known_node(on: &dyn Deployment, node: &str) -> Result<(), FaultError> {
+    if on.nodes().iter().any(|known| known == node) {
+        Ok(())
+    } else {
+        Err(FaultError::UnknownNode(node.to_owned()))
+    }
+}

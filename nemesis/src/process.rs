@@ -1,0 +1,46 @@
+//! What the operating system says of a process.
+
+use std::fs;
+
+/// How a process stands, as far as faults care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessState {
+    /// It runs or waits.
+    Alive,
+    /// It is stopped by a signal.
+    Stopped,
+    /// It is gone. One that only waits for its burial (state Z) is gone as well.
+    Gone,
+}
+
+/// Reads `/proc/<pid>/stat`: the state is the first letter after the command, which stands in
+/// parentheses and may itself contain some.
+pub(crate) fn process_state(pid: i32) -> ProcessState {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return ProcessState::Gone;
+    };
+    let state = stat
+        .rsplit_once(')')
+        .and_then(|(_, rest)| rest.trim_start().chars().next());
+    match state {
+        Some('T' | 't') => ProcessState::Stopped,
+        Some('Z' | 'X') | None => ProcessState::Gone,
+        Some(_) => ProcessState::Alive,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_very_process_is_alive() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(process_state(pid), ProcessState::Alive);
+    }
+
+    #[test]
+    fn a_process_that_never_was_is_gone() {
+        assert_eq!(process_state(i32::MAX), ProcessState::Gone);
+    }
+}
