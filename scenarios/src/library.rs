@@ -16,7 +16,8 @@ pub struct Listed {
     pub path: PathBuf,
     /// Its name; that of the file where it has none.
     pub name: String,
-    /// What it shows; for a file that is no TOML, that it is not.
+    /// What it shows, in the first sentence of its description; for a file that is no TOML, that
+    /// it is none.
     pub description: String,
 }
 
@@ -72,7 +73,15 @@ fn describe(path: PathBuf, text: &str) -> Listed {
     let word = |key: &str| Some(table.get_ref().get(key)?.get_ref().as_str()?.to_owned());
     Listed {
         name: word("name").unwrap_or(stem),
-        description: word("description").unwrap_or_default(),
+        description: first_sentence(&word("description").unwrap_or_default()),
         path,
+    }
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.split_once(". ") {
+        Some((sentence, _)) => format!("{sentence}."),
+        None => line,
     }
 }

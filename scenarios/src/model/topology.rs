@@ -128,6 +128,18 @@ impl Topology {
 }
 
 impl TopologyKind {
+    /// Every topology, in the order of `lockstorm list topologies`.
+    pub const ALL: [Self; 3] = [Self::Single, Self::Replicated, Self::Independent];
+
+    /// What it is, in one line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Single => "one server: node primary",
+            Self::Replicated => "a primary and its replicas: nodes primary, replica-1, ...",
+            Self::Independent => "masters that know nothing of each other: nodes n1, n2, ...",
+        }
+    }
+
     /// The word used in scenario files.
     pub const fn name(self) -> &'static str {
         match self {

@@ -54,12 +54,17 @@ impl Ground {
 
     /// Judges the target of a fault in a storm.
     pub(crate) fn judge_target(&self, target: &str, path: &str, findings: &mut Findings<'_>) {
-        let minority = (self.kind == TopologyKind::Independent).then_some(MINORITY);
-        let known = self.nodes.iter().map(String::as_str);
-        let known: Vec<&str> = DRAWN.into_iter().chain(minority).chain(known).collect();
+        let mut known = self.drawn();
+        known.extend(self.nodes.iter().map(String::as_str));
         if !known.contains(&target) {
             findings.value(path, self.no_node(target), &suggest(target, &known));
         }
+    }
+
+    /// The words of this topology that draw a target.
+    fn drawn(&self) -> Vec<&str> {
+        let minority = (self.kind == TopologyKind::Independent).then_some(MINORITY);
+        DRAWN.into_iter().chain(minority).collect()
     }
 
     fn no_node(&self, node: &str) -> String {
@@ -69,7 +74,7 @@ impl Ground {
         )
     }
 
-    /// Judges one end of a link.
+    /// Judges one end of a link that a step cuts.
     pub(crate) fn judge_place(
         &self,
         place: &str,
@@ -77,7 +82,31 @@ impl Ground {
         path: &str,
         findings: &mut Findings<'_>,
     ) {
-        let mut known: Vec<&str> = self.groups().collect();
+        self.judge_end(place, clients, Vec::new(), path, findings);
+    }
+
+    /// Judges one end of a link that a storm cuts.
+    pub(crate) fn judge_drawn_place(
+        &self,
+        place: &str,
+        clients: &BTreeSet<String>,
+        path: &str,
+        findings: &mut Findings<'_>,
+    ) {
+        self.judge_end(place, clients, self.drawn(), path, findings);
+    }
+
+    fn judge_end<'a>(
+        &'a self,
+        place: &str,
+        clients: &'a BTreeSet<String>,
+        mut known: Vec<&'a str>,
+        path: &str,
+        findings: &mut Findings<'_>,
+    ) {
+        for group in self.groups() {
+            known.push(group);
+        }
         known.extend(self.nodes.iter().chain(clients).map(String::as_str));
         if !known.contains(&place) {
             let message = format!("there is no node, client or group '{place}'");

@@ -61,12 +61,7 @@ pub(crate) fn judge_support(
 ) {
     let kind = lock.kind();
     if !kind.supports(topology) {
-        let all = [
-            TopologyKind::Single,
-            TopologyKind::Replicated,
-            TopologyKind::Independent,
-        ];
-        let names: Vec<&str> = all
+        let names: Vec<&str> = TopologyKind::ALL
             .into_iter()
             .filter(|topology| kind.supports(*topology))
             .map(TopologyKind::name)

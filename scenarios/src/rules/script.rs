@@ -273,7 +273,7 @@ impl Script<'_, '_> {
     fn cut(&mut self, from: &str, to: &str) {
         self.place(from, "from");
         self.place(to, "to");
-        if from == to && from != "nodes" {
+        if from == to && !["nodes", "replicas"].contains(&from) {
             let path = self.at("to");
             self.findings
                 .value(&path, "a link has two ends", "name another place");

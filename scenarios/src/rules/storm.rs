@@ -8,6 +8,9 @@ use crate::draft::Draft;
 use crate::model::{Clients, FaultSpec, Span};
 use crate::suggest::one_of;
 
+/// Ends that stand for several places, between which there are links.
+const MANY: [&str; 4] = ["nodes", "replicas", "one", "minority"];
+
 /// Draws a client at random.
 const ONE: &str = "one";
 
@@ -55,7 +58,7 @@ impl Fault<'_> {
             FaultSpec::Cut(cut) => {
                 self.place(&cut.from, "from", findings);
                 self.place(&cut.to, "to", findings);
-                if cut.from == cut.to && cut.from != "nodes" {
+                if cut.from == cut.to && !MANY.contains(&cut.from.as_str()) {
                     findings.value(&self.at("to"), "a link has two ends", "name another place");
                 }
             }
@@ -88,7 +91,7 @@ impl Fault<'_> {
     fn place(&self, place: &str, end: &str, findings: &mut Findings<'_>) {
         if let (Some(ground), Some(clients)) = (self.ground, self.clients) {
             let names: BTreeSet<String> = names("c", clients.count).into_iter().collect();
-            ground.judge_place(place, &names, &self.at(end), findings);
+            ground.judge_drawn_place(place, &names, &self.at(end), findings);
         }
     }
 
