@@ -9,21 +9,27 @@
 //! history.jsonl ─→ trace ─→ drawings ─→ SVG (in the HTML), PNG
 //! ```
 
+mod combine;
 mod encode;
 mod error;
 mod files;
 mod finding;
 mod grid;
+mod html;
 mod inert;
 mod junit;
 mod markdown;
 mod model;
+mod plots;
+mod render;
 #[cfg(test)]
 mod sample;
 mod story;
 mod terminal;
+mod trace;
 mod words;
 
+pub use combine::combine;
 pub use encode::{RESULTS_FILE, Record, read_record, read_run, read_suite, write_run, write_suite};
 pub use error::RenderError;
 pub use junit::{junit_run, junit_suite};
@@ -32,4 +38,5 @@ pub use model::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
+pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use terminal::{TerminalOptions, terminal_run, terminal_suite};

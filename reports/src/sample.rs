@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::history::{FaultPhase, read_jsonl};
 use lockstorm_checker::verdict::{
     Coverage, FaultStage, FaultSummary, Holder, Judgement, Step, StepKind, Witness,
 };
-use lockstorm_checker::{Analysis, Nanos, Property, Verdict};
+use lockstorm_checker::{Analysis, Digest, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::model::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
+use crate::trace::Trace;
 
 /// Text that must stay inert wherever it appears.
 pub(crate) const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{1b}[2J|`*_\u{202e}]]>";
@@ -23,6 +24,13 @@ pub(crate) const FAILOVER_HISTORY: &str = include_str!("../tests/failover.jsonl"
 
 /// The scenario text behind [`failover_run`].
 pub(crate) const FAILOVER_SCENARIO: &str = include_str!("../tests/failover.toml");
+
+/// [`FAILOVER_HISTORY`] as pictures need it.
+pub(crate) fn failover_trace() -> Trace {
+    let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
+        .expect("the fixture is a history");
+    Trace::of(&Digest::of(&history))
+}
 
 const fn us(micros: u64) -> Nanos {
     Nanos(micros * 1000)

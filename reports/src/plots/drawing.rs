@@ -75,7 +75,10 @@ impl Mark {
     pub(crate) const fn strokes(self) -> &'static [((f64, f64), (f64, f64))] {
         match self {
             Self::Cross => &[((-0.8, -0.8), (0.8, 0.8)), ((-0.8, 0.8), (0.8, -0.8))],
-            Self::Check => &[((-0.9, 0.05), (-0.25, 0.75)), ((-0.25, 0.75), (0.95, -0.75))],
+            Self::Check => &[
+                ((-0.9, 0.05), (-0.25, 0.75)),
+                ((-0.25, 0.75), (0.95, -0.75)),
+            ],
             Self::Dash => &[((-0.7, 0.0), (0.7, 0.0))],
             Self::Disc | Self::Triangle | Self::Question => &[],
         }

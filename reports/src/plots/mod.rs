@@ -16,9 +16,9 @@ mod svg;
 mod timeline;
 
 pub(crate) use drawing::Drawing;
-pub(crate) use handoff::{Handoff, handoff};
-pub(crate) use latency::{Latency, latency};
+pub(crate) use handoff::handoff;
+pub(crate) use latency::{answer_words, latency};
 pub(crate) use matrix::matrix;
 pub(crate) use png::png;
-pub(crate) use svg::svg;
-pub(crate) use timeline::{Timeline, around, whole};
+pub(crate) use svg::{patterns, svg};
+pub(crate) use timeline::{around, whole};

@@ -11,8 +11,13 @@ use super::drawing::{Area, Drawing, Fill, Label, Mark, Shape, Stroke};
 use super::font;
 use super::ink::Ink;
 
-/// How many times larger than the result a picture is drawn.
-const SCALE: u32 = 2;
+/// How many times larger than the result a picture is drawn before it is smoothed.
+const SMOOTHING: u32 = 2;
+/// Pixels of the result for each CSS pixel of the drawing: a picture of the usual width is 1800
+/// pixels wide, which is sharp on a projector and on a dense screen.
+const ZOOM: f64 = 1.875;
+/// Pixels of the large picture for each CSS pixel of the drawing.
+const SCALE: f64 = ZOOM * SMOOTHING as f64;
 /// Distance between the lines of a hatch, and their width.
 const HATCH: (f64, f64) = (9.0, 2.0);
 /// Length of a dash, and of the blank after it.
@@ -23,8 +28,9 @@ type Failure = String;
 
 /// The bytes of a PNG file, or why it cannot be drawn.
 pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
-    let (width, height) = (drawing.width as u32, drawing.height as u32);
-    let large = (width * SCALE, height * SCALE);
+    let zoomed = |length: f64| (length * ZOOM).round() as u32;
+    let (width, height) = (zoomed(drawing.width), zoomed(drawing.height));
+    let large = (width * SMOOTHING, height * SMOOTHING);
     let mut pixels = vec![0xff; (large.0 * large.1 * 3) as usize];
     {
         let mut backend = Backend::with_buffer(&mut pixels, large);
@@ -37,9 +43,9 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
     encode(&small, width, height).map_err(|error| error.to_string())
 }
 
-/// The mean of each block of [`SCALE`] × [`SCALE`] pixels.
+/// The mean of each block of [`SMOOTHING`] × [`SMOOTHING`] pixels.
 fn halved(pixels: &[u8], width: usize, height: usize) -> Vec<u8> {
-    let scale = SCALE as usize;
+    let scale = SMOOTHING as usize;
     let mut small = Vec::with_capacity(width * height * 3);
     for y in 0..height {
         for x in 0..width {
@@ -68,7 +74,7 @@ fn encode(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::Encodi
 }
 
 fn scaled(value: f64) -> i32 {
-    (value * f64::from(SCALE)).round() as i32
+    (value * SCALE).round() as i32
 }
 
 fn point(at: (f64, f64)) -> (i32, i32) {
@@ -244,13 +250,12 @@ fn draw_mark(
 }
 
 fn text(backend: &mut Backend, label: &Label) -> Result<(), Failure> {
-    let scale = f64::from(SCALE);
-    let at = (label.at.0 * scale, label.at.1 * scale);
+    let at = (label.at.0 * SCALE, label.at.1 * SCALE);
     let (r, g, b) = label.ink.rgb();
     let mut failure = None;
     font::rasterize(
         &label.text,
-        (label.size * scale, label.bold),
+        (label.size * SCALE, label.bold),
         at,
         label.anchor,
         |x, y, coverage| {
@@ -279,38 +284,48 @@ mod tests {
     }
 
     fn inked(pixels: &[u8]) -> usize {
-        pixels.chunks(3).filter(|pixel| *pixel != [255, 255, 255]).count()
+        pixels
+            .chunks(3)
+            .filter(|pixel| *pixel != [255, 255, 255])
+            .count()
     }
 
     #[test]
     fn an_area_covers_exactly_its_pixels() {
-        let mut drawing = Drawing::new(20.0, 10.0, String::new());
-        let area = Area::between((2.0, 7.0), 3.0, 4.0);
+        // Multiples of 16 fall on whole pixels: 16 × 1.875 = 30.
+        let mut drawing = Drawing::new(64.0, 32.0, String::new());
+        let area = Area::between((16.0, 32.0), 0.0, 16.0);
         drawing.area(area, Fill::Plain(Ink::Hold, 1.0));
         let (size, pixels) = decoded(&png(&drawing).unwrap());
-        assert_eq!(size, (20, 10));
-        assert_eq!(inked(&pixels), 5 * 4);
+        assert_eq!(size, (120, 60));
+        assert_eq!(inked(&pixels), 30 * 30);
     }
 
     #[test]
     fn words_leave_ink_where_they_stand_and_nowhere_else() {
-        let mut drawing = Drawing::new(200.0, 40.0, String::new());
+        let mut drawing = Drawing::new(160.0, 32.0, String::new());
         let style = TextStyle::new(16.0, Ink::Text).anchored(Anchor::End);
-        drawing.text((190.0, 25.0), "held by both", style);
-        let (_, pixels) = decoded(&png(&drawing).unwrap());
-        let at = |x: usize, y: usize| &pixels[(y * 200 + x) * 3..][..3];
-        let left = (0..40).flat_map(|y| (0..60).map(move |x| (x, y)));
-        assert!(left.into_iter().all(|(x, y)| at(x, y) == [255, 255, 255]));
-        assert!(inked(&pixels) > 100);
+        drawing.text((150.0, 20.0), "held by both", style);
+        let ((width, _), pixels) = decoded(&png(&drawing).unwrap());
+        let row = width as usize * 3;
+        let left: Vec<u8> = pixels
+            .chunks(row)
+            .flat_map(|row| &row[..100])
+            .copied()
+            .collect();
+        assert_eq!(inked(&left), 0);
+        assert!(inked(&pixels) > 300);
     }
 
     #[test]
     fn a_hatch_is_neither_empty_nor_full_and_stays_inside() {
-        let mut drawing = Drawing::new(60.0, 60.0, String::new());
-        drawing.area(Area::between((20.0, 40.0), 20.0, 20.0), Fill::Hatch(Ink::Violation));
+        let mut drawing = Drawing::new(64.0, 64.0, String::new());
+        let area = Area::between((16.0, 48.0), 16.0, 32.0);
+        drawing.area(area, Fill::Hatch(Ink::Violation));
         let (_, pixels) = decoded(&png(&drawing).unwrap());
         let inked = inked(&pixels);
-        assert!(inked > 60 && inked < 24 * 24, "{inked}");
+        // 60 × 60 pixels lie inside; the ends of the lines reach over by their width.
+        assert!(inked > 600 && inked < 64 * 64, "{inked}");
     }
 
     #[test]

@@ -59,7 +59,11 @@ fn fill_style(fill: Option<Fill>) -> String {
 }
 
 fn stroke_style(stroke: Stroke) -> String {
-    let dashes = if stroke.dashed { ";stroke-dasharray:6 4" } else { "" };
+    let dashes = if stroke.dashed {
+        ";stroke-dasharray:6 4"
+    } else {
+        ""
+    };
     format!(
         "stroke:{};stroke-width:{}{dashes}",
         color(stroke.ink),
@@ -122,7 +126,15 @@ fn mark_element(
         },
         Mark::Triangle => {
             let (low, left, right) = (y + radius * 0.8, x - radius, x + radius);
-            let points = format!("{},{} {},{} {},{}", n(x), n(y - radius), n(right), n(low), n(left), n(low));
+            let points = format!(
+                "{},{} {},{} {},{}",
+                n(x),
+                n(y - radius),
+                n(right),
+                n(low),
+                n(left),
+                n(low)
+            );
             html! { polygon points=(points) style=(fill) { (tooltip(title)) } }
         }
         Mark::Question => html! {
@@ -132,7 +144,9 @@ fn mark_element(
         Mark::Cross | Mark::Check | Mark::Dash => {
             let mut path = String::new();
             for (from, to) in mark.strokes() {
-                let at = |(dx, dy): &(f64, f64)| format!("{} {}", n(x + dx * radius), n(y + dy * radius));
+                let at = |(dx, dy): &(f64, f64)| {
+                    format!("{} {}", n(x + dx * radius), n(y + dy * radius))
+                };
                 path.push_str(&format!("M{}L{}", at(from), at(to)));
             }
             let style = stroke_style(Stroke::new(ink, radius * 0.36));

@@ -1,0 +1,22 @@
+//! Renders a run or a suite as one self-contained HTML page, a section a file.
+//!
+//! For: a page that opens from disk, without network, without JavaScript if need be, in a
+//! browser or on paper. Not for: working out what it says, which `grid`, `finding`, `story` and
+//! the plots do.
+//!
+//! maud escapes every text; [`page`] is the only place that writes markup as it stands, and
+//! writes there nothing but the style and the script of this crate.
+
+mod coverage;
+mod environment;
+mod faults;
+mod findings;
+mod link;
+mod matrix;
+mod measures;
+mod page;
+mod runs;
+mod timeline;
+mod verdict;
+
+pub(crate) use page::{RunSources, run_page, suite_page};

@@ -1,0 +1,66 @@
+//! The runs of a suite, one a row.
+
+use maud::{Markup, html};
+
+use super::link;
+use super::page;
+use super::verdict::class;
+use crate::grid::run_verdict;
+use crate::inert::visible;
+use crate::model::{Outcome, SuiteRecord, SuiteRun};
+use crate::words;
+
+/// Rows of the table; the folders of the suite hold them all.
+const RUNS_MAX: usize = 500;
+
+const HOW: &str = "Every run with what it put to the test. Each has a report of its own.";
+
+/// The section of runs.
+pub(super) fn section(suite: &SuiteRecord) -> Markup {
+    let body = html! {
+        div.scroll tabindex="0" {
+            table {
+                thead { tr {
+                    th scope="col" { "Run" }
+                    th scope="col" { "Seed" }
+                    th scope="col" { "Verdict" }
+                    th scope="col" { "Outcome" }
+                    th scope="col" { "Operations" }
+                    th scope="col" { "Granted" }
+                    th scope="col" { "Contended" }
+                    th scope="col" { "Under fault" }
+                    th scope="col" { "Seconds" }
+                } }
+                tbody { @for run in suite.runs.iter().take(RUNS_MAX) { (row(run)) } }
+            }
+        }
+        @if suite.runs.len() > RUNS_MAX {
+            p.warning { "Showing only the first " (RUNS_MAX) " of " (suite.runs.len()) " runs." }
+        }
+    };
+    page::section("runs", "Runs", HOW, &body)
+}
+
+fn row(run: &SuiteRun) -> Markup {
+    let record = &run.record;
+    let verdict = run_verdict(record);
+    let coverage = &record.analysis.coverage;
+    let met = record.outcome == Outcome::AsExpected;
+    html! {
+        tr {
+            th scope="row" {
+                a href=(link::report_of(&run.folder)) { (visible(&words::cell_name(&record.labels))) }
+            }
+            td { (record.seed) }
+            td.(class(verdict)) {
+                span.glyph aria-hidden="true" { (words::glyph(verdict)) } (words::verdict(verdict))
+            }
+            td { span.flag[!met] { (words::outcome(record.outcome)) } }
+            td { (coverage.operations) }
+            td { (coverage.granted) }
+            td { (coverage.contended) }
+            td { (coverage.granted_under_fault) }
+            td { (format!("{:.1}", record.duration_s)) }
+        }
+    }
+}

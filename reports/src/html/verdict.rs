@@ -1,0 +1,159 @@
+//! The verdict bar: what came of it, in one look and one sentence.
+
+use lockstorm_checker::Verdict;
+use maud::{Markup, html};
+
+use crate::grid::run_verdict;
+use crate::inert::visible;
+use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::words;
+
+/// Class of a verdict: its colours in the style sheet.
+pub(super) const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "valid",
+        Verdict::Unknown => "unknown",
+        Verdict::Violated => "violated",
+    }
+}
+
+/// The shape that says the verdict without colour: an octagon, a ring, a diamond.
+pub(super) fn icon(verdict: Verdict) -> Markup {
+    let (outline, inside) = match verdict {
+        Verdict::Violated => ("M8 1h8l7 7v8l-7 7H8l-7-7V8z", "M8 8l8 8M16 8l-8 8"),
+        Verdict::Valid => (
+            "M12 1a11 11 0 1 0 0 22a11 11 0 1 0 0-22z",
+            "M7 12.5l3.5 3.5L17.5 8.5",
+        ),
+        Verdict::Unknown => (
+            "M12 0.5L23.5 12L12 23.5L0.5 12z",
+            "M9.2 9.4a2.8 2.8 0 1 1 4.2 2.5c-1 .6-1.4 1.1-1.4 2.1M12 17.2v.2",
+        ),
+    };
+    html! {
+        svg.icon viewBox="0 0 24 24" aria-hidden="true" {
+            path.shape d=(outline) {}
+            path.sign d=(inside) {}
+        }
+    }
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "No violation found",
+        Verdict::Unknown => "Unknown",
+        Verdict::Violated => "Violated",
+    }
+}
+
+/// The bar of a run.
+pub(super) fn of_run(run: &RunRecord) -> Markup {
+    let verdict = run_verdict(run);
+    html! {
+        section.verdict.(class(verdict)) id="verdict" aria-label="Verdict" {
+            (icon(verdict))
+            div {
+                p.word { (word(verdict)) }
+                p.sentence { (words::sentence(run)) }
+                ul.expectations {
+                    @for result in &run.expectations {
+                        li.(class(result.actual)) {
+                            span.glyph aria-hidden="true" { (words::glyph(result.actual)) }
+                            (words::expectation(result))
+                            @if !result.met { " " strong.flag { "not as expected" } }
+                            @let judged = run.analysis.properties.get(&result.property);
+                            @if let Some(reason) = judged.and_then(|j| j.reason.as_ref()) {
+                                " — " (visible(reason))
+                            }
+                        }
+                    }
+                }
+                @if let Some(reason) = &run.stopped {
+                    p.warning { "Stopped early: " (visible(reason)) }
+                }
+                (outcome(run.outcome))
+            }
+            dl.facts {
+                dt { "Lock" } dd { (visible(&run.labels.lock)) }
+                dt { "Topology" } dd { (visible(&run.labels.topology)) }
+                dt { "Hazard" } dd { (visible(&run.labels.hazard)) }
+                dt { "Seed" } dd { (run.seed) }
+                dt { "Started" } dd { (visible(&run.started)) }
+                dt { "Duration" } dd { (format!("{:.1} s", run.duration_s)) }
+            }
+            (rerun(&run.rerun))
+        }
+    }
+}
+
+/// The bar of a suite.
+pub(super) fn of_suite(suite: &SuiteRecord) -> Markup {
+    let outcome_of = suite.outcome();
+    let look = match outcome_of {
+        Outcome::AsExpected => Verdict::Valid,
+        Outcome::LivenessFailed | Outcome::Unknown => Verdict::Unknown,
+        Outcome::Unexpected => Verdict::Violated,
+    };
+    let total = suite.runs.len() as u64;
+    let count = |wanted: Verdict| {
+        let with = suite
+            .runs
+            .iter()
+            .filter(|run| run_verdict(&run.record) == wanted);
+        with.count()
+    };
+    let met = suite
+        .runs
+        .iter()
+        .filter(|run| run.record.outcome == Outcome::AsExpected)
+        .count();
+    html! {
+        section.verdict.(class(look)) id="verdict" aria-label="Verdict" {
+            (icon(look))
+            div {
+                p.word {
+                    @match outcome_of {
+                        Outcome::AsExpected => "Every run as expected",
+                        Outcome::LivenessFailed => "A liveness bound was missed",
+                        Outcome::Unknown => "Not decided",
+                        Outcome::Unexpected => "Not as expected",
+                    }
+                }
+                p.sentence {
+                    (met) " of " (words::count(total, "run")) " as their scenarios expect: "
+                    (count(Verdict::Violated)) " violated, "
+                    (count(Verdict::Valid)) " without a violation found, "
+                    (count(Verdict::Unknown)) " unknown."
+                }
+            }
+            dl.facts {
+                dt { "Runs" } dd { (total) }
+                dt { "Seed" } dd { (suite.seed) }
+                dt { "Started" } dd { (visible(&suite.started)) }
+                dt { "Duration" } dd { (format!("{:.1} s", suite.duration_s)) }
+            }
+            (rerun(&suite.rerun))
+        }
+    }
+}
+
+fn outcome(outcome: Outcome) -> Markup {
+    let met = outcome == Outcome::AsExpected;
+    html! {
+        p.outcome {
+            "Against the scenario's expectation: "
+            strong.flag[!met] { (words::outcome(outcome)) } "."
+        }
+    }
+}
+
+/// The command that repeats it; the button shows itself where there is JavaScript.
+fn rerun(command: &str) -> Markup {
+    html! {
+        div.rerun {
+            span.label { "Repeat" }
+            code { (visible(command)) }
+            button.copy type="button" hidden { "Copy" }
+        }
+    }
+}

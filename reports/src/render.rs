@@ -1,0 +1,382 @@
+//! From a stored run or suite to its artefacts: the entry point of the command line.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lockstorm_checker::Digest;
+use lockstorm_checker::history::read_jsonl;
+use lockstorm_checker::verdict::Witness;
+
+use crate::encode::{read_run, read_suite};
+use crate::error::RenderError;
+use crate::files::write_whole;
+use crate::html::{RunSources, run_page, suite_page};
+use crate::junit::{junit_run, junit_suite};
+use crate::markdown::{markdown_run, markdown_suite};
+use crate::model::RunRecord;
+use crate::plots;
+use crate::trace::Trace;
+
+/// Name of the history in a run folder.
+const HISTORY_FILE: &str = "history.jsonl";
+/// Name of the effective scenario in a run folder.
+const SCENARIO_FILE: &str = "scenario.toml";
+
+/// An artefact that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// `report.html`.
+    Html,
+    /// `timeline.png` and `latency.png` of a run, `matrix.png` of a suite.
+    Png,
+    /// `junit.xml`.
+    Junit,
+    /// `report.md`.
+    Markdown,
+}
+
+/// A set of artefacts.
+pub type Formats = BTreeSet<Format>;
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Html, Self::Png, Self::Junit, Self::Markdown];
+
+    /// The word used on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Png => "png",
+            Self::Junit => "junit",
+            Self::Markdown => "md",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name of no artefact.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown report format '{0}'; choose from html, png, junit, md")]
+pub struct UnknownFormat(pub String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| UnknownFormat(name.to_owned()))
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The files, in the order in which they were written.
+    pub paths: Vec<PathBuf>,
+    /// What could not be shown, and why, in a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Rendered {
+    fn write(&mut self, folder: &Path, name: &str, bytes: &[u8]) -> Result<(), RenderError> {
+        let path = folder.join(name);
+        write_whole(&path, bytes)?;
+        self.paths.push(path);
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        folder: &Path,
+        name: &str,
+        drawing: &plots::Drawing,
+    ) -> Result<(), RenderError> {
+        let bytes = plots::png(drawing).map_err(|reason| RenderError::Picture {
+            name: name.to_owned(),
+            reason,
+        })?;
+        self.write(folder, name, &bytes)
+    }
+}
+
+/// Writes the artefacts of the run stored in `folder`, into that folder.
+///
+/// A run without a readable history is rendered without its pictures over time, and says so.
+///
+/// # Errors
+/// [`RenderError`] when there is no record of a run, or an artefact cannot be written.
+pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderError> {
+    let run = read_run(folder)?;
+    let mut rendered = Rendered::default();
+    let drawn = formats.contains(&Format::Html) || formats.contains(&Format::Png);
+    let trace = if drawn {
+        read_trace(folder)
+    } else {
+        Err(String::new())
+    };
+    if let (true, Err(reason)) = (drawn, &trace) {
+        rendered.notes.push(reason.clone());
+    }
+    for format in formats {
+        match format {
+            Format::Html => {
+                let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
+                let sources = RunSources {
+                    trace: trace.as_ref().map_err(String::as_str),
+                    scenario: scenario.as_deref(),
+                };
+                let page = run_page(&run, &sources);
+                rendered.write(folder, "report.html", page.as_bytes())?;
+            }
+            Format::Png => {
+                if let Ok(trace) = &trace {
+                    draw_run(&mut rendered, folder, &run, trace)?;
+                }
+            }
+            Format::Junit => {
+                rendered.write(folder, "junit.xml", junit_run(&run)?.as_bytes())?;
+            }
+            Format::Markdown => {
+                rendered.write(folder, "report.md", markdown_run(&run).as_bytes())?;
+            }
+        }
+    }
+    Ok(rendered)
+}
+
+/// Writes the artefacts of the suite stored in `folder`, into that folder. Its runs have their
+/// own, see [`render_run`].
+///
+/// # Errors
+/// [`RenderError`] when there is no record of a suite, or an artefact cannot be written.
+pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, RenderError> {
+    let suite = read_suite(folder)?;
+    let mut rendered = Rendered::default();
+    for format in formats {
+        match format {
+            Format::Html => {
+                let page = suite_page(&suite, |run| read_trace(&folder.join(run)).ok());
+                rendered.write(folder, "report.html", page.as_bytes())?;
+            }
+            Format::Png => rendered.draw(folder, "matrix.png", &plots::matrix(&suite))?,
+            Format::Junit => {
+                rendered.write(folder, "junit.xml", junit_suite(&suite)?.as_bytes())?;
+            }
+            Format::Markdown => {
+                rendered.write(folder, "report.md", markdown_suite(&suite).as_bytes())?;
+            }
+        }
+    }
+    Ok(rendered)
+}
+
+fn draw_run(
+    rendered: &mut Rendered,
+    folder: &Path,
+    run: &RunRecord,
+    trace: &Trace,
+) -> Result<(), RenderError> {
+    let faults = &run.analysis.faults;
+    let judged = run.analysis.properties.values();
+    let first: Option<&Witness> = judged.flat_map(|judgement| &judgement.witnesses).next();
+    let timeline = match first {
+        Some(witness) => plots::around(witness, faults, trace),
+        None => plots::whole(&[], faults, trace),
+    };
+    rendered.notes.extend(timeline.note);
+    rendered.draw(folder, "timeline.png", &timeline.drawing)?;
+    if let Some(latency) = plots::latency(trace, faults) {
+        rendered.notes.extend(latency.note);
+        rendered.draw(folder, "latency.png", &latency.drawing)?;
+    }
+    Ok(())
+}
+
+/// The drawable part of a run's history, or why there is none, in a sentence.
+fn read_trace(folder: &Path) -> Result<Trace, String> {
+    let path = folder.join(HISTORY_FILE);
+    let file = File::open(&path)
+        .map_err(|error| format!("the history {} cannot be opened: {error}", path.display()))?;
+    let history = read_jsonl(BufReader::new(file), &path.display().to_string())
+        .map_err(|error| format!("the history cannot be read: {error}"))?;
+    Ok(Trace::of(&Digest::of(&history)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{write_run, write_suite};
+    use crate::sample;
+
+    /// A run folder as the harness leaves it.
+    fn stored_run(folder: &Path, record: &RunRecord) {
+        fs::create_dir_all(folder).unwrap();
+        write_run(folder, record).unwrap();
+        fs::write(folder.join(HISTORY_FILE), sample::FAILOVER_HISTORY).unwrap();
+        fs::write(folder.join(SCENARIO_FILE), sample::FAILOVER_SCENARIO).unwrap();
+    }
+
+    fn stored_suite(folder: &Path) {
+        let suite = sample::suite();
+        write_suite(folder, &suite).unwrap();
+        for run in &suite.runs {
+            stored_run(&folder.join(&run.folder), &run.record);
+        }
+    }
+
+    fn all() -> Formats {
+        Formats::from(Format::ALL)
+    }
+
+    fn names(rendered: &Rendered) -> Vec<String> {
+        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        rendered.paths.iter().map(name).collect()
+    }
+
+    /// Size of a PNG file, which its header tells.
+    fn size_of(path: &Path) -> (u32, u32) {
+        let info = png::Decoder::new(File::open(path).unwrap())
+            .read_info()
+            .unwrap();
+        (info.info().width, info.info().height)
+    }
+
+    #[test]
+    fn a_stored_run_becomes_page_pictures_xml_and_markdown() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_run(folder.path(), &sample::failover_run());
+
+        let rendered = render_run(folder.path(), &all()).unwrap();
+
+        let wanted = [
+            "report.html",
+            "timeline.png",
+            "latency.png",
+            "junit.xml",
+            "report.md",
+        ];
+        assert_eq!(names(&rendered), wanted);
+        assert!(rendered.notes.is_empty(), "{:?}", rendered.notes);
+        assert_eq!(size_of(&folder.path().join("timeline.png")).0, 1800);
+        assert_eq!(size_of(&folder.path().join("latency.png")).0, 1800);
+    }
+
+    #[test]
+    fn a_stored_suite_becomes_page_matrix_xml_and_markdown() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_suite(folder.path());
+
+        let rendered = render_suite(folder.path(), &all()).unwrap();
+
+        let wanted = ["report.html", "matrix.png", "junit.xml", "report.md"];
+        assert_eq!(names(&rendered), wanted);
+        assert_eq!(size_of(&folder.path().join("matrix.png")), (1800, 900));
+    }
+
+    #[test]
+    fn rendering_twice_gives_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_suite(folder.path());
+        let run = folder.path().join(&sample::suite().runs[1].folder);
+        let bytes = || {
+            let mut paths = render_suite(folder.path(), &all()).unwrap().paths;
+            paths.extend(render_run(&run, &all()).unwrap().paths);
+            let read = |path: PathBuf| fs::read(path).unwrap();
+            paths.into_iter().map(read).collect::<Vec<_>>()
+        };
+        assert_eq!(bytes(), bytes());
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_written_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_run(folder.path(), &sample::failover_run());
+        render_run(folder.path(), &Formats::from([Format::Junit])).unwrap();
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort();
+        assert_eq!(
+            left,
+            [
+                "history.jsonl",
+                "junit.xml",
+                "results.json",
+                "scenario.toml"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_run_without_history_is_rendered_and_says_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_run(folder.path(), &sample::failover_run());
+        fs::remove_file(folder.path().join(HISTORY_FILE)).unwrap();
+
+        let rendered = render_run(folder.path(), &all()).unwrap();
+
+        assert_eq!(names(&rendered), ["report.html", "junit.xml", "report.md"]);
+        assert!(
+            rendered.notes[0].contains("history.jsonl"),
+            "{:?}",
+            rendered.notes
+        );
+        let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+        assert!(page.contains("No timeline: "));
+        assert!(
+            page.contains("2 holders"),
+            "the witness alone is enough for its picture"
+        );
+    }
+
+    #[test]
+    fn a_malformed_history_is_a_note_not_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        stored_run(folder.path(), &sample::failover_run());
+        fs::write(
+            folder.path().join(HISTORY_FILE),
+            "{\"index\":\nnonsense\n{}\n",
+        )
+        .unwrap();
+        let rendered = render_run(folder.path(), &all()).unwrap();
+        assert!(
+            rendered.notes[0].contains("cannot be read"),
+            "{:?}",
+            rendered.notes
+        );
+    }
+
+    #[test]
+    fn formats_are_known_by_their_names() {
+        let parsed: Vec<Format> = ["html", "png", "junit", "md"]
+            .map(|n| n.parse().unwrap())
+            .into();
+        assert_eq!(parsed, Format::ALL);
+        let refused = "pdf".parse::<Format>().unwrap_err().to_string();
+        assert!(refused.contains("html, png, junit, md"), "{refused}");
+    }
+
+    #[test]
+    fn zz_look() {
+        let folder = Path::new("/tmp/look");
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder).unwrap();
+        stored_suite(folder);
+        for run in sample::suite().runs {
+            render_run(&folder.join(run.folder), &all()).unwrap();
+        }
+        render_suite(folder, &all()).unwrap();
+    }
+}
