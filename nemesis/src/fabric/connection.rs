@@ -50,12 +50,18 @@ struct SourceReset;
 pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path) {
     // Without this, small replies wait for the acknowledgement of the ones before them.
     let _ = caller.set_nodelay(true);
-    let reached = tokio::select! {
+    let admitted = tokio::select! {
         biased;
-        () = reset(&path) => None,
-        reached = reach(&caller, address, &path) => reached,
+        () = reset(&path) => false,
+        admitted = admit(&caller, &path) => admitted,
     };
-    let Some(mut server) = reached else {
+    // A reset waits for the server's side to be connected, so that it arrives there too.
+    let server = if admitted {
+        connect(&caller, address).await.ok()
+    } else {
+        None
+    };
+    let Some(mut server) = server else {
         abort(&caller);
         return;
     };
@@ -79,19 +85,9 @@ async fn reset(path: &Path) {
     }
 }
 
-/// Connects to the server once both directions are open, as a handshake needs both. `None` when
-/// the caller gave up before that, or the server refuses.
-async fn reach(caller: &TcpStream, address: SocketAddr, path: &Path) -> Option<TcpStream> {
-    if !admit(caller, path).await {
-        return None;
-    }
-    let connected = timeout(CONNECT_WITHIN, connect(caller, address)).await;
-    connected.ok()?.ok()
-}
-
-/// Returns once both directions are open: whether the caller, if it had to wait, still waits.
-/// Behind a real black hole there would be no connection yet, so what an impatient caller wrote
-/// before it gave up must not reach the server after the heal.
+/// Returns once both directions are open, as a handshake needs both: whether the caller, if it
+/// had to wait, still waits. Behind a real black hole there would be no connection yet, so what
+/// an impatient caller wrote before it gave up must not reach the server after the heal.
 async fn admit(caller: &TcpStream, path: &Path) -> bool {
     let mut open = pin!(async {
         let (mut there, mut back) = (path.there.gate(), path.back.gate());
@@ -134,7 +130,7 @@ async fn connect(caller: &TcpStream, address: SocketAddr) -> io::Result<TcpStrea
     };
     socket.set_nodelay(true)?;
     socket.bind(from)?;
-    socket.connect(address).await
+    timeout(CONNECT_WITHIN, socket.connect(address)).await?
 }
 
 /// Pumps both directions until both ended: whether they ended without a reset.
