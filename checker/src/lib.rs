@@ -9,9 +9,38 @@
 //! bytes → history (events) → operations → holds → property → verdict, witness, story
 //! ```
 
+mod case;
+mod check;
+mod claim;
+mod coverage;
+mod digest;
+mod engine;
+mod explain;
+mod faults;
 pub mod history;
+mod hold;
+mod holds;
+mod interval;
+mod lease;
 pub mod names;
+mod operation;
+mod options;
+mod property;
+mod replay;
+mod story;
+mod text;
+mod vacuity;
 pub mod verdict;
+mod windows;
+mod witness;
 
+pub use check::{check, check_digest};
+pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote};
 pub use history::{Event, Nanos};
+pub use hold::Hold;
+pub use holds::holds;
+pub use interval::Interval;
+pub use lease::{Drift, Lease};
+pub use operation::{Action, Completion, KeyId, OpId, Operation, Outcome, OwnerId};
+pub use options::Options;
 pub use verdict::{Analysis, Property, Verdict};

@@ -166,7 +166,7 @@ fn a_malformed_line_names_file_line_column_reason_and_mend() {
         ),
         (
             r#"{"value":[]}"#,
-            "h.jsonl:2:9",
+            "h.jsonl:2:11",
             "a value: a JSON object or null",
         ),
         (

@@ -1,0 +1,80 @@
+//! What every property looks at, and what it answers.
+
+use crate::digest::Digest;
+use crate::history::Mode;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::operation::{KeyId, OpId};
+use crate::options::Options;
+use crate::verdict::{Coverage, FaultSummary, Property};
+
+/// A history, taken apart.
+pub(crate) struct Case<'a> {
+    pub(crate) digest: &'a Digest,
+    /// Grouped by key.
+    pub(crate) holds: &'a [Hold],
+    pub(crate) faults: &'a [FaultSummary],
+    pub(crate) coverage: &'a Coverage,
+    pub(crate) options: &'a Options,
+}
+
+impl<'a> Case<'a> {
+    /// The positions of the holds of each key.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
+        let mut start = 0;
+        self.holds
+            .chunk_by(|a, b| a.key == b.key)
+            .map(move |group| {
+                let range = start..start + group.len();
+                start = range.end;
+                range
+            })
+    }
+
+    /// Permits of the lock.
+    pub(crate) fn permits(&self) -> u32 {
+        self.digest.header.permits.unwrap_or(1)
+    }
+}
+
+/// One violation, before it is put into words.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) property: Property,
+    pub(crate) key: KeyId,
+    /// Positions of the holds involved; for a lease overrun the stale one first.
+    pub(crate) holds: Vec<usize>,
+    /// The operation that shows it, where it is not the holds alone.
+    pub(crate) operation: Option<OpId>,
+    pub(crate) interval: Interval,
+    pub(crate) certain: bool,
+}
+
+/// The answer of a property.
+pub(crate) struct Ruling {
+    /// Which algorithm decided.
+    pub(crate) engine: &'static str,
+    /// Whether the history has matter for the property.
+    pub(crate) has_matter: bool,
+    /// All violations.
+    pub(crate) count: u64,
+    /// The first of them, by time.
+    pub(crate) findings: Vec<Finding>,
+    /// Why there may be no violation although the lock is bad.
+    pub(crate) vacuous: Option<String>,
+}
+
+/// How many violations are listed with their intervals, for the count of each fault. Ten thousand
+/// findings take some megabytes; what lies beyond is counted as a whole.
+pub(crate) const FINDINGS_MAX: usize = 10_000;
+
+/// Puts findings of all keys in order of time.
+pub(crate) fn in_order(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (finding.interval.start, finding.key));
+    findings.truncate(FINDINGS_MAX);
+}
+
+/// Whether a hold tolerates others that do so.
+pub(crate) fn is_shared(hold: &Hold) -> bool {
+    hold.mode == Mode::Read
+}

@@ -1,0 +1,245 @@
+//! Events → what the checker keeps of them: operations and the notes that matter.
+//!
+//! For: taking a history event by event, so that its events need not be kept. Not for: refusing
+//! histories in bad order, which the reader does; here a stray completion counts for nothing, and
+//! an operation whose process moves on without completing it is indeterminate.
+
+use std::collections::HashMap;
+
+use crate::history::{
+    Event, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
+};
+use crate::names::Names;
+use crate::operation::{Action, Completion, KeyId, OpId, Operation, Outcome, OwnerId};
+
+/// What the checker keeps of a history. Its operations are in order of invocation.
+#[derive(Clone, Debug, Default)]
+pub struct Digest {
+    /// What the events belong to.
+    pub header: Header,
+    /// How many events there were.
+    pub events: u64,
+    /// When the last of them was.
+    pub end: Nanos,
+    /// The operations, by index of their invocation.
+    pub operations: Vec<Operation>,
+    /// Names of lock keys, by [`KeyId`].
+    pub keys: Names,
+    /// Names of owners, by [`OwnerId`].
+    pub owners: Names,
+    /// When each owner was last known to be alive, by [`OwnerId`].
+    pub alive: Vec<Nanos>,
+    /// "You lost the lock" notices, by index.
+    pub lost: Vec<LostNote>,
+    /// Life cycles of faults, by index.
+    pub faults: Vec<FaultEvent>,
+    /// The start of the final phase.
+    pub final_phase: Option<FinalPhase>,
+}
+
+/// A client was told that it lost the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostNote {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// Which lock.
+    pub key: KeyId,
+    /// Who.
+    pub owner: OwnerId,
+}
+
+/// A note in the life of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultEvent {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// What it says.
+    pub note: FaultNote,
+}
+
+/// The run entered its final phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FinalPhase {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// How long a key may stay unobtainable from then on, if the note says so.
+    pub bound: Option<Nanos>,
+}
+
+impl Digest {
+    /// The digest of a whole history.
+    pub fn of(history: &History) -> Self {
+        let mut builder = DigestBuilder::new(history.header.clone());
+        for event in &history.events {
+            builder.push(event);
+        }
+        builder.finish()
+    }
+
+    /// One operation.
+    pub fn operation(&self, id: OpId) -> &Operation {
+        &self.operations[id.0 as usize]
+    }
+
+    /// The text of a key.
+    pub fn key(&self, key: KeyId) -> &str {
+        self.keys.name(key.0)
+    }
+
+    /// The text of an owner.
+    pub fn owner(&self, owner: OwnerId) -> &str {
+        self.owners.name(owner.0)
+    }
+}
+
+/// Builds a [`Digest`] from events in order of their index.
+#[derive(Debug, Default)]
+pub struct DigestBuilder {
+    digest: Digest,
+    /// The operation that each process waits for.
+    pending: HashMap<u64, usize>,
+}
+
+impl DigestBuilder {
+    /// An empty digest.
+    pub fn new(header: Header) -> Self {
+        Self {
+            digest: Digest {
+                header,
+                ..Digest::default()
+            },
+            pending: HashMap::new(),
+        }
+    }
+
+    /// Takes the next event.
+    pub fn push(&mut self, event: &Event) {
+        self.digest.events += 1;
+        self.digest.end = self.digest.end.max(event.time);
+        match (event.kind, event.process) {
+            (Kind::Note, _) => self.note(event),
+            (Kind::Invoke, Process::Client(process)) => self.invoke(event, process),
+            (Kind::Ok | Kind::Fail | Kind::Info, Process::Client(process)) => {
+                self.complete(event, process);
+            }
+            (Kind::Invoke | Kind::Ok | Kind::Fail | Kind::Info, Process::Nemesis) => {}
+        }
+    }
+
+    /// The digest; operations still pending are indeterminate.
+    pub fn finish(self) -> Digest {
+        self.digest
+    }
+
+    fn invoke(&mut self, event: &Event, process: u64) {
+        let key = self.key(&event.key);
+        let owner = self.owner(&event.value, event.process);
+        self.see(owner, event.time);
+        self.pending.insert(process, self.digest.operations.len());
+        self.digest.operations.push(Operation {
+            invoke: event.index,
+            invoked: event.time,
+            completion: None,
+            lease: event.value.lease_ms.map(Nanos::from_millis),
+            token: event.value.token,
+            process,
+            key,
+            owner,
+            permits: event.value.permits.unwrap_or(1),
+            action: Action::from(&event.function),
+            mode: event.value.mode.unwrap_or(Mode::Write),
+            outcome: Outcome::Unknown,
+        });
+    }
+
+    fn complete(&mut self, event: &Event, process: u64) {
+        let Some(position) = self.pending.remove(&process) else {
+            return;
+        };
+        let operation = &mut self.digest.operations[position];
+        operation.completion = Some(Completion {
+            index: event.index,
+            time: event.time,
+        });
+        operation.outcome = outcome(operation.action, event);
+        if operation.outcome == Outcome::Ok {
+            let granted = event.value.lease_ms.map(Nanos::from_millis);
+            operation.lease = granted.or(operation.lease);
+            operation.token = event.value.token.or(operation.token);
+        }
+        // An info may have been written on behalf of a client that was killed.
+        if event.kind != Kind::Info {
+            let owner = operation.owner;
+            self.see(owner, event.time);
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        if let (Function::Fault, Some(fault)) = (&event.function, &event.value.fault) {
+            self.digest.faults.push(FaultEvent {
+                event: event.index,
+                time: event.time,
+                note: (**fault).clone(),
+            });
+        }
+        if let (Function::Phase, Some(phase)) = (&event.function, &event.value.phase)
+            && &*phase.name == "final"
+        {
+            self.digest.final_phase = Some(FinalPhase {
+                event: event.index,
+                time: event.time,
+                bound: phase.bound,
+            });
+        }
+        if event.process == Process::Nemesis {
+            return;
+        }
+        let owner = self.owner(&event.value, event.process);
+        self.see(owner, event.time);
+        if event.function == Function::Lost {
+            let key = self.key(&event.key);
+            self.digest.lost.push(LostNote {
+                event: event.index,
+                time: event.time,
+                key,
+                owner,
+            });
+        }
+    }
+
+    fn key(&mut self, key: &Name) -> KeyId {
+        KeyId(self.digest.keys.intern_name(key))
+    }
+
+    fn owner(&mut self, value: &Value, process: Process) -> OwnerId {
+        OwnerId(match &value.owner {
+            Some(owner) => self.digest.owners.intern_name(owner),
+            None => self.digest.owners.intern(&process.to_string()),
+        })
+    }
+
+    fn see(&mut self, owner: OwnerId, time: Nanos) {
+        let owner = owner.0 as usize;
+        if self.digest.alive.len() <= owner {
+            self.digest.alive.resize(owner + 1, Nanos(0));
+        }
+        self.digest.alive[owner] = self.digest.alive[owner].max(time);
+    }
+}
+
+/// Only the two refusals are observations; every other `fail` says that nothing was executed.
+fn outcome(action: Action, event: &Event) -> Outcome {
+    match (event.kind, action, event.error.as_deref()) {
+        (Kind::Ok, _, _) => Outcome::Ok,
+        (Kind::Fail, Action::Acquire, Some(Event::REFUSED)) => Outcome::Refused,
+        (Kind::Fail, Action::Renew | Action::Release, Some(Event::NOT_OWNER)) => Outcome::NotOwner,
+        (Kind::Fail, _, _) => Outcome::Failed,
+        (Kind::Info | Kind::Invoke | Kind::Note, _, _) => Outcome::Unknown,
+    }
+}

@@ -1,0 +1,100 @@
+//! How many permits are out at once, in O(n log n).
+//!
+//! For: semaphores, where many may hold together and only their sum has a limit. Not for: one
+//! permit, of which the core sweep tells more.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::history::Nanos;
+use crate::interval::Interval;
+
+/// An interval during which permits are out. An empty one takes no part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loan {
+    pub(crate) interval: Interval,
+    pub(crate) permits: u32,
+    /// Whatever the caller knows it by.
+    pub(crate) tag: u32,
+}
+
+/// Every grant that went beyond the limit.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Excess {
+    /// How many there were.
+    pub(crate) count: u64,
+    /// The tags of those who together held too much at the first of them; none can be left out.
+    pub(crate) first: Vec<Vec<u32>>,
+}
+
+/// Looks for more than `permits` out at once; lists up to `limit` grants that led there.
+pub(crate) fn excess(loans: &mut Vec<Loan>, permits: u32, limit: usize) -> Excess {
+    loans.retain(|loan| !loan.interval.is_empty());
+    loans.sort_by_key(|loan| loan.interval.start);
+    let mut out: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
+    let mut depth = 0_u64;
+    let mut excess = Excess::default();
+    for (position, loan) in loans.iter().enumerate() {
+        while let Some(&Reverse((end, gone))) = out.peek()
+            && end <= loan.interval.start
+        {
+            out.pop();
+            depth -= u64::from(loans[gone].permits);
+        }
+        out.push(Reverse((loan.interval.end, position)));
+        depth += u64::from(loan.permits);
+        if depth <= u64::from(permits) {
+            continue;
+        }
+        excess.count += 1;
+        if excess.first.len() < limit {
+            let holders = out.iter().map(|&Reverse((_, at))| loans[at]).collect();
+            excess.first.push(too_many(holders, permits));
+        }
+    }
+    excess
+}
+
+/// A minimal set of `loans` that together exceed `permits`, by start.
+fn too_many(mut loans: Vec<Loan>, permits: u32) -> Vec<u32> {
+    loans.sort_by_key(|loan| (loan.permits, loan.interval.start));
+    let mut sum: u64 = loans.iter().map(|loan| u64::from(loan.permits)).sum();
+    // The smallest go first: whoever then stays cannot be spared.
+    loans.retain(|loan| {
+        let without = sum - u64::from(loan.permits);
+        let spare = without > u64::from(permits);
+        if spare {
+            sum = without;
+        }
+        !spare
+    });
+    loans.sort_by_key(|loan| loan.interval.start);
+    loans.iter().map(|loan| loan.tag).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loan(start: u64, end: u64, permits: u32, tag: u32) -> Loan {
+        Loan {
+            interval: Interval::new(Nanos(start), Nanos(end)),
+            permits,
+            tag,
+        }
+    }
+
+    #[test]
+    fn as_many_as_there_are_permits_may_hold_and_a_tie_is_no_excess() {
+        let mut loans = vec![loan(0, 5, 1, 1), loan(1, 5, 1, 2), loan(5, 9, 1, 3)];
+        assert_eq!(excess(&mut loans, 2, 9), Excess::default());
+    }
+
+    #[test]
+    fn the_holders_named_are_too_many_and_none_can_be_left_out() {
+        let mut loans = vec![loan(0, 9, 2, 1), loan(1, 9, 1, 2), loan(2, 9, 2, 3)];
+        let found = excess(&mut loans, 3, 9);
+        assert_eq!(found.count, 1);
+        assert_eq!(found.first, [vec![1, 3]]);
+    }
+}

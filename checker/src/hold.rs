@@ -1,0 +1,100 @@
+//! One hold: an acquire, what follows from it, and the intervals in which it counts.
+//!
+//! ```text
+//!        acquire               release
+//!     sent  answered         sent  answered
+//!       |------|===============|------|
+//!       ^      ^ core: in every reading of the history
+//!       hull: in some reading; without a release it has no end of its own
+//! ```
+//!
+//! The intervals of a hold are those of the table "Intervals of a hold" in the definitions. Two
+//! readings are fixed here, both so that nobody is accused falsely:
+//! - The guaranteed hold also ends where the client was told that it lost the lock. Who knows
+//!   that the lock is gone does not hold it in its own belief; that the service took it away
+//!   early is another property, the lost lock.
+//! - The ceiling has no end once a renewal was indeterminate: it may have taken effect.
+
+use crate::history::{Mode, Nanos};
+use crate::interval::Interval;
+use crate::lease::Lease;
+use crate::operation::{KeyId, OpId, OwnerId};
+
+/// What one acquire led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Which lock.
+    pub key: KeyId,
+    /// Who.
+    pub owner: OwnerId,
+    /// Shared or alone.
+    pub mode: Mode,
+    /// Permits that it takes.
+    pub permits: u32,
+    /// The acquire.
+    pub acquire: OpId,
+    /// The later operation that proves an indeterminate acquire.
+    pub proof: Option<OpId>,
+    /// The release that ended it.
+    pub release: Option<OpId>,
+    /// The first renewal or release of it that was answered "not owner" inside the lease, unless
+    /// that may be the work of a release that was under way.
+    pub denial: Option<OpId>,
+    /// How many renewals and reentrant grants extended it.
+    pub renewals: u32,
+    /// Fencing token.
+    pub token: Option<u64>,
+    /// From the grant (or its proof) to the invocation of the release; empty while unproved. An
+    /// owner that asks anew after its lease has thereby given up the hold before.
+    pub core: Interval,
+    /// From the invocation of the acquire to the answer of the release.
+    pub hull: Interval,
+    /// The ends of its lease; the floor is zero while nothing proves the acquire.
+    pub lease: Lease,
+    /// When the client was first told that it lost the lock.
+    pub told_lost: Option<Nanos>,
+    /// When the owner was last known to be alive.
+    pub alive: Nanos,
+}
+
+impl Hold {
+    /// Whether the acquire was granted, by its own answer or by a later proof. Otherwise it may
+    /// explain other observations, and never accuses.
+    pub fn is_granted(&self) -> bool {
+        self.core.start < Nanos::MAX
+    }
+
+    /// Whether it has a lease that can run out.
+    pub fn is_leased(&self) -> bool {
+        self.lease.floor < Nanos::MAX
+    }
+
+    /// Held in the client's belief and inside the lease; may be empty.
+    pub fn guaranteed(&self) -> Interval {
+        let end = self.core.end.min(self.lease.floor);
+        Interval::new(self.core.start, end.min(self.told()))
+    }
+
+    /// The client acts as holder: as far as it is known to be alive and has not been told
+    /// otherwise.
+    pub fn belief(&self) -> Interval {
+        let alive = self.alive.max(self.core.start);
+        Interval::new(self.core.start, self.core.end.min(self.told()).min(alive))
+    }
+
+    /// The part of the belief in which the lease may have run out; certainly after the ceiling.
+    pub fn overrun(&self) -> Interval {
+        let belief = self.belief();
+        Interval::new(belief.start.max(self.lease.floor), belief.end)
+    }
+
+    /// When the service may regard the lock as held: the hull, cut where the lease has certainly
+    /// run out.
+    pub fn possible(&self) -> Interval {
+        Interval::new(self.hull.start, self.hull.end.min(self.lease.ceiling))
+    }
+
+    fn told(&self) -> Nanos {
+        self.told_lost.unwrap_or(Nanos::MAX)
+    }
+}

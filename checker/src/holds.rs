@@ -1,0 +1,322 @@
+//! Operations → holds.
+//!
+//! The operations of one owner on one key are taken in the order in which they bear on its hold:
+//! a grant, a renewal and a proof at their answer, a release and an indeterminate acquire at
+//! their invocation. From one grant to the next release there is one hold.
+//!
+//! A second grant to an owner that holds extends its hold (a reentrant lock), if it came while
+//! the lease was certainly running; later it begins a new hold. The first release ends the hold
+//! for accusations, however often it was entered: whether a partial release keeps the lock is
+//! known only of locks that promise to be reentrant.
+
+use crate::digest::Digest;
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::lease::{Drift, Lease};
+use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
+
+/// The holds of a history, grouped by key, each group in order of grant.
+pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
+    let mut builder = Builder {
+        digest,
+        drift,
+        holds: Vec::new(),
+        owners: vec![Owner::default(); digest.owners.len()],
+    };
+    for group in moments(digest).chunk_by(|a, b| a.key == b.key) {
+        for moment in group {
+            builder.take(moment);
+        }
+        for moment in group {
+            builder.owners[moment.owner.0 as usize] = Owner::default();
+        }
+    }
+    for hold in &mut builder.holds {
+        settle_denial(hold, digest);
+    }
+    builder.holds
+}
+
+/// When something bears on the hold of an owner.
+#[derive(Clone, Copy)]
+struct Moment {
+    key: KeyId,
+    owner: OwnerId,
+    time: Nanos,
+    index: u64,
+    /// `None`: the client was told that it lost the lock.
+    op: Option<OpId>,
+}
+
+fn moments(digest: &Digest) -> Vec<Moment> {
+    let mut moments = Vec::with_capacity(digest.operations.len() + digest.lost.len());
+    for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
+        let at_answer = match (operation.action, operation.outcome) {
+            (Action::Acquire | Action::Renew | Action::Resource, Outcome::Ok)
+            | (Action::Renew, Outcome::NotOwner) => true,
+            (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
+            (Action::Acquire | Action::Renew | Action::Resource | Action::Other, _) => continue,
+        };
+        let (time, index) = match operation.completion {
+            Some(completion) if at_answer => (completion.time, completion.index),
+            Some(_) | None => (operation.invoked, operation.invoke),
+        };
+        moments.push(Moment {
+            key: operation.key,
+            owner: operation.owner,
+            time,
+            index,
+            op: Some(id),
+        });
+    }
+    moments.extend(digest.lost.iter().map(|note| Moment {
+        key: note.key,
+        owner: note.owner,
+        time: note.time,
+        index: note.event,
+        op: None,
+    }));
+    // Nearly sorted by nature, which the standard stable sort turns to account.
+    moments.sort_by_key(|moment| (moment.key, moment.time, moment.index));
+    moments
+}
+
+/// What an owner has of the key at hand; positions in the list of holds.
+#[derive(Clone, Copy, Default)]
+struct Owner {
+    /// Granted, and no release sent.
+    open: Option<usize>,
+    /// The hold before that, whose release was sent.
+    left: Option<usize>,
+    /// An indeterminate acquire that nothing has proved.
+    phantom: Option<usize>,
+    token_last: Option<u64>,
+}
+
+struct Builder<'a> {
+    digest: &'a Digest,
+    drift: Drift,
+    holds: Vec<Hold>,
+    owners: Vec<Owner>,
+}
+
+impl Builder<'_> {
+    fn take(&mut self, moment: &Moment) {
+        let mut owner = self.owners[moment.owner.0 as usize];
+        match moment.op {
+            Some(id) => {
+                let operation = self.digest.operation(id);
+                match operation.action {
+                    Action::Acquire => self.acquire(&mut owner, id, operation),
+                    Action::Renew => self.renew(&mut owner, id, operation),
+                    Action::Release => self.release(&mut owner, id, operation),
+                    Action::Resource => self.resource(&mut owner, id, operation),
+                    Action::Other => {}
+                }
+            }
+            None => {
+                if let Some(open) = owner.open {
+                    let told = &mut self.holds[open].told_lost;
+                    *told = Some(told.unwrap_or(moment.time));
+                }
+            }
+        }
+        self.owners[moment.owner.0 as usize] = owner;
+    }
+
+    fn acquire(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        let Some(answered) = operation.answered() else {
+            if let Some(open) = owner.open {
+                // It may have been a reentrant grant, which extends the lease.
+                self.holds[open].lease.ceiling = Nanos::MAX;
+            }
+            owner.phantom = Some(self.begin(id, operation, Nanos::MAX, Lease::UNPROVED));
+            return;
+        };
+        owner.token_last = owner.token_last.max(operation.token);
+        let lease = self.lease(operation, answered);
+        if let Some(open) = owner.open {
+            let hold = &mut self.holds[open];
+            if answered <= hold.lease.floor && hold.mode == operation.mode {
+                hold.lease = hold.lease.extended(lease);
+                hold.renewals += 1;
+                return;
+            }
+            hold.core.end = hold.core.end.min(operation.invoked);
+        }
+        owner.open = Some(self.begin(id, operation, answered, lease));
+        owner.left = None;
+    }
+
+    fn begin(&mut self, id: OpId, acquire: &Operation, granted: Nanos, lease: Lease) -> usize {
+        self.holds.push(Hold {
+            key: acquire.key,
+            owner: acquire.owner,
+            mode: acquire.mode,
+            permits: acquire.permits,
+            acquire: id,
+            proof: None,
+            release: None,
+            denial: None,
+            renewals: 0,
+            token: acquire.token,
+            core: Interval::new(granted, Nanos::MAX),
+            hull: Interval::new(acquire.invoked, Nanos::MAX),
+            lease,
+            told_lost: None,
+            alive: self.digest.alive[acquire.owner.0 as usize],
+        });
+        self.holds.len() - 1
+    }
+
+    fn renew(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        let Some(position) = owner
+            .open
+            .or_else(|| self.racing_its_release(*owner, operation))
+        else {
+            if let (Outcome::Ok, Some(answered)) = (operation.outcome, operation.answered()) {
+                self.prove(owner, id, operation, answered);
+            }
+            return;
+        };
+        let length = operation.lease.or(self.asked_for(position));
+        let drift = self.drift;
+        let hold = &mut self.holds[position];
+        // A renewal sent before the grant may have met the hold before this one.
+        let sent_inside = operation.invoked > hold.core.start;
+        match (operation.outcome, operation.answered()) {
+            (Outcome::Ok, Some(answered)) => {
+                let lease = Lease::granted(operation.invoked, answered, length, drift);
+                hold.lease.ceiling = hold.lease.ceiling.max(lease.ceiling);
+                if sent_inside {
+                    hold.lease = hold.lease.extended(lease);
+                }
+                hold.renewals += 1;
+            }
+            (Outcome::NotOwner, Some(answered)) if sent_inside && owner.open.is_some() => {
+                hold.told_lost = Some(hold.told_lost.unwrap_or(answered));
+                hold.hull.end = hold.hull.end.min(answered);
+                deny(hold, id, answered);
+            }
+            (Outcome::Unknown, _) => hold.lease.ceiling = Nanos::MAX,
+            (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => {}
+        }
+    }
+
+    /// The hold whose release was sent while this renewal was under way.
+    fn racing_its_release(&self, owner: Owner, renewal: &Operation) -> Option<usize> {
+        owner
+            .left
+            .filter(|&left| renewal.invoked < self.holds[left].core.end)
+    }
+
+    /// The lease that the acquire of a hold asked for, or got.
+    fn asked_for(&self, position: usize) -> Option<Nanos> {
+        self.digest.operation(self.holds[position].acquire).lease
+    }
+
+    fn release(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        if let Some(left) = owner.left {
+            self.excuse(left, operation);
+        }
+        if let Some(open) = owner.open.take() {
+            let hold = &mut self.holds[open];
+            hold.core.end = hold.core.end.min(operation.invoked);
+            hold.release = Some(id);
+            if let (Outcome::NotOwner, Some(answered)) = (operation.outcome, operation.answered())
+                && operation.invoked > hold.core.start
+            {
+                deny(hold, id, answered);
+            }
+            owner.left = Some(open);
+        } else if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
+            if let Some(answered) = operation.answered() {
+                self.prove(owner, id, operation, answered);
+            }
+            owner.left = owner.open.take();
+        }
+        if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
+            (owner.left, operation.outcome, operation.answered())
+        {
+            let hull = &mut self.holds[left].hull;
+            hull.end = hull.end.min(answered);
+        }
+    }
+
+    /// A second release was under way when the first one was answered: the refusal of the first
+    /// may be the work of the second.
+    fn excuse(&mut self, left: usize, second: &Operation) {
+        let hold = &mut self.holds[left];
+        if hold.denial != hold.release {
+            return;
+        }
+        let first = hold
+            .release
+            .and_then(|id| self.digest.operation(id).answered());
+        if first.is_some_and(|answered| second.invoked <= answered) {
+            hold.denial = None;
+        }
+    }
+
+    /// The token of an indeterminate acquire was seen at the resource.
+    fn resource(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        if owner.open.is_none()
+            && operation.token > owner.token_last
+            && let Some(answered) = operation.answered()
+        {
+            self.prove(owner, id, operation, answered);
+        }
+    }
+
+    /// Turns the phantom of an owner into a hold that begins at `answered`.
+    fn prove(&mut self, owner: &mut Owner, id: OpId, proof: &Operation, answered: Nanos) {
+        let Some(position) = owner.phantom.take() else {
+            return;
+        };
+        let asked_for = self.asked_for(position);
+        let hold = &mut self.holds[position];
+        hold.proof = Some(id);
+        hold.core.start = answered;
+        hold.token = hold.token.or(proof.token);
+        // The acquire took effect between its invocation and the proof.
+        hold.lease = Lease::granted(hold.hull.start, answered, asked_for, self.drift);
+        if proof.action == Action::Renew {
+            let length = proof.lease.or(asked_for);
+            let renewed = Lease::granted(proof.invoked, answered, length, self.drift);
+            hold.lease = hold.lease.extended(renewed);
+        }
+        if proof.action == Action::Release {
+            hold.release = Some(id);
+            hold.core.end = hold.core.start;
+        }
+        owner.token_last = owner.token_last.max(hold.token);
+        owner.open = Some(position);
+    }
+
+    fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {
+        Lease::granted(operation.invoked, answered, operation.lease, self.drift)
+    }
+}
+
+/// Notes that the service denied a hold inside its lease. Later successes do not count: when the
+/// service answered, it had not given them.
+fn deny(hold: &mut Hold, id: OpId, answered: Nanos) {
+    if answered < hold.lease.floor {
+        hold.denial = hold.denial.or(Some(id));
+    }
+}
+
+/// Drops the denial of a renewal that a release may have overtaken.
+fn settle_denial(hold: &mut Hold, digest: &Digest) {
+    let (Some(denial), Some(release)) = (hold.denial, hold.release) else {
+        return;
+    };
+    if denial == release {
+        return;
+    }
+    let answered = digest.operation(denial).answered();
+    if answered.is_none_or(|answered| digest.operation(release).invoked <= answered) {
+        hold.denial = None;
+    }
+}

@@ -1,0 +1,120 @@
+//! How long a lease binds the service, and when it has certainly run out.
+//!
+//! ```text
+//!  x sent        x answered                floor         ceiling
+//!    |---------------|- - - - - - - - - - - -|- - - - - - - -|
+//!    the lease starts somewhere in here      not before this, not after this
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::{Header, Nanos};
+
+/// How far clocks may run apart during a lease: a share of it, and a fixed part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Share of the lease, in parts per million.
+    pub ppm: u64,
+    /// Fixed part.
+    pub fixed: Nanos,
+}
+
+impl Default for Drift {
+    /// What Redlock's description and the libraries that follow it take off: 1 % and 2 ms.
+    fn default() -> Self {
+        Self {
+            ppm: 10_000,
+            fixed: Nanos::from_millis(2),
+        }
+    }
+}
+
+impl Drift {
+    /// The drift that a header names; the default for what it does not name.
+    pub fn of_header(header: &Header) -> Self {
+        let default = Self::default();
+        Self {
+            ppm: header.drift_ppm.unwrap_or(default.ppm),
+            fixed: header.drift_ms.map_or(default.fixed, Nanos::from_millis),
+        }
+    }
+
+    /// What is taken off, or added to, a lease of this length.
+    pub fn of(self, lease: Nanos) -> Nanos {
+        let share = u128::from(lease.0) * u128::from(self.ppm) / 1_000_000;
+        Nanos(u64::try_from(share).unwrap_or(u64::MAX)) + self.fixed
+    }
+}
+
+/// The two ends of a lease, over all acquires and renewals that succeeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lease {
+    /// Before it the service may not drop the lock. [`Nanos::MAX`] without a lease.
+    pub floor: Nanos,
+    /// After it the service has certainly dropped the lock. [`Nanos::MAX`] without a lease, or
+    /// where an indeterminate renewal may have moved it.
+    pub ceiling: Nanos,
+}
+
+impl Lease {
+    /// A lock that never expires.
+    pub const NONE: Self = Self {
+        floor: Nanos::MAX,
+        ceiling: Nanos::MAX,
+    };
+
+    /// What an acquire may have given that nothing proves: nothing is sure, everything possible.
+    pub const UNPROVED: Self = Self {
+        floor: Nanos(0),
+        ceiling: Nanos::MAX,
+    };
+
+    /// The lease that one success gives: asked for at `sent`, granted at `answered`.
+    pub fn granted(sent: Nanos, answered: Nanos, length: Option<Nanos>, drift: Drift) -> Self {
+        length.map_or(Self::NONE, |length| Self {
+            floor: (sent + length) - drift.of(length),
+            ceiling: answered + length + drift.of(length),
+        })
+    }
+
+    /// The later ends of both.
+    #[must_use]
+    pub fn extended(self, other: Self) -> Self {
+        Self {
+            floor: self.floor.max(other.floor),
+            ceiling: self.ceiling.max(other.ceiling),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drift_is_taken_off_the_floor_and_added_to_the_ceiling() {
+        let (sent, answered) = (Nanos::from_millis(100), Nanos::from_millis(110));
+        let length = Some(Nanos::from_millis(2000));
+        let lease = Lease::granted(sent, answered, length, Drift::default());
+        assert_eq!(lease.floor, Nanos::from_millis(100 + 2000 - 22));
+        assert_eq!(lease.ceiling, Nanos::from_millis(110 + 2000 + 22));
+    }
+
+    #[test]
+    fn a_lease_shorter_than_its_drift_guarantees_nothing_and_huge_ones_saturate() {
+        let short = Lease::granted(Nanos(0), Nanos(1), Some(Nanos(5)), Drift::default());
+        assert_eq!(short.floor, Nanos(0));
+        let huge = Lease::granted(Nanos(9), Nanos(9), Some(Nanos::MAX), Drift::default());
+        assert_eq!(huge.ceiling, Nanos::MAX);
+    }
+
+    #[test]
+    fn the_header_overrides_the_default_piece_by_piece() {
+        let header = Header {
+            drift_ms: Some(0),
+            ..Header::new()
+        };
+        let drift = Drift::of_header(&header);
+        assert_eq!(drift.of(Nanos::from_millis(1000)), Nanos::from_millis(10));
+    }
+}

@@ -1,0 +1,90 @@
+//! Lease overrun: a client acts as holder after its lease, while another holds.
+//!
+//! ```text
+//! a   |--==========floor~~~~ceiling!!!!!|      "=" inside the lease, "~" it may have run out,
+//! b                         |--=========|      "!" it has certainly run out
+//!                              <------->
+//! ```
+//!
+//! An overrun is a violation whether it is certain or not: both acted as holders, and the first
+//! one was not entitled to count on the lock any more. `certain` tells on which side of the
+//! ceiling it lies; an overlap that reaches beyond the ceiling is certain.
+
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, in_order, is_shared};
+use crate::engine::sweep::{Side, Span, sweep};
+use crate::hold::Hold;
+use crate::vacuity;
+use crate::verdict::Property;
+
+pub(super) fn judge(case: &Case) -> Ruling {
+    let mut ruling = Ruling {
+        engine: "core-sweep",
+        has_matter: case
+            .holds
+            .iter()
+            .any(|hold| hold.is_granted() && hold.is_leased()),
+        count: 0,
+        findings: Vec::new(),
+        vacuous: vacuity::of_exclusion(case),
+    };
+    // Holders of a semaphore do not exclude each other, and no fault of a pair is theirs alone.
+    if case.permits() > 1 {
+        ruling.has_matter = false;
+        ruling.vacuous =
+            Some("the overrun of a lock with several permits is not judged".to_owned());
+        return ruling;
+    }
+    for group in case.keys() {
+        let holds = &case.holds[group.clone()];
+        if holds.iter().all(|hold| hold.overrun().is_empty()) {
+            continue;
+        }
+        let conflicts = sweep(&mut spans(holds), FINDINGS_MAX);
+        ruling.count += conflicts.count;
+        for pair in conflicts.first {
+            let (stale, holder) = stale_first(pair);
+            ruling
+                .findings
+                .push(finding(case, group.start + stale, group.start + holder));
+        }
+        in_order(&mut ruling.findings);
+    }
+    ruling
+}
+
+/// Every hold takes part twice: with its overrun on the left and its belief on the right.
+fn spans(holds: &[Hold]) -> Vec<Span> {
+    let sides = |(position, hold): (u32, &Hold)| {
+        [(Side::Left, hold.overrun()), (Side::Right, hold.belief())].map(|(side, interval)| Span {
+            interval,
+            owner: hold.owner,
+            shared: is_shared(hold),
+            side,
+            tag: 2 * position + u32::from(side == Side::Right),
+        })
+    };
+    (0..).zip(holds).flat_map(sides).collect()
+}
+
+/// The positions of the stale hold and of the other one, from their tags.
+fn stale_first((one, other): (u32, u32)) -> (usize, usize) {
+    let (left, right) = if one % 2 == 0 {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    (left as usize / 2, right as usize / 2)
+}
+
+fn finding(case: &Case, stale: usize, holder: usize) -> Finding {
+    let late = &case.holds[stale];
+    let interval = late.overrun().intersect(case.holds[holder].belief());
+    Finding {
+        property: Property::LeaseOverrun,
+        key: late.key,
+        holds: vec![stale, holder],
+        operation: None,
+        interval,
+        certain: interval.end > late.lease.ceiling,
+    }
+}

@@ -1,0 +1,69 @@
+//! Lost lock: a holder is told inside its lease that it does not hold the lock.
+//!
+//! ```text
+//! a   |--================|          granted at "|", a lease that may not end before "floor"
+//!                     renew: "not owner"    floor
+//! ```
+//!
+//! No second holder is needed: the service dropped a lock that it had promised to keep. Accused is
+//! only a refusal that nothing else can explain: the operation was sent after the grant, answered
+//! before the floor, and no other release of the owner was under way.
+
+use crate::case::{Case, Finding, Ruling, in_order};
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::operation::{Action, Operation, Outcome};
+use crate::vacuity;
+use crate::verdict::Property;
+
+pub(super) fn judge(case: &Case) -> Ruling {
+    let mut findings: Vec<Finding> = case
+        .holds
+        .iter()
+        .enumerate()
+        .filter_map(|(at, hold)| finding(case, at, hold))
+        .collect();
+    let count = findings.len() as u64;
+    in_order(&mut findings);
+    Ruling {
+        engine: "hold-scan",
+        has_matter: case.digest.operations.iter().any(is_answer),
+        count,
+        findings,
+        vacuous: vacuous(case),
+    }
+}
+
+fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
+    let denial = hold.denial?;
+    let answered = case.digest.operation(denial).answered()?;
+    Some(Finding {
+        property: Property::LostLock,
+        key: hold.key,
+        holds: vec![at],
+        operation: Some(denial),
+        interval: Interval::new(answered, hold.lease.floor),
+        certain: true,
+    })
+}
+
+fn vacuous(case: &Case) -> Option<String> {
+    let tested = |hold: &Hold| {
+        let release = hold.release.map(|id| case.digest.operation(id));
+        let inside = release
+            .filter(|release| is_answer(release))
+            .and_then(Operation::answered)
+            .is_some_and(|answered| answered < hold.lease.floor);
+        hold.is_granted() && (inside || hold.renewals > 0)
+    };
+    if !case.holds.iter().any(tested) {
+        return Some("no renewal or release was answered inside the lease of its hold".to_owned());
+    }
+    vacuity::of_faults(case)
+}
+
+/// Whether the server said who holds.
+fn is_answer(operation: &Operation) -> bool {
+    let asks = matches!(operation.action, Action::Renew | Action::Release);
+    asks && matches!(operation.outcome, Outcome::Ok | Outcome::NotOwner)
+}

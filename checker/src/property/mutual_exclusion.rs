@@ -1,0 +1,101 @@
+//! Mutual exclusion: two guaranteed holds of distinct owners have a stretch of time in common.
+//!
+//! ```text
+//! a   |--=============--|          a and b held at once, each told so by the service
+//! b          |--=============--|   and each inside its lease: the service broke its promise
+//!               <---->
+//! ```
+//!
+//! Readers share; of a semaphore, more permits must be out than it has. What a client does after
+//! its lease is not counted here: see the lease overrun.
+
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, in_order, is_shared};
+use crate::engine::depth::{Loan, excess};
+use crate::engine::sweep::{Side, Span, sweep};
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::vacuity;
+use crate::verdict::Property;
+
+pub(super) fn judge(case: &Case) -> Ruling {
+    let mut ruling = Ruling {
+        engine: "core-sweep",
+        has_matter: true,
+        count: 0,
+        findings: Vec::new(),
+        vacuous: vacuity::of_exclusion(case),
+    };
+    if let Some(reason) = unknown_permits(case) {
+        ruling.vacuous = Some(reason);
+        return ruling;
+    }
+    for group in case.keys() {
+        let (count, sets) = match case.permits() {
+            1 => pairs(&case.holds[group.clone()]),
+            permits => crowds(&case.holds[group.clone()], permits),
+        };
+        ruling.count += count;
+        for set in sets {
+            let holds: Vec<usize> = set.iter().map(|&at| group.start + at as usize).collect();
+            ruling.findings.push(finding(case, holds));
+        }
+        in_order(&mut ruling.findings);
+    }
+    ruling
+}
+
+/// A lock with several permits looks like a violated mutex to who does not know how many.
+fn unknown_permits(case: &Case) -> Option<String> {
+    let asks = case.digest.header.permits.is_none()
+        && case
+            .digest
+            .operations
+            .iter()
+            .any(|operation| operation.permits != 1);
+    asks.then(|| {
+        "acquires ask for several permits, and the header does not say how many the lock has"
+            .to_owned()
+    })
+}
+
+fn pairs(holds: &[Hold]) -> (u64, Vec<Vec<u32>>) {
+    let mut spans = (0..).zip(holds).map(|(tag, hold)| Span {
+        interval: hold.guaranteed(),
+        owner: hold.owner,
+        shared: is_shared(hold),
+        side: Side::Peer,
+        tag,
+    });
+    let conflicts = sweep(&mut spans.by_ref().collect(), FINDINGS_MAX);
+    let sets = conflicts
+        .first
+        .iter()
+        .map(|&(first, other)| vec![first, other]);
+    (conflicts.count, sets.collect())
+}
+
+fn crowds(holds: &[Hold], permits: u32) -> (u64, Vec<Vec<u32>>) {
+    let loans = (0..).zip(holds).map(|(tag, hold)| Loan {
+        interval: hold.guaranteed(),
+        permits: hold.permits,
+        tag,
+    });
+    let excess = excess(&mut loans.collect(), permits, FINDINGS_MAX);
+    (excess.count, excess.first)
+}
+
+fn finding(case: &Case, mut holds: Vec<usize>) -> Finding {
+    holds.sort_by_key(|&at| (case.holds[at].core.start, at));
+    let all = Interval::new(crate::Nanos(0), crate::Nanos::MAX);
+    let interval = holds.iter().fold(all, |common, &at| {
+        common.intersect(case.holds[at].guaranteed())
+    });
+    Finding {
+        property: Property::MutualExclusion,
+        key: case.holds[holds[0]].key,
+        holds,
+        operation: None,
+        interval,
+        certain: true,
+    }
+}

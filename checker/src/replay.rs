@@ -1,0 +1,140 @@
+//! Tries a witness alone: a second way to the same accusation.
+//!
+//! For: a pair assertion on every witness before it is reported. It looks at the operations of the
+//! witness only, in one pass each, and shares nothing with the holds but the lease arithmetic. Not
+//! for: finding anything.
+
+use crate::case::{Case, Finding};
+use crate::history::Nanos;
+use crate::lease::Lease;
+use crate::operation::{Action, Operation, Outcome, OwnerId};
+use crate::verdict::Property;
+use crate::witness;
+
+/// What one holder did, as its own operations tell.
+struct Account {
+    owner: OwnerId,
+    shared: bool,
+    permits: u64,
+    start: Nanos,
+    /// When it left, or was told to.
+    left: Nanos,
+    lease: Lease,
+    alive: Nanos,
+}
+
+/// Whether the holders of the witness exclude each other, and yet held (or acted as holders) at
+/// one time.
+pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
+    let accounts: Option<Vec<Account>> =
+        finding.holds.iter().map(|&at| account(case, at)).collect();
+    let Some(accounts) = accounts else {
+        return false;
+    };
+    let owners: std::collections::HashSet<OwnerId> =
+        accounts.iter().map(|account| account.owner).collect();
+    let permits: u64 = accounts.iter().map(|account| account.permits).sum();
+    let excluded = if case.permits() > 1 {
+        permits > u64::from(case.permits())
+    } else {
+        accounts.len() == 2 && !accounts.iter().all(|account| account.shared)
+    };
+    let spans =
+        accounts
+            .iter()
+            .enumerate()
+            .map(|(position, account)| match (finding.property, position) {
+                (Property::MutualExclusion, _) => {
+                    (account.start, account.left.min(account.lease.floor))
+                }
+                (_, 0) => (
+                    account.start.max(account.lease.floor),
+                    account.left.min(account.alive),
+                ),
+                (_, _) => (account.start, account.left.min(account.alive)),
+            });
+    let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
+        (all.0.max(one.0), all.1.min(one.1))
+    });
+    excluded && owners.len() == accounts.len() && start < end
+}
+
+/// Whether the denied operation of the witness was sent and answered inside the lease, with no
+/// other release of its owner under way.
+pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
+    let (Some(denial), [at]) = (finding.operation, &*finding.holds) else {
+        return false;
+    };
+    let denied = case.digest.operation(denial);
+    let others = witness::operations(case, &case.holds[*at]);
+    let (Some(answered), Some(account)) = (denied.answered(), account(case, *at)) else {
+        return false;
+    };
+    let released = others.iter().any(|&id| {
+        let operation = case.digest.operation(id);
+        id != denial && operation.action == Action::Release && operation.invoked <= answered
+    });
+    let inside = denied.invoked > account.start && answered < account.lease.floor;
+    denied.outcome == Outcome::NotOwner && inside && !released
+}
+
+/// Whether the operation of the witness is an acquire that was not granted, and nobody was granted
+/// the lock in the interval of the witness.
+pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
+    let Some(waiting) = finding.operation.map(|id| case.digest.operation(id)) else {
+        return false;
+    };
+    let granted = case.digest.operations.iter().any(|operation| {
+        let inside =
+            |answered: Nanos| finding.interval.start < answered && answered < finding.interval.end;
+        operation.key == finding.key
+            && operation.is_grant()
+            && operation.answered().is_some_and(inside)
+    });
+    waiting.action == Action::Acquire && !waiting.is_grant() && !granted
+}
+
+fn account(case: &Case, at: usize) -> Option<Account> {
+    let hold = &case.holds[at];
+    let drift = case.options.drift(&case.digest.header);
+    let operations = witness::operations(case, hold);
+    let (first, rest) = operations.split_first()?;
+    let acquire = case.digest.operation(*first);
+    let proof = hold.proof.map(|id| case.digest.operation(id));
+    let start = acquire.answered().or(proof.and_then(Operation::answered))?;
+    let notices = case
+        .digest
+        .lost
+        .iter()
+        .filter(|note| (note.key, note.owner) == (hold.key, hold.owner) && note.time >= start);
+    let mut account = Account {
+        owner: acquire.owner,
+        shared: case.permits() == 1 && crate::case::is_shared(hold),
+        permits: acquire.permits.into(),
+        start,
+        left: notices.map(|note| note.time).min().unwrap_or(Nanos::MAX),
+        lease: Lease::granted(acquire.invoked, start, acquire.lease, drift),
+        alive: case.digest.alive[acquire.owner.0 as usize].max(start),
+    };
+    for &id in rest {
+        let operation = case.digest.operation(id);
+        let counts = operation.invoked > start || hold.proof == Some(id);
+        match (operation.action, operation.outcome, operation.answered()) {
+            (Action::Release, _, _) => account.left = account.left.min(operation.invoked),
+            (Action::Renew, Outcome::NotOwner, Some(told)) if counts => {
+                account.left = account.left.min(told);
+            }
+            (Action::Acquire, Outcome::Ok, Some(answered)) if answered > account.lease.floor => {
+                account.left = account.left.min(operation.invoked);
+                break;
+            }
+            (Action::Acquire | Action::Renew, Outcome::Ok, Some(answered)) if counts => {
+                let length = operation.lease.or(acquire.lease);
+                let lease = Lease::granted(operation.invoked, answered, length, drift);
+                account.lease = account.lease.extended(lease);
+            }
+            (Action::Acquire | Action::Renew | Action::Resource | Action::Other, _, _) => {}
+        }
+    }
+    Some(account)
+}

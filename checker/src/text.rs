@@ -1,0 +1,96 @@
+//! How the checker writes names, times and lists: the same in every sentence.
+//!
+//! Names come from outside. They are quoted with escapes unless they are plain, so that no
+//! terminal and no log takes them for more than text.
+
+use crate::history::Nanos;
+use crate::verdict::FaultSummary;
+
+/// A lock: its key in quotes, or "the lock" in a history without keys.
+pub(crate) fn lock(key: &str) -> String {
+    if key.is_empty() {
+        "the lock".to_owned()
+    } else {
+        format!("{key:?}")
+    }
+}
+
+/// An owner, a node, a kind of fault.
+pub(crate) fn name(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/#@→".contains(letter);
+    if !name.is_empty() && name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
+    }
+}
+
+/// A sentence from outside, such as the evidence of a fault: control characters are escaped.
+pub(crate) fn prose(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for letter in sentence.chars() {
+        if letter.is_control() {
+            out.extend(letter.escape_debug());
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// A fault with its kind and target: `F1 (kill n1)`.
+pub(crate) fn fault(fault: &FaultSummary) -> String {
+    let target = if fault.target.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", name(&fault.target))
+    };
+    format!("{} ({}{target})", name(&fault.id), name(&fault.kind))
+}
+
+/// An instant: `4.021 s`.
+pub(crate) fn instant(time: Nanos) -> String {
+    let ms = time.0 / 1_000_000;
+    format!("{}.{:03} s", ms / 1000, ms % 1000)
+}
+
+/// A length of time, in a unit that leaves no digit out of sight.
+pub(crate) fn length(time: Nanos) -> String {
+    match time.0 {
+        0..1_000 => format!("{} ns", time.0),
+        1_000..1_000_000 => format!("{} µs", time.0 / 1_000),
+        1_000_000.. => instant(time),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => "nobody".to_owned(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_from_outside_are_inert() {
+        assert_eq!(lock("orders"), "\"orders\"");
+        assert_eq!(lock(""), "the lock");
+        assert_eq!(name("c3"), "c3");
+        assert_eq!(name("\u{1b}[2J"), "\"\\u{1b}[2J\"");
+        assert_eq!(name(""), "\"\"");
+    }
+
+    #[test]
+    fn times_read_like_those_of_a_clock() {
+        assert_eq!(instant(Nanos(4_021_999_999)), "4.021 s");
+        assert_eq!(length(Nanos(1_619_000_000)), "1.619 s");
+        assert_eq!(length(Nanos(310_000)), "310 µs");
+        assert_eq!(length(Nanos(7)), "7 ns");
+        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+    }
+}
