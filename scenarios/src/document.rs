@@ -104,6 +104,15 @@ impl Places {
         self.0.contains_key(path)
     }
 
+    /// The names of what lies directly in the table or list at `path`.
+    pub(crate) fn keys(&self, path: &str) -> impl Iterator<Item = &str> {
+        let inside = format!("{path}.");
+        let below = self.0.range(inside.clone()..);
+        below
+            .map_while(move |(path, _)| path.strip_prefix(&inside))
+            .filter(|name| !name.contains('.'))
+    }
+
     fn nearest(&self, path: &str) -> Option<&Place> {
         let mut path = path;
         loop {

@@ -89,7 +89,7 @@ impl Inspection {
                         path
                     };
                     let mistake = Mistake::new(span.clone(), format!("{place} has no '{key}'"));
-                    let help = format!("add {key} = {}", field.shape.what());
+                    let help = format!("add {key} = {}", field.shape.example());
                     self.report(path, mistake.help(help));
                 }
                 readable &= !field.required;
@@ -227,8 +227,13 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
         }
         (shape, leaf) => {
             let found = leaf.type_str();
+            let article = if found.starts_with(['a', 'i']) {
+                "an"
+            } else {
+                "a"
+            };
             Err(wrong(format!(
-                "expected {}, found a TOML {found}",
+                "expected {}, found {article} {found}",
                 shape.what()
             )))
         }

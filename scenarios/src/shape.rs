@@ -121,6 +121,18 @@ impl Shape {
             Self::Count => "a whole number",
         }
     }
+
+    /// Something of this form, for "add key = ...".
+    pub(crate) const fn example(&self) -> &'static str {
+        match self {
+            Self::Table(_) | Self::Choice(_) => "{ ... }",
+            Self::List(_) => "[...]",
+            Self::Word(_) | Self::Text => "\"...\"",
+            Self::Span => "\"250ms\"",
+            Self::Range => "\"5ms..20ms\"",
+            Self::Count => "1",
+        }
+    }
 }
 
 fn text(value: &Value) -> String {

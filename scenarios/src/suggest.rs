@@ -11,6 +11,7 @@ const LISTED_MAX: usize = 16;
 pub(crate) fn suggest<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> String {
     let known: Vec<S> = known.into_iter().collect();
     match nearest(word, &known) {
+        Some(near) if known.len() == 1 => format!("did you mean '{near}'?"),
         Some(near) => format!("did you mean '{near}'? ({})", one_of(&known)),
         None => one_of(&known),
     }
@@ -39,8 +40,9 @@ pub(crate) fn nearest<'a, S: AsRef<str>>(word: &str, known: &'a [S]) -> Option<&
         return None;
     }
     let word = word.to_lowercase().replace('_', "-");
-    // One slip in three letters: above it a suggestion is more often wrong than right.
-    let slips_max = (word.chars().count() / 3).max(1);
+    // One slip in three letters: above it a suggestion is more often wrong than right, and of
+    // names such as `n1` any is as near as another.
+    let slips_max = word.chars().count() / 3;
     let mut near: Vec<(usize, &str)> = known
         .iter()
         .map(AsRef::as_ref)

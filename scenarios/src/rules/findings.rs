@@ -34,6 +34,11 @@ impl<'a> Findings<'a> {
         self.places.has(path)
     }
 
+    /// The keys of the table at `path`.
+    pub(crate) fn keys(&self, path: &str) -> impl Iterator<Item = &str> {
+        self.places.keys(path)
+    }
+
     pub(crate) fn into_mistakes(self) -> Vec<Mistake> {
         self.mistakes
     }

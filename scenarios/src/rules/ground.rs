@@ -68,10 +68,7 @@ impl Ground {
     }
 
     fn no_node(&self, node: &str) -> String {
-        format!(
-            "there is no node '{node}' in a topology of {} servers",
-            self.kind.name()
-        )
+        format!("there is no node '{node}' in topology.{}", self.kind.name())
     }
 
     /// Judges one end of a link that a step cuts.

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
 use crate::model::{KillClient, Step, TopologyKind};
-use crate::suggest::suggest;
+use crate::suggest::{nearest, suggest};
 
 /// Walks through the script.
 pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
@@ -14,10 +14,10 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         Step::Acquire(acquire) => Some(acquire),
         _ => None,
     });
+    // A step that could not be read may have been an acquire, unless its kind says otherwise.
+    let brings_no_client = |kind| nearest(kind, &Step::KINDS).is_some_and(|kind| kind != "acquire");
     let acquirer_is_known = |(n, step): (usize, &Option<Step>)| {
-        let brings_no_client =
-            |kind| kind != "acquire" && findings.has(&format!("step.{n}.{kind}"));
-        step.is_some() || Step::KINDS.into_iter().any(brings_no_client)
+        step.is_some() || findings.keys(&format!("step.{n}")).all(brings_no_client)
     };
     let clients_known = draft.steps.iter().enumerate().all(acquirer_is_known);
     let mut script = Script {
@@ -201,7 +201,7 @@ impl Script<'_, '_> {
             };
             let names: Vec<&String> = self.clients.keys().collect();
             let words = suggest(client, &names);
-            let help = format!("a client comes into being with its first acquire; so far: {words}");
+            let help = format!("{words}; a client comes into being with its first acquire");
             let path = self.at("client");
             self.findings.value(&path, message, &help);
         }

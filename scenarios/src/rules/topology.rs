@@ -46,6 +46,10 @@ fn wrong_replicas(replicas: u32) -> Option<(String, String)> {
 
 fn wrong_nodes(nodes: u32) -> Option<(String, String)> {
     match nodes {
+        0 => Some((
+            "a topology needs servers".to_owned(),
+            "an odd number of nodes; five are usual".to_owned(),
+        )),
         n if n % 2 == 0 => Some((
             format!("{n} independent nodes are an even number"),
             "take an odd number: one node less tolerates as many failures".to_owned(),

@@ -1,0 +1,223 @@
+//! From a matrix to its cells: which are run, which are left out and why, and what is refused.
+
+use std::fs;
+
+use lockstorm_scenarios::{Diagnostics, Expanded, expand, load, load_str};
+use tempfile::TempDir;
+
+/// A folder with scenario files and a matrix `m.toml` over them.
+struct Files(TempDir);
+
+impl Files {
+    fn new(matrix: &str) -> Self {
+        let files = Self(tempfile::tempdir().expect("a temporary folder"));
+        files.put("m.toml", &format!("name = \"m\"\n[matrix]\n{matrix}"));
+        files
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("it can be written");
+    }
+
+    /// A litmus whose first client acquires, with `rest` after its head.
+    fn litmus(self, name: &str, hazard: &str, head: &str, rest: &str) -> Self {
+        let text = format!(
+            "name = \"{name}\"\nhazard = \"{hazard}\"\n{head}\n\
+             [[step]]\nacquire.client = \"a\"\n{rest}"
+        );
+        self.put(&format!("{name}.toml"), &text);
+        self
+    }
+
+    fn expand(&self) -> Result<Expanded, Diagnostics> {
+        load(&self.0.path().join("m.toml"), &[]).and_then(|loaded| expand(&loaded))
+    }
+
+    /// The mistakes, without the path of the temporary folder.
+    fn mistakes(&self) -> String {
+        let folder = format!("{}/", self.0.path().display());
+        let mistakes = self.expand().expect_err("it is wrong");
+        mistakes.to_string().replace(&folder, "")
+    }
+}
+
+const SINGLE: &str = "topology.single = {}\nlock.token = {}";
+const INDEPENDENT: &str = "topology.independent = {}\nlock.redlock = {}";
+const BOTH: &str = "locks = [{ token.lease = \"1s\" }, { redlock = {} }]\n\
+                    topologies = [{ single = {} }, { independent.nodes = 3 }]\n";
+
+#[test]
+fn a_scenario_without_a_matrix_is_one_case_named_by_its_parts() {
+    let text = format!("name = \"alone\"\n{SINGLE}\n[[step]]\nacquire.client = \"a\"\n");
+    let expanded = expand(&load_str(&text, "f", &[]).expect("it loads")).expect("it expands");
+    let labels = &expanded.cases[0].labels;
+    assert_eq!(expanded.cases.len(), 1);
+    assert_eq!(
+        (
+            labels.lock.as_str(),
+            labels.topology.as_str(),
+            labels.hazard.as_str()
+        ),
+        ("token", "single", "alone")
+    );
+}
+
+#[test]
+fn a_cell_takes_lock_and_topology_from_the_matrix_and_the_rest_from_the_file() {
+    let files = Files::new(&format!("{BOTH}scenarios = [\"s.toml\", \"i.toml\"]\n"))
+        .litmus("s", "x", SINGLE, "[expect]\nliveness = \"any\"\n")
+        .litmus("i", "x", INDEPENDENT, "");
+    let expanded = files.expand().expect("it expands");
+    let cells: Vec<_> = expanded
+        .cases
+        .iter()
+        .map(|case| {
+            (
+                case.name.as_str(),
+                case.lock.lease().as_millis(),
+                case.topology.label(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            ("s", 1000, "single".to_owned()),
+            ("i", 2000, "independent (3 nodes)".to_owned())
+        ]
+    );
+    assert_eq!(expanded.cases[0].expect.len(), 1);
+    assert!(expanded.left_out.is_empty(), "{:?}", expanded.left_out);
+}
+
+#[test]
+fn a_cell_that_no_file_fits_is_left_out_with_a_reason() {
+    let files = Files::new(&format!("{BOTH}scenarios = [\"s.toml\", \"t.toml\"]\n"))
+        .litmus("s", "x", SINGLE, "")
+        .litmus("t", "y", &format!("applies-to = [\"token\"]\n{SINGLE}"), "");
+    let files = {
+        let locks = "locks = [{ token = {} }, { setnx = {} }]\ntopologies = [{ single = {} }]\n";
+        files.put(
+            "n.toml",
+            &format!("name = \"n\"\n[matrix]\n{locks}scenarios = [\"t.toml\"]\n"),
+        );
+        files
+    };
+    let reasons = |expanded: Expanded| -> Vec<String> {
+        let left_out = expanded.left_out.into_iter();
+        left_out
+            .map(|(labels, reason)| format!("{}/{}: {reason}", labels.lock, labels.hazard))
+            .collect()
+    };
+    assert_eq!(
+        reasons(files.expand().expect("it expands")),
+        [
+            "redlock/x: this hazard is written for single servers only",
+            "redlock/y: this hazard is written for single servers only"
+        ]
+    );
+    let other = load(&files.0.path().join("n.toml"), &[]).expect("it loads");
+    assert_eq!(
+        reasons(expand(&other).expect("it expands")),
+        ["setnx/y: 't' does not apply to setnx"]
+    );
+}
+
+#[test]
+fn a_matrix_without_files_runs_its_own_workload_in_every_row() {
+    let locks = "locks = [{ token = {} }, { token.renew-every = \"500ms\" }]";
+    let text = format!(
+        "name = \"own\"\nstorm.duration = \"1s\"\n[matrix]\n{locks}\n\
+         topologies = [{{ single = {{}} }}, {{ replicated = {{}} }}]\n"
+    );
+    let expanded = expand(&load_str(&text, "f", &[]).expect("it loads")).expect("it expands");
+    let rows: Vec<_> = expanded
+        .cases
+        .iter()
+        .map(|case| format!("{} on {}", case.labels.lock, case.labels.topology))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "token on single",
+            "token on replicated (1 replica)",
+            "token + renewal on single",
+            "token + renewal on replicated (1 replica)"
+        ]
+    );
+}
+
+#[test]
+fn two_files_for_one_cell_are_refused() {
+    let files = Files::new(&format!("{BOTH}scenarios = [\"s.toml\", \"t.toml\"]\n"))
+        .litmus("s", "x", SINGLE, "")
+        .litmus("t", "x", SINGLE, "");
+    insta::assert_snapshot!(files.mistakes());
+}
+
+#[test]
+fn two_rows_of_one_name_are_refused() {
+    let locks = "locks = [{ token.lease = \"1s\" }, { token.lease = \"2s\" }]";
+    let files = Files::new(&format!(
+        "{locks}\ntopologies = [{{ single = {{}} }}]\nscenarios = [\"s.toml\"]\n"
+    ))
+    .litmus("s", "x", SINGLE, "");
+    insta::assert_snapshot!(files.mistakes());
+}
+
+/// The file alone is right, for it has five nodes; the matrix gives it three.
+#[test]
+fn a_step_that_does_not_fit_the_servers_of_its_row_is_shown_in_its_own_file() {
+    let files = Files::new(&format!("{BOTH}scenarios = [\"i.toml\"]\n")).litmus(
+        "i",
+        "x",
+        INDEPENDENT,
+        "[[step]]\nkill.node = \"n5\"\n",
+    );
+    insta::assert_snapshot!(files.mistakes());
+}
+
+#[test]
+fn missing_and_broken_files_are_all_shown_each_by_its_name() {
+    let files = Files::new(&format!(
+        "{BOTH}scenarios = [\"gone.toml\", \"b.toml\", \"n.toml\"]\nlocsk = 1\n"
+    ))
+    .litmus(
+        "b",
+        "x",
+        "topology.single = {}\nlock.tokn = {}",
+        "[[step]]\nkill.node = \"n1\"\n",
+    );
+    files.put(
+        "n.toml",
+        "name = \"n\"\n[matrix]\nlocks = []\ntopologies = []\n",
+    );
+    insta::assert_snapshot!(files.mistakes());
+}
+
+#[test]
+fn what_a_matrix_takes_from_elsewhere_must_not_be_said_in_it() {
+    let files =
+        Files::new(&format!("{BOTH}scenarios = [\"s.toml\"]\n")).litmus("s", "x", SINGLE, "");
+    files.put(
+        "m.toml",
+        &format!(
+            "name = \"m\"\n{SINGLE}\nexpect.liveness = \"valid\"\n[matrix]\n{BOTH}\
+             scenarios = [\"s.toml\"]\n"
+        ),
+    );
+    insta::assert_snapshot!(files.mistakes());
+}
+
+#[test]
+fn rows_that_can_never_be_are_refused() {
+    let files = Files::new(
+        "locks = [{ redlock = {} }, { token.lease = \"0s\" }]\n\
+         topologies = [{ single = {} }]\nscenarios = [\"s.toml\"]\n",
+    )
+    .litmus("s", "x", SINGLE, "");
+    insta::assert_snapshot!(files.mistakes());
+    let empty = Files::new("locks = []\ntopologies = []\nscenarios = [\"s.toml\"]\n")
+        .litmus("s", "x", SINGLE, "");
+    insta::assert_snapshot!("an_empty_matrix", empty.mistakes());
+}

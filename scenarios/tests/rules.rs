@@ -1,0 +1,371 @@
+//! Each rule on what the values of a scenario mean together, by a file that breaks it.
+
+use std::fmt::Write as _;
+
+use lockstorm_scenarios::load_str;
+
+/// Topology and lock of most files below, which are about something else.
+const SINGLE: &str = "topology.single = {}\nlock.token = { lease = \"2s\" }\n";
+const REPLICATED: &str = "topology.replicated = { replicas = 1 }\nlock.token = {}\n";
+const INDEPENDENT: &str = "topology.independent = { nodes = 5 }\nlock.redlock = {}\n";
+const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
+const STORM: &str = "[storm]\nduration = \"5s\"\n";
+
+/// What is said of each file: its case, then one line for each mistake.
+fn said_of(cases: &[(&str, String)]) -> String {
+    let mut said = String::new();
+    for (case, rest) in cases {
+        let text = format!("name = \"rule\"\n{rest}");
+        let mistakes = load_str(&text, "f", &[])
+            .err()
+            .unwrap_or_else(|| panic!("nothing is said of: {case}\n{text}"));
+        writeln!(said, "## {case}\n{mistakes}").expect("a string takes all");
+    }
+    said
+}
+
+/// A script on `head`, whose last step or steps are wrong.
+fn script(head: &str, steps: &[&str]) -> String {
+    let mut text = format!("{head}{A_HOLDS}");
+    for step in steps {
+        write!(text, "[[step]]\n{step}\n").expect("a string takes all");
+    }
+    text
+}
+
+/// A storm on `head` with one fault.
+fn storm(head: &str, fault: &str) -> String {
+    format!("{head}{STORM}[[nemesis]]\nfault.{fault}\nevery = \"1s\"\nlasts = \"1s\"\n")
+}
+
+#[test]
+fn rules_on_the_lock() {
+    let with = |lock: &str| format!("topology.single = {{}}\nlock.{lock}\n{A_HOLDS}");
+    let redlock = |options: &str| {
+        format!("topology.independent = {{}}\nlock.redlock = {{ {options} }}\n{A_HOLDS}")
+    };
+    let said = said_of(&[
+        ("a lease of zero", with("token = { lease = \"0s\" }")),
+        (
+            "renewal not faster than the lease",
+            with("token.renew-every = \"2s\""),
+        ),
+        (
+            "renewal without a pause",
+            with("token.renew-every = \"0ms\""),
+        ),
+        (
+            "setnx with half a second",
+            with("setnx = { lease = \"1500ms\" }"),
+        ),
+        (
+            "a lock on servers that it is not made for",
+            with("redlock = {}"),
+        ),
+        (
+            "a node-timeout as long as the lease",
+            redlock("node-timeout = \"2s\""),
+        ),
+        ("no node-timeout", redlock("node-timeout = \"0s\"")),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_the_topology() {
+    let with =
+        |topology: &str, lock: &str| format!("topology.{topology}\nlock.{lock} = {{}}\n{A_HOLDS}");
+    let said = said_of(&[
+        (
+            "an even number of nodes",
+            with("independent.nodes = 4", "redlock"),
+        ),
+        ("no node at all", with("independent.nodes = 0", "redlock")),
+        (
+            "a crowd of nodes",
+            with("independent.nodes = 4000000001", "redlock"),
+        ),
+        ("no replica", with("replicated.replicas = 0", "token")),
+        (
+            "a crowd of replicas",
+            with("replicated.replicas = 4000000000", "token"),
+        ),
+        (
+            "more than a number holds",
+            with("independent.nodes = 5000000000", "redlock"),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_the_file_as_a_whole() {
+    let expects = |rest: &str| format!("{rest}\n{SINGLE}{A_HOLDS}");
+    let said = said_of(&[
+        ("neither steps nor a storm", SINGLE.to_owned()),
+        (
+            "both steps and a storm",
+            format!("{SINGLE}{A_HOLDS}{STORM}"),
+        ),
+        ("an empty script", format!("{SINGLE}step = []\n")),
+        (
+            "a nemesis without a storm",
+            format!(
+                "{SINGLE}{A_HOLDS}[[nemesis]]\nfault.kill.node = \"primary\"\n\
+                 every = \"1s\"\nlasts = \"1s\"\n"
+            ),
+        ),
+        ("neither topology nor lock", A_HOLDS.to_owned()),
+        (
+            "applies-to without the own lock",
+            expects("applies-to = [\"redlock\"]"),
+        ),
+        (
+            "a property that is unknown",
+            expects("expect.lost-lok = \"violated\""),
+        ),
+        (
+            "a property that is not judged",
+            expects("expect.liveness = \"any\"\nchecks.only = [\"mutual-exclusion\"]"),
+        ),
+        ("no clients", format!("clients.count = 0\n{SINGLE}{STORM}")),
+        ("no keys", format!("clients.keys = 0\n{SINGLE}{STORM}")),
+        (
+            "no time for a reply",
+            format!("clients.reply-timeout = \"0s\"\n{SINGLE}{A_HOLDS}"),
+        ),
+        (
+            "a range that runs backwards",
+            format!("clients.hold = \"9ms..1ms\"\n{SINGLE}{STORM}"),
+        ),
+        (
+            "a bare number for a duration",
+            format!("clients.wait = 5\n{SINGLE}{STORM}"),
+        ),
+        (
+            "a word for a table",
+            format!("topology = \"single\"\nlock.token = {{}}\n{A_HOLDS}"),
+        ),
+        (
+            "two topologies",
+            format!("topology.independent = {{}}\n{SINGLE}{A_HOLDS}"),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn a_name_is_of_lower_case_words_joined_by_a_dash() {
+    for bad in ["Two Words", "-x", "x-", "a--b", "", "../../etc", "ä"] {
+        let text = format!("name = \"{bad}\"\n{SINGLE}{A_HOLDS}");
+        let mistakes = load_str(&text, "f", &[]).expect_err(bad).to_string();
+        assert!(mistakes.contains("no name for a scenario"), "{mistakes}");
+    }
+}
+
+#[test]
+fn rules_on_the_clients_of_a_script() {
+    let said = said_of(&[
+        (
+            "a client that never acquires",
+            script(SINGLE, &["release.client = \"b\""]),
+        ),
+        (
+            "a client that acquires later",
+            script(SINGLE, &["renew.client = \"b\"", "acquire.client = \"b\""]),
+        ),
+        (
+            "an unknown client is paused",
+            script(SINGLE, &["pause-client.client = \"b\""]),
+        ),
+        (
+            "an unknown client is doomed",
+            script(
+                SINGLE,
+                &["kill-client = { client = \"b\", after-commands = 1 }"],
+            ),
+        ),
+        (
+            "a client goes on that never stopped",
+            script(SINGLE, &["resume-client.client = \"a\""]),
+        ),
+        (
+            "a paused client acts",
+            script(
+                SINGLE,
+                &["pause-client.client = \"a\"", "release.client = \"a\""],
+            ),
+        ),
+        (
+            "a dead client acts",
+            script(
+                SINGLE,
+                &["kill-client.client = \"a\"", "acquire.client = \"a\""],
+            ),
+        ),
+        (
+            "a client called like a node",
+            script(SINGLE, &["acquire.client = \"primary\""]),
+        ),
+        (
+            "a client called like the probe",
+            script(SINGLE, &["acquire.client = \"probe\""]),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_the_nodes_and_keys_of_a_script() {
+    let said = said_of(&[
+        (
+            "an unknown node",
+            script(REPLICATED, &["kill.node = \"replica-2\""]),
+        ),
+        (
+            "a target for storms only",
+            script(INDEPENDENT, &["pause.node = \"minority\""]),
+        ),
+        (
+            "a node goes on that never stopped",
+            script(SINGLE, &["resume.node = \"primary\""]),
+        ),
+        (
+            "a node dies twice",
+            script(
+                SINGLE,
+                &["kill.node = \"primary\"", "kill.node = \"primary\""],
+            ),
+        ),
+        (
+            "the primary is promoted",
+            script(REPLICATED, &["promote.node = \"primary\""]),
+        ),
+        (
+            "a dead replica is promoted",
+            script(
+                REPLICATED,
+                &["kill.node = \"replica-1\"", "promote.node = \"replica-1\""],
+            ),
+        ),
+        (
+            "nobody to promote",
+            script(INDEPENDENT, &["promote.node = \"n1\""]),
+        ),
+        (
+            "a key that nobody acquires",
+            script(SINGLE, &["delete-key.key = \"lok\""]),
+        ),
+        (
+            "an await of such a key",
+            script(SINGLE, &["await.key-gone = \"orders\""]),
+        ),
+        (
+            "a key deleted on an unknown node",
+            script(SINGLE, &["delete-key = { key = \"lock\", node = \"n1\" }"]),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_the_links_of_a_script() {
+    let cut = "cut = { from = \"primary\", to = \"replicas\" }";
+    let said = said_of(&[
+        (
+            "an unknown place",
+            script(SINGLE, &["cut = { from = \"a\", to = \"primery\" }"]),
+        ),
+        ("replicas where there are none", script(SINGLE, &[cut])),
+        (
+            "a link with one end",
+            script(SINGLE, &["cut = { from = \"a\", to = \"a\" }"]),
+        ),
+        ("cut twice", script(REPLICATED, &[cut, cut])),
+        (
+            "heal without a cut",
+            script(
+                REPLICATED,
+                &["heal = { from = \"primary\", to = \"replicas\" }"],
+            ),
+        ),
+        (
+            "heal of the other direction",
+            script(
+                REPLICATED,
+                &[cut, "heal = { from = \"replicas\", to = \"primary\" }"],
+            ),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_a_storm() {
+    let entry = "[[nemesis]]\nfault.kill.node = \"primary\"";
+    let said = said_of(&[
+        (
+            "a storm of no time",
+            format!("{SINGLE}[storm]\nduration = \"0s\"\n"),
+        ),
+        (
+            "a fault of no time, all the time",
+            format!("{SINGLE}{STORM}{entry}\nevery = \"0s\"\nlasts = \"0s\"\n"),
+        ),
+        (
+            "an unknown node",
+            storm(INDEPENDENT, "pause.node = \"primary\""),
+        ),
+        (
+            "a minority of one",
+            storm(SINGLE, "kill.node = \"minority\""),
+        ),
+        (
+            "an unknown client",
+            storm(SINGLE, "pause-client.client = \"c5\""),
+        ),
+        ("an unknown key", storm(SINGLE, "delete-key.key = \"lock\"")),
+        (
+            "an unknown place",
+            storm(SINGLE, "cut = { from = \"clients\", to = \"replicas\" }"),
+        ),
+        (
+            "a promotion",
+            storm(REPLICATED, "promote.node = \"replica-1\""),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+/// A rule that lacks what it needs must not accuse on a guess.
+#[test]
+fn what_could_not_be_read_leads_to_no_further_accusations() {
+    let broken_acquire = script(
+        SINGLE,
+        &["acquire = { clint = \"b\" }", "release.client = \"b\""],
+    );
+    let broken_topology = format!(
+        "topology.independent.nodez = 7\nlock.redlock = {{}}\n{A_HOLDS}[[step]]\nkill.node = \"n7\"\n"
+    );
+    let broken_lease = format!(
+        "topology.single = {{}}\nlock.token = {{ leese = \"9s\", renew-every = \"3s\" }}\n{A_HOLDS}"
+    );
+    let broken_pause = script(
+        SINGLE,
+        &["pause = { nod = \"primary\" }", "resume.node = \"primary\""],
+    );
+    let broken_count = format!(
+        "clients.cuont = 9\n{}",
+        storm(SINGLE, "pause-client.client = \"c8\"")
+    );
+    for rest in [
+        broken_acquire,
+        broken_topology,
+        broken_lease,
+        broken_pause,
+        broken_count,
+    ] {
+        let mistakes = load_str(&format!("name = \"rule\"\n{rest}"), "f", &[]).expect_err(&rest);
+        assert_eq!(mistakes.items().len(), 1, "{rest}\n{mistakes}");
+    }
+}
