@@ -53,8 +53,8 @@ impl Fault for Kill {
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        if let Some(evidence) = self.overtaken(on) {
-            return Ok(evidence);
+        if let Some(pid) = on.pid(&self.node) {
+            return Ok(format!("runs as process {pid}").into());
         }
         // A second primary beside the promoted one would be a fault of its own.
         let leaders = on.writable();

@@ -1,0 +1,104 @@
+//! Faults of clients: pause-client and kill-client.
+
+use lockstorm_checker::history::FaultPhase;
+use lockstorm_nemesis::{ClientState, Clients, FaultError};
+use lockstorm_scenarios::{FaultSpec, KillClient, PauseClient};
+
+use crate::fake::Fake;
+use crate::notes::stage;
+
+fn pause(client: &str) -> FaultSpec {
+    let client = client.into();
+    FaultSpec::PauseClient(PauseClient { client })
+}
+
+fn kill(client: &str, after_commands: Option<u32>) -> FaultSpec {
+    FaultSpec::KillClient(KillClient {
+        client: client.into(),
+        after_commands,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_client_stands_still_until_it_is_healed() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    fake.client_sends("a");
+    nemesis.inject(&pause("a")).await.unwrap();
+    assert_eq!(fake.state("a"), Some(ClientState::Paused));
+    assert_eq!(
+        notes.evidence("F1", FaultPhase::Observed),
+        "paused; its number of commands stands at 1"
+    );
+    nemesis.heal("pause-client", "a").await.unwrap();
+    assert_eq!(fake.state("a"), Some(ClientState::Running));
+    assert_eq!(notes.stages("F1"), "requested injected observed healed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_not_paused_or_not_still_is_reported() {
+    for (undone, last) in [("pause-client", "it is running"), ("stillness", "sends")] {
+        let (_fake, _notes, mut nemesis) = stage(Fake::replicated(1).inert(&[undone]));
+        let error = nemesis.inject(&pause("a")).await.unwrap_err();
+        assert!(matches!(error, FaultError::NoEffect { .. }), "{error}");
+        assert!(error.to_string().contains(last), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_client_is_dead_for_good() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    nemesis.inject(&kill("a", None)).await.unwrap();
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(fake.state("a"), Some(ClientState::Dead));
+    assert_eq!(notes.stages("F1"), "requested injected observed");
+    let again = nemesis.inject(&kill("a", None)).await.unwrap_err();
+    assert_eq!(
+        again.to_string(),
+        "cannot kill client 'a': it is dead already"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kill_of_a_client_that_does_nothing_is_reported() {
+    let fake = Fake::replicated(1).inert(&["kill-client"]);
+    let (_fake, _notes, mut nemesis) = stage(fake);
+    let error = nemesis.inject(&kill("a", None)).await.unwrap_err();
+    assert!(matches!(error, FaultError::NoEffect { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doomed_client_is_observed_when_it_dies() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    nemesis.inject(&kill("a", Some(2))).await.unwrap();
+    fake.client_sends("a");
+    nemesis.observe_pending().await;
+    assert_eq!(notes.stages("F1"), "requested injected");
+    assert!(nemesis.has_pending());
+    fake.client_sends("a");
+    nemesis.observe_pending().await;
+    nemesis.observe_pending().await;
+    assert_eq!(notes.stages("F1"), "requested injected observed");
+    assert!(!nemesis.has_pending());
+    assert_eq!(
+        notes.evidence("F1", FaultPhase::Observed),
+        "dead after 2 commands in all"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doomed_client_that_never_died_stays_unobserved() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    nemesis.inject(&kill("a", Some(2))).await.unwrap();
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(notes.stages("F1"), "requested injected");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_client_is_an_error() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    for fault in [pause("z"), kill("z", None)] {
+        let error = nemesis.inject(&fault).await.unwrap_err();
+        assert!(matches!(error, FaultError::UnknownClient(name) if name == "z"));
+    }
+    assert_eq!(notes.stages("F1"), "requested");
+}
