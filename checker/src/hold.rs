@@ -40,7 +40,7 @@ pub struct Hold {
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.
     pub denial: Option<OpId>,
-    /// How many renewals and reentrant grants extended it.
+    /// How many renewals were granted.
     pub renewals: u32,
     /// Fencing token.
     pub token: Option<u64>,

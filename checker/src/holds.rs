@@ -140,7 +140,6 @@ impl Builder<'_> {
             let hold = &mut self.holds[open];
             if answered <= hold.lease.floor && hold.mode == operation.mode {
                 hold.lease = hold.lease.extended(lease);
-                hold.renewals += 1;
                 return;
             }
             hold.core.end = hold.core.end.min(operation.invoked);

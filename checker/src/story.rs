@@ -52,6 +52,13 @@ pub(crate) fn story(
     teller.tell(claim::claim(case, finding, interval))
 }
 
+impl Step {
+    /// The step as one line of text: number, time, sentence.
+    pub fn line(&self) -> String {
+        format!("{:>2}  {}  {}", self.n, text::instant(self.t), self.text)
+    }
+}
+
 /// A step before it is numbered.
 struct Draft {
     time: Nanos,
@@ -170,7 +177,8 @@ impl Teller<'_> {
             ),
             (hold.lease.ceiling, "has certainly run out", Change::Loses),
         ];
-        for (time, what, change) in ends {
+        for (end, what, change) in ends {
+            let time = end.max(hold.core.start);
             if time <= self.until && time < hold.core.end {
                 self.drafts.push(Draft {
                     time,

@@ -27,6 +27,10 @@ pub(super) fn judge(case: &Case) -> Ruling {
         findings: Vec::new(),
         vacuous: vacuity::of_exclusion(case),
     };
+    if !ruling.has_matter {
+        ruling.vacuous = Some("no lock was granted with a lease".to_owned());
+        return ruling;
+    }
     // Holders of a semaphore do not exclude each other, and no fault of a pair is theirs alone.
     if case.permits() > 1 {
         ruling.has_matter = false;

@@ -1,0 +1,182 @@
+//! A free lock cannot be had within a named bound.
+
+use lockstorm_checker::{Nanos, Options, Property, Verdict, check};
+
+use crate::support::{exact, history, judge, reason, verdict};
+
+fn judged(text: &str) -> (Verdict, u64) {
+    verdict(Property::Liveness, text)
+}
+
+const CRASHED: &str = "a acquire 0..20 info
+                       final 1000 bound 500\n";
+
+#[test]
+fn a_key_that_is_refused_to_the_end_of_the_bound_is_stuck() {
+    let text = format!("{CRASHED} b acquire 1010..1520 refused wait 500");
+    assert_eq!(judged(&text), (Verdict::Violated, 1));
+    let witness = &judge(&text).properties[&Property::Liveness].witnesses[0];
+    assert_eq!(
+        witness.interval,
+        (Nanos::from_millis(1000), Nanos::from_millis(1500))
+    );
+    assert_eq!(
+        witness.claim,
+        "\"lock\" could not be had for 0.500 s, with every fault healed and nobody at work"
+    );
+    let story: Vec<&str> = witness
+        .story
+        .iter()
+        .map(|step| step.text.as_str())
+        .collect();
+    assert_eq!(
+        story,
+        [
+            "a asked for \"lock\" and had no answer: it may have taken it",
+            "every fault is healed; \"lock\" must be had within 0.500 s",
+            "b asked for \"lock\" and was refused",
+            "\"lock\" could not be had for 0.500 s, with every fault healed and nobody at work",
+        ]
+    );
+}
+
+#[test]
+fn asking_again_and_again_shows_the_same() {
+    let asks: String = (0..10)
+        .map(|n| {
+            format!(
+                "b{n} acquire {}..{} refused\n",
+                1010 + n * 50,
+                1011 + n * 50
+            )
+        })
+        .collect();
+    assert_eq!(judged(&format!("{CRASHED}{asks}")), (Verdict::Violated, 1));
+    let early: String = asks
+        .lines()
+        .take(5)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let reason = reason(Property::Liveness, &format!("{CRASHED}{early}"));
+    assert_eq!(
+        reason,
+        "\"lock\" was neither granted nor refused to the end of the final phase"
+    );
+}
+
+#[test]
+fn a_grant_within_the_bound_is_enough_whoever_gets_it() {
+    let text = format!(
+        "{CRASHED} b acquire 1010..1520 refused
+         c acquire 1020..1500 ok"
+    );
+    assert_eq!(judged(&text), (Verdict::Valid, 0));
+    let late = text.replace("1020..1500 ok", "1020..1501 ok");
+    assert_eq!(
+        judged(&late),
+        (Verdict::Violated, 1),
+        "a millisecond too late"
+    );
+}
+
+#[test]
+fn who_does_not_ask_or_gets_no_answer_shows_nothing() {
+    assert!(reason(Property::Liveness, CRASHED).contains("was not asked for"));
+    let unanswered = format!("{CRASHED} b acquire 1010..1600 info");
+    assert!(reason(Property::Liveness, &unanswered).contains("neither granted nor refused"));
+    let nobody = "final 1000 bound 500";
+    assert_eq!(
+        reason(Property::Liveness, nobody),
+        "nobody ever asked for a lock"
+    );
+}
+
+#[test]
+fn one_stuck_key_is_enough_and_one_untried_key_is_told() {
+    let text = "a acquire 0..10 ok key x
+                a release 20..30 ok key x
+                b acquire 0..10 info key y
+                final 1000 bound 500
+                c acquire 1010..1020 ok key x";
+    assert_eq!(
+        reason(Property::Liveness, text),
+        "\"y\" was not asked for in the final phase"
+    );
+    let stuck = format!("{text}\n d acquire 1010..1600 refused key y");
+    assert_eq!(judged(&stuck), (Verdict::Violated, 1));
+}
+
+/// a leaves at 100 ms, b waits from 50 ms on.
+fn wait(until: &str) -> String {
+    format!(
+        "a acquire 0..10 ok lease 5000
+         a release 90..100 ok
+         b acquire 50..{until} wait 20000
+         c alive 20000"
+    )
+}
+
+#[test]
+fn a_wait_for_a_lock_that_is_free_for_longer_than_the_bound_is_a_violation() {
+    for until in ["10101 refused", "? pending"] {
+        assert_eq!(judged(&wait(until)), (Verdict::Violated, 1), "{until}");
+    }
+    assert_eq!(
+        judged(&wait("10100 refused")),
+        (Verdict::Valid, 0),
+        "near miss: 10 s sharp"
+    );
+    let analysis = judge(&wait("12000 refused"));
+    let witness = &analysis.properties[&Property::Liveness].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "b waited for \"lock\" and was refused, though it was free for 11.900 s"
+    );
+}
+
+#[test]
+fn the_caller_may_name_the_bound() {
+    let options = Options {
+        liveness_bound: Some(Nanos::from_millis(100)),
+        ..exact()
+    };
+    let analysis = check(&history(&wait("300 refused")), &options);
+    assert_eq!(analysis.properties[&Property::Liveness].count, 1);
+}
+
+#[test]
+fn a_lock_that_may_be_held_is_not_free() {
+    for line in [
+        "x acquire 200..210 ok lease 15000",
+        "x acquire 200..210 info",
+        "x acquire 5000..5010 ok\n x release 5020..5030 ok",
+        "fault F1 pause n1 injected 4000\n fault F1 pause n1 healed 6000",
+    ] {
+        let text = format!("{}\n {line}", wait("15000 refused"));
+        assert_eq!(judged(&text), (Verdict::Valid, 0), "{line}");
+    }
+}
+
+#[test]
+fn the_hull_of_a_leased_hold_ends_at_its_ceiling() {
+    let crashed = wait("15200 refused").replace("a release 90..100 ok", "");
+    assert_eq!(
+        judged(&crashed),
+        (Verdict::Violated, 1),
+        "free from 5010 ms on"
+    );
+    let without = crashed.replace("lease 5000", "");
+    assert_eq!(judged(&without), (Verdict::Valid, 0), "a may still hold it");
+}
+
+#[test]
+fn short_waits_are_no_matter_for_liveness() {
+    let text = wait("300 refused");
+    assert!(!judge(&text).properties.contains_key(&Property::Liveness));
+    assert_eq!(judged(&text).0, Verdict::Unknown);
+    assert_eq!(
+        judged(&wait("15000 info")).0,
+        Verdict::Unknown,
+        "given up by the client"
+    );
+}

@@ -1,0 +1,104 @@
+//! A holder is told inside its lease that it does not hold the lock.
+
+use lockstorm_checker::{Nanos, Property, Verdict};
+
+use crate::support::{judge, reason, verdict};
+
+fn judged(text: &str) -> (Verdict, u64) {
+    verdict(Property::LostLock, text)
+}
+
+#[test]
+fn a_refused_renewal_or_release_inside_the_lease_is_a_violation() {
+    for action in ["renew", "release"] {
+        let text = format!("a acquire 0..10 ok lease 1000\n a {action} 300..310 not-owner");
+        assert_eq!(judged(&text), (Verdict::Violated, 1), "{action}");
+        let witness = &judge(&text).properties[&Property::LostLock].witnesses[0];
+        assert_eq!(
+            witness.claim,
+            "the service told a that it does not hold \"lock\", 0.690 s before its lease could \
+             run out"
+        );
+        assert_eq!(
+            witness.interval,
+            (Nanos::from_millis(310), Nanos::from_millis(1000))
+        );
+    }
+}
+
+#[test]
+fn a_lock_without_a_lease_is_never_lost() {
+    let text = "a acquire 0..10 ok\n a release 300..310 not-owner";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+}
+
+#[test]
+fn a_refusal_after_the_lease_is_evidence_about_the_lease_only() {
+    let text = |answered| {
+        format!(
+            "a acquire 0..10 ok lease 300
+             a renew 100..110 ok lease 200
+             a release 290..{answered} not-owner"
+        )
+    };
+    assert_eq!(judged(&text(300)), (Verdict::Valid, 0));
+    assert_eq!(judged(&text(299)), (Verdict::Violated, 1), "near miss");
+}
+
+#[test]
+fn a_success_after_the_refusal_does_not_make_the_lease_longer_when_it_was_refused() {
+    let text = "a acquire 0..10 ok lease 100
+                a renew 200..210 not-owner
+                a renew 220..230 ok
+                a release 240..250 ok";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+}
+
+#[test]
+fn a_release_under_way_may_explain_the_refusal() {
+    for race in [
+        "a release 200..400 ok\n a renew 150..210 not-owner",
+        "a release 200..400 info\n a renew 150..200 not-owner",
+        "a release 200..400 not-owner\n a release 300..310 ok",
+        "a release 200..210 ok\n a release 300..310 not-owner",
+        "a release 200..210 ok\n a renew 300..310 not-owner",
+    ] {
+        let text = format!("a acquire 0..10 ok lease 1000\n a renew 20..30 ok\n {race}");
+        assert_eq!(judged(&text), (Verdict::Valid, 0), "{race}");
+    }
+    let apart = "a acquire 0..10 ok lease 1000
+                 a renew 150..199 not-owner
+                 a release 200..400 ok";
+    assert_eq!(
+        judged(apart),
+        (Verdict::Violated, 1),
+        "near miss: answered before"
+    );
+}
+
+#[test]
+fn a_renewal_that_was_sent_before_the_grant_belongs_to_the_hold_before() {
+    let text = "a acquire 0..10 ok lease 1000
+                a release 30..40 ok
+                a renew 20..70 not-owner
+                a acquire 50..60 ok lease 1000
+                a release 80..90 ok";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+}
+
+#[test]
+fn an_acquire_that_nothing_proves_cannot_be_lost() {
+    let text = "a acquire 0..10 info lease 1000\n a release 20..30 not-owner";
+    assert!(reason(Property::LostLock, text).contains("no renewal or release was answered"));
+}
+
+#[test]
+fn without_an_answered_renewal_or_release_the_property_has_no_matter() {
+    let text = "a acquire 0..10 ok lease 1000\n a release 20..30 info";
+    assert!(!judge(text).properties.contains_key(&Property::LostLock));
+    assert_eq!(
+        judged(text).0,
+        Verdict::Unknown,
+        "asked for by name it answers"
+    );
+}

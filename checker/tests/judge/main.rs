@@ -1,0 +1,16 @@
+//! Verdicts, property by property: a violating history, a passing one, near misses, and those that
+//! cannot tell.
+//!
+//! Method: histories of a few lines whose answer can be worked out by hand. Leases are judged
+//! without drift, unless a test is about it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod analysis;
+mod lease_overrun;
+mod liveness;
+mod lost_lock;
+mod mutual_exclusion;
+mod story;
+mod vacuity;

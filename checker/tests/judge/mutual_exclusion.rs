@@ -1,0 +1,283 @@
+//! Two guaranteed holds of distinct owners overlap.
+
+use lockstorm_checker::history::Header;
+use lockstorm_checker::{Nanos, Property, Verdict, check};
+
+use crate::support::{exact, history, judge, reason, verdict};
+
+const VIOLATED: fn(u64) -> (Verdict, u64) = |count| (Verdict::Violated, count);
+const VALID: (Verdict, u64) = (Verdict::Valid, 0);
+
+fn judged(text: &str) -> (Verdict, u64) {
+    verdict(Property::MutualExclusion, text)
+}
+
+#[test]
+fn two_granted_inside_their_leases_are_a_violation() {
+    let text = "a acquire 0..10 ok lease 2000
+                b acquire 500..510 ok lease 2000
+                a release 900..910 ok
+                b release 950..960 ok";
+    assert_eq!(judged(text), VIOLATED(1));
+    let witness = judge(text).properties[&Property::MutualExclusion].witnesses[0].clone();
+    assert_eq!(
+        witness.interval,
+        (Nanos::from_millis(510), Nanos::from_millis(900))
+    );
+    assert_eq!(
+        witness.claim,
+        "a and b both held \"lock\" for 0.390 s inside their leases"
+    );
+    assert_eq!(
+        witness.holders[0].lease_floor,
+        Some(Nanos::from_millis(2000))
+    );
+    assert!(witness.certain);
+}
+
+#[test]
+fn a_hand_over_is_no_overlap_not_even_at_one_instant() {
+    let text = "a acquire 0..10 ok
+                b acquire 5..50 ok
+                a release 50..60 ok
+                b release 70..80 ok";
+    assert_eq!(
+        judged(text),
+        VALID,
+        "the grant and the sending of the release tie"
+    );
+    let later = text.replace("a release 50..60", "a release 51..60");
+    assert_eq!(
+        judged(&later),
+        VIOLATED(1),
+        "one millisecond later they overlap"
+    );
+}
+
+#[test]
+fn a_hold_ends_when_its_release_is_sent_whatever_becomes_of_it() {
+    for outcome in ["ok", "not-owner", "failed", "info"] {
+        let text = format!(
+            "a acquire 0..10 ok lease 2000
+             a release 100..130 {outcome}
+             b acquire 90..110 ok lease 2000"
+        );
+        assert_eq!(judged(&text), VALID, "{outcome}");
+    }
+}
+
+#[test]
+fn a_grant_after_the_lease_is_none_and_one_before_its_end_is() {
+    let text = |lease| {
+        format!(
+            "a acquire 0..10 ok lease {lease}
+             b acquire 40..100 ok lease 2000
+             a release 500..510 not-owner"
+        )
+    };
+    assert_eq!(
+        judged(&text(100)),
+        VALID,
+        "the floor is the instant of the grant"
+    );
+    assert_eq!(judged(&text(101)), VIOLATED(1));
+}
+
+#[test]
+fn the_drift_is_taken_off_the_lease() {
+    // 1 % of 1000 ms and 2 ms: the floor of a is 988 ms, and b is granted at 987 or 988 ms.
+    let text = |granted| {
+        history(&format!(
+            "a acquire 0..10 ok lease 1000
+             b acquire 900..{granted} ok lease 1000"
+        ))
+    };
+    let count = |granted, options| {
+        check(&text(granted), &options).properties[&Property::MutualExclusion].count
+    };
+    let by_default = lockstorm_checker::Options::default;
+    assert_eq!((count(988, by_default()), count(987, by_default())), (0, 1));
+    assert_eq!((count(988, exact()), count(1000, exact())), (1, 0));
+}
+
+#[test]
+fn a_renewal_extends_the_guarantee_from_the_time_it_was_sent() {
+    let text = |sent| {
+        format!(
+            "a acquire 0..10 ok lease 100
+             a renew {sent}..90 ok
+             b acquire 20..170 ok lease 1000"
+        )
+    };
+    assert_eq!(judged(&text(70)), VALID);
+    assert_eq!(judged(&text(80)), VIOLATED(1), "the floor is now at 180 ms");
+}
+
+#[test]
+fn a_renewal_without_an_answer_guarantees_nothing() {
+    let text = "a acquire 0..10 ok lease 100
+                a renew 80..? pending
+                b acquire 20..170 ok lease 100";
+    assert_eq!(judged(text), VALID);
+}
+
+#[test]
+fn an_acquire_without_an_answer_accuses_nobody() {
+    let text = "a acquire 0..? pending
+                b acquire 0..500 info
+                c acquire 50..60 ok
+                d acquire 70..80 refused";
+    assert_eq!(judged(text), VALID);
+}
+
+#[test]
+fn an_acquire_that_is_proved_later_holds_from_its_proof_on() {
+    let proof = |line| {
+        format!(
+            "a acquire 0..20 info lease 1000
+             {line}
+             c acquire 5..6 refused
+             b acquire 10..100 ok lease 1000
+             a release 200..210 ok"
+        )
+    };
+    assert_eq!(judged(&proof("a renew 30..40 ok lease 1000")), VIOLATED(1));
+    assert_eq!(judged(&proof("a write 30..40 ok token 7")), VIOLATED(1));
+    assert_eq!(judged(&proof("a renew 30..40 not-owner")), VALID);
+    assert_eq!(
+        judged(&proof("a write 30..40 ok")),
+        VALID,
+        "its release proves no time to hold"
+    );
+}
+
+#[test]
+fn an_acquire_that_certainly_failed_is_no_hold() {
+    let text = "a acquire 0..10 failed
+                b acquire 5..20 ok
+                c acquire 30..40 refused";
+    assert_eq!(judged(text), VALID);
+}
+
+#[test]
+fn readers_share_and_exclude_writers() {
+    let readers = "a acquire 0..10 ok mode read
+                   b acquire 20..30 ok mode read
+                   c acquire 40..50 refused";
+    assert_eq!(judged(readers), VALID);
+    let writer = format!("{readers}\n d acquire 60..70 ok");
+    assert_eq!(judged(&writer), VIOLATED(2));
+}
+
+#[test]
+fn an_owner_is_never_accused_against_itself() {
+    let text = "a acquire 0..10 ok lease 1000
+                a acquire 20..30 ok lease 1000
+                b acquire 40..50 refused
+                a release 60..70 ok
+                a release 80..90 ok";
+    assert_eq!(judged(text), VALID);
+}
+
+#[test]
+fn a_second_grant_after_the_lease_is_a_new_hold_and_does_not_bridge_the_gap() {
+    let text = "a acquire 0..10 ok lease 100
+                b acquire 50..150 ok lease 100
+                b release 180..190 ok
+                a acquire 200..210 ok lease 100
+                a renew 250..260 ok
+                a release 300..310 ok";
+    assert_eq!(judged(text), VALID, "b held between the two holds of a");
+}
+
+#[test]
+fn the_first_release_ends_a_hold_that_was_entered_twice() {
+    let text = "a acquire 0..10 ok
+                a acquire 20..30 ok
+                a release 60..70 ok
+                b acquire 50..80 ok
+                a release 90..100 ok";
+    assert_eq!(
+        judged(text),
+        VALID,
+        "nobody said that the lock is reentrant"
+    );
+}
+
+#[test]
+fn who_was_told_that_the_lock_is_lost_does_not_hold_it() {
+    for notice in ["a lost 50", "a renew 30..50 not-owner"] {
+        let text = format!(
+            "a acquire 0..10 ok lease 1000
+             {notice}
+             b acquire 40..50 ok lease 1000
+             a release 500..510 not-owner"
+        );
+        assert_eq!(judged(&text), VALID, "{notice}");
+        assert_eq!(
+            judged(&text.replace("40..50", "40..45")),
+            VIOLATED(1),
+            "{notice}"
+        );
+    }
+}
+
+#[test]
+fn keys_are_judged_apart() {
+    let text = "a acquire 0..10 ok key x
+                b acquire 20..30 ok key y
+                b acquire 40..50 refused key x";
+    assert_eq!(judged(text), VALID);
+    let both = format!("{text}\nc acquire 60..70 ok key y\nd acquire 55..66 ok key x");
+    let analysis = judge(&both);
+    let judgement = &analysis.properties[&Property::MutualExclusion];
+    assert_eq!(judgement.count, 2);
+    let keys: Vec<&str> = judgement
+        .witnesses
+        .iter()
+        .map(|w| w.lock_key.as_str())
+        .collect();
+    assert_eq!(keys, ["x", "y"], "by the time of the overlap");
+}
+
+#[test]
+fn a_semaphore_is_violated_by_more_permits_than_it_has() {
+    let text = "a acquire 0..10 ok
+                b acquire 20..30 ok
+                c acquire 40..50 ok
+                a release 60..70 ok
+                d acquire 80..90 ok permits 2";
+    let with = |permits| {
+        let mut history = history(text);
+        history.header = Header {
+            permits: Some(permits),
+            ..Header::new()
+        };
+        check(&history, &exact()).properties[&Property::MutualExclusion].clone()
+    };
+    assert_eq!((with(4).verdict, with(4).count), VALID);
+    let violated = with(3);
+    assert_eq!(violated.count, 1);
+    assert_eq!(
+        violated.witnesses[0].claim,
+        "b, c and d all held \"lock\" from 0.090 s to the end of the history: 4 permits of 3",
+    );
+}
+
+#[test]
+fn permits_of_an_unknown_number_are_not_judged() {
+    let text = "a acquire 0..10 ok permits 2
+                b acquire 20..30 ok";
+    assert!(reason(Property::MutualExclusion, text).contains("header does not say how many"));
+}
+
+#[test]
+fn many_violations_are_all_counted_and_the_first_are_told() {
+    let lines: Vec<String> = (0..20)
+        .map(|n| format!("c{n} acquire {n}..{} ok", n + 1))
+        .collect();
+    let analysis = judge(&lines.join("\n"));
+    let judgement = &analysis.properties[&Property::MutualExclusion];
+    assert_eq!(judgement.count, 19 * 20 / 2);
+    assert_eq!(judgement.witnesses.len(), exact().witnesses_max);
+}

@@ -1,0 +1,188 @@
+//! Histories written as a few lines of text, for tests that can be read at a glance.
+//!
+//! ```text
+//! a acquire 0..10 ok lease 2000 token 1      owner, action, sent..answered in ms, outcome
+//! b acquire 20..30 refused
+//! a renew 50..? pending                      no completion
+//! a release 60..90 info                      indeterminate from 90 ms on
+//! a lost 70                                  a note of the client
+//! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
+//! final 500 bound 100                        the final phase
+//! ```
+//!
+//! Every operation gets a process of its own, so that owners may do several things at once.
+
+use lockstorm_checker::history::{
+    Event, FaultNote, FaultPhase, Function, History, Kind, Mode, PhaseNote, Process, Value,
+};
+use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
+
+/// Parses a history. The key is `lock`, unless a line says `key K`.
+pub(crate) fn history(text: &str) -> History {
+    let mut events = Vec::new();
+    for (process, line) in (1..).zip(text.lines().map(str::trim).filter(|line| !line.is_empty())) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match *words.as_slice() {
+            ["fault", id, kind, target, phase, time, ref evidence @ ..] => {
+                events.push(fault(
+                    id,
+                    kind,
+                    target,
+                    phase,
+                    ms(time),
+                    &evidence.join(" "),
+                ));
+            }
+            ["final", time, "bound", bound] => events.push(final_phase(ms(time), ms(bound))),
+            [owner, note @ ("lost" | "alive"), time] => {
+                let mut event = event(process, Kind::Note, note, ms(time));
+                event.value.owner = Some(owner.into());
+                events.push(event);
+            }
+            [owner, action, span, outcome, ref options @ ..] => {
+                operation(
+                    &mut events,
+                    process,
+                    (owner, action),
+                    span,
+                    outcome,
+                    options,
+                );
+            }
+            _ => panic!("no such line: {line}"),
+        }
+    }
+    // Stable: what is written first comes first at equal times.
+    events.sort_by_key(|event| event.time);
+    for (index, event) in (0..).zip(&mut events) {
+        event.index = index;
+    }
+    History {
+        events,
+        ..History::default()
+    }
+}
+
+fn operation(
+    events: &mut Vec<Event>,
+    process: u64,
+    (owner, action): (&str, &str),
+    span: &str,
+    outcome: &str,
+    options: &[&str],
+) {
+    let (sent, answered) = span.split_once("..").expect("a span is sent..answered");
+    let mut invoke = event(process, Kind::Invoke, action, ms(sent));
+    invoke.value.owner = Some(owner.into());
+    for option in options.chunks(2) {
+        match *option {
+            ["lease", lease] => invoke.value.lease_ms = Some(lease.parse().unwrap()),
+            ["wait", wait] => invoke.value.wait_ms = Some(wait.parse().unwrap()),
+            ["token", token] => invoke.value.token = Some(token.parse().unwrap()),
+            ["permits", permits] => invoke.value.permits = Some(permits.parse().unwrap()),
+            ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
+            ["key", key] => invoke.key = key.into(),
+            _ => panic!("no such option: {option:?}"),
+        }
+    }
+    let (kind, error) = match outcome {
+        "ok" => (Some(Kind::Ok), None),
+        "refused" => (Some(Kind::Fail), Some(Event::REFUSED)),
+        "not-owner" => (Some(Kind::Fail), Some(Event::NOT_OWNER)),
+        "failed" => (Some(Kind::Fail), Some("connection refused")),
+        "info" => (Some(Kind::Info), Some("timeout")),
+        "pending" => (None, None),
+        _ => panic!("no such outcome: {outcome}"),
+    };
+    let key = invoke.key.clone();
+    events.push(invoke);
+    if let Some(kind) = kind {
+        let mut completion = event(process, kind, action, ms(answered));
+        completion.key = key;
+        completion.error = error.map(Into::into);
+        events.push(completion);
+    }
+}
+
+fn event(process: u64, kind: Kind, function: &str, time: Nanos) -> Event {
+    Event {
+        index: 0,
+        time,
+        kind,
+        process: Process::Client(process),
+        function: Function::from(function),
+        key: "lock".into(),
+        value: Value::default(),
+        error: None,
+        extra: None,
+    }
+}
+
+fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence: &str) -> Event {
+    let mut event = event(0, Kind::Note, "fault", time);
+    event.process = Process::Nemesis;
+    event.value.fault = Some(Box::new(FaultNote {
+        id: id.into(),
+        kind: kind.into(),
+        target: target.into(),
+        phase: match phase {
+            "requested" => FaultPhase::Requested,
+            "injected" => FaultPhase::Injected,
+            "observed" => FaultPhase::Observed,
+            "healed" => FaultPhase::Healed,
+            _ => panic!("no such phase: {phase}"),
+        },
+        evidence: (!evidence.is_empty()).then(|| evidence.into()),
+    }));
+    event
+}
+
+fn final_phase(time: Nanos, bound: Nanos) -> Event {
+    let mut event = event(0, Kind::Note, "phase", time);
+    event.process = Process::Nemesis;
+    event.value.phase = Some(Box::new(PhaseNote {
+        name: "final".into(),
+        bound: Some(bound),
+    }));
+    event
+}
+
+/// Milliseconds, as in `17`.
+pub(crate) fn ms(text: &str) -> Nanos {
+    Nanos::from_millis(text.parse().expect("a number of milliseconds"))
+}
+
+/// Options without drift, so that leases end at round times.
+pub(crate) fn exact() -> Options {
+    Options {
+        drift: Some(Drift {
+            ppm: 0,
+            fixed: Nanos(0),
+        }),
+        ..Options::default()
+    }
+}
+
+/// Judges a history without drift.
+pub(crate) fn judge(text: &str) -> Analysis {
+    check(&history(text), &exact())
+}
+
+/// The answer for one property, asked for by name.
+pub(crate) fn verdict(property: Property, text: &str) -> (Verdict, u64) {
+    let options = Options {
+        only: Some([property].into()),
+        ..exact()
+    };
+    let analysis = check(&history(text), &options);
+    let judgement = &analysis.properties[&property];
+    (judgement.verdict, judgement.count)
+}
+
+/// The reason for an `unknown`.
+pub(crate) fn reason(property: Property, text: &str) -> String {
+    let analysis = judge(text);
+    let judgement = &analysis.properties[&property];
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    judgement.reason.clone().expect("unknown has a reason")
+}
