@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub enum RenderError {
     /// A file of the run folder could not be read.
     #[error(
-        "cannot read {}: {source}; give the folder that `lockstorm run` named, with its results.json",
+        "cannot read {}: {source}; give the folder that `lockstorm run` named, \
+         with its results.json",
         path.display()
     )]
     Read {
@@ -27,7 +28,7 @@ pub enum RenderError {
     },
     /// `results.json` is not what this version writes.
     #[error(
-        "{} is no results.json: {source}; `lockstorm check` makes a new one from history.jsonl",
+        "{} is no results.json: {source}; `lockstorm check` judges the history beside it anew",
         path.display()
     )]
     Malformed {

@@ -20,6 +20,7 @@ use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::RunRecord;
 use crate::plots;
 use crate::trace::Trace;
+use crate::words;
 
 /// Name of the history in a run folder.
 const HISTORY_FILE: &str = "history.jsonl";
@@ -194,11 +195,21 @@ fn draw_run(
         Some(witness) => plots::around(witness, faults, trace),
         None => plots::whole(&[], faults, trace),
     };
+    let below = format!(
+        "{} · seed {} · {} · {}",
+        words::cell_name(&run.labels),
+        run.seed,
+        run.started,
+        run.environment.server
+    );
+    let title = first.map_or_else(|| words::sentence(run), |witness| witness.claim.clone());
+    let picture = plots::titled(timeline.drawing, &title, &below);
     rendered.notes.extend(timeline.note);
-    rendered.draw(folder, "timeline.png", &timeline.drawing)?;
+    rendered.draw(folder, "timeline.png", &picture)?;
     if let Some(latency) = plots::latency(trace, faults) {
+        let picture = plots::titled(latency.drawing, "Latency of acquires", &below);
         rendered.notes.extend(latency.note);
-        rendered.draw(folder, "latency.png", &latency.drawing)?;
+        rendered.draw(folder, "latency.png", &picture)?;
     }
     Ok(())
 }
@@ -366,17 +377,5 @@ mod tests {
         assert_eq!(parsed, Format::ALL);
         let refused = "pdf".parse::<Format>().unwrap_err().to_string();
         assert!(refused.contains("html, png, junit, md"), "{refused}");
-    }
-
-    #[test]
-    fn zz_look() {
-        let folder = Path::new("/tmp/look");
-        let _ = fs::remove_dir_all(folder);
-        fs::create_dir_all(folder).unwrap();
-        stored_suite(folder);
-        for run in sample::suite().runs {
-            render_run(&folder.join(run.folder), &all()).unwrap();
-        }
-        render_suite(folder, &all()).unwrap();
     }
 }

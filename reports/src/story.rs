@@ -14,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) time: String,
     /// The sentence; says so when it is inferred.
     pub(crate) text: String,
-    /// `held by a → held by a, b`, or empty.
+    /// `held by a → held by a and b`, or empty.
     pub(crate) change: String,
     /// `events 3, 7`, or empty.
     pub(crate) evidence: String,
@@ -39,9 +39,9 @@ impl Line {
 fn change(step: &Step) -> String {
     match (&step.before, &step.after) {
         (Some(before), Some(after)) => {
-            format!("holders: {} → {}", visible(before), visible(after))
+            format!("{} → {}", visible(before), visible(after))
         }
-        (None, Some(after)) => format!("holders: {}", visible(after)),
+        (None, Some(after)) => visible(after).into_owned(),
         (_, None) => String::new(),
     }
 }

@@ -190,8 +190,8 @@ mod tests {
             "the drift of 1 % and 2 ms is taken off each lease of 2 s"
         );
         let answers: Vec<Answer> = trace.requests.iter().map(|r| r.answer).collect();
-        use Answer::{Granted, Refused};
-        assert_eq!(answers, [Granted, Refused, Granted, Refused, Granted]);
+        let (granted, refused) = (Answer::Granted, Answer::Refused);
+        assert_eq!(answers, [granted, refused, granted, refused, granted]);
     }
 
     #[test]

@@ -93,32 +93,6 @@ pub(crate) fn cell_name(labels: &CaseLabels) -> String {
     format!("{} on {} · {}", labels.lock, labels.topology, labels.hazard)
 }
 
-/// Why a violation of `of` matters, in words for a reader who has not read the semantics.
-pub(crate) const fn why(of: Property) -> &'static str {
-    match of {
-        Property::MutualExclusion => {
-            "Between the grant and the release, and while the lease has certainly not ended, the \
-             lock service promises that nobody else is granted the lock. Two such holds of \
-             different owners may not overlap, not even for a moment. The fault lies with the \
-             lock service or the algorithm."
-        }
-        Property::LostLock => {
-            "Until the lease has ended the lock service is bound to keep the lock for its holder. \
-             Here it said, or showed, that it had dropped the lock before that; it needs no second \
-             holder to be wrong. The fault lies with the lock service."
-        }
-        Property::LeaseOverrun => {
-            "A lease ends whether or not the work is done. Here a client went on as holder after \
-             its lease, while another held the lock by right. Every lock with a lease can come to \
-             this; only a resource that checks fencing tokens can refuse the late client."
-        }
-        Property::Liveness => {
-            "A lock that nobody holds must be obtainable within a named bound. Here it was not: \
-             whoever waits for it stands still."
-        }
-    }
-}
-
 /// One plain sentence about a run: what came of it.
 pub(crate) fn sentence(run: &RunRecord) -> String {
     let of = |wanted: Verdict| -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use lockstorm_checker::verdict::{Holder, StepKind, Witness};
 use lockstorm_checker::{Nanos, Verdict};
+use lockstorm_scenarios::Expected;
 use maud::{Markup, html};
 
 use super::link;
@@ -44,6 +45,9 @@ pub(super) fn section(findings: &Findings, trace: impl Fn(&Finding) -> Option<Tr
 fn card(number: usize, finding: &Finding, trace: Option<Trace>) -> Markup {
     let witness = finding.witness;
     let met = finding.expectation().is_none_or(|result| result.met);
+    let claimed = finding
+        .expectation()
+        .is_some_and(|result| result.expected != Expected::Any);
     let trace = trace.unwrap_or_else(|| Trace::of_witness(witness));
     let picture = plots::around(witness, &finding.run.analysis.faults, &trace);
     html! {
@@ -52,7 +56,11 @@ fn card(number: usize, finding: &Finding, trace: Option<Trace>) -> Markup {
                 (icon(Verdict::Violated))
                 span.property { (words::property(finding.property)) }
                 span.chip { @if witness.certain { "certain" } @else { "possible" } }
-                span.chip.flag[!met] { @if met { "as expected" } @else { "not as expected" } }
+                span.chip.flag[!met] {
+                    @if !met { "not as expected" }
+                    @else if claimed { "as expected" }
+                    @else { "nothing expected" }
+                }
                 @if finding.folder.is_some() {
                     span.place { (visible(&words::cell_name(&finding.run.labels))) }
                 }
@@ -61,7 +69,7 @@ fn card(number: usize, finding: &Finding, trace: Option<Trace>) -> Markup {
             (figure(&picture.drawing, picture.note.as_deref()))
             (steps(witness))
             (holders(witness))
-            (why(finding))
+            (why(finding, number == 1))
             (elsewhere(finding))
         }
     }
@@ -72,8 +80,9 @@ fn steps(witness: &Witness) -> Markup {
         h3 { "What happened" }
         ol.story {
             @for (line, step) in story::lines(witness).iter().zip(&witness.story) {
-                li value=(line.number) .contradiction[step.kind == StepKind::Contradiction]
+                li .contradiction[step.kind == StepKind::Contradiction]
                     .inferred[!step.certain] {
+                    span.number { (line.number) }
                     span.time { (line.time) }
                     div {
                         (line.text)
@@ -104,7 +113,7 @@ fn holders(witness: &Witness) -> Markup {
     };
     html! {
         @if !witness.holders.is_empty() {
-            h3 { "The holds of '" (visible(&witness.lock_key)) "'" }
+            h3 { "The holds of \"" (visible(&witness.lock_key)) "\"" }
             div.scroll tabindex="0" {
                 table {
                     thead { tr {
@@ -124,11 +133,18 @@ fn holders(witness: &Witness) -> Markup {
     }
 }
 
-fn why(finding: &Finding) -> Markup {
+/// The property in one line, and its long text, which is open on the first card.
+fn why(finding: &Finding, open: bool) -> Markup {
     let count = finding.judgement.count;
     html! {
         h3 { "Why this is not allowed" }
-        p.why { (words::why(finding.property)) }
+        p.why {
+            "It must never happen that " (finding.property.summary()) "."
+        }
+        details.definition open[open] {
+            summary { "Definition, whose fault it is, and what to do" }
+            pre tabindex="0" { (finding.property.explain()) }
+        }
         @if count > 1 {
             p.why {
                 "There are " (count) " violations of this property in the run; the engine '"

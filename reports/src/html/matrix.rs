@@ -17,7 +17,7 @@ const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell say
 fn table(suite: &SuiteRecord) -> Markup {
     let grid = Grid::new(suite);
     html! {
-        div.scroll tabindex="0" {
+        div.scroll.bleed tabindex="0" {
             table.matrix {
                 thead {
                     tr {
@@ -42,7 +42,9 @@ fn table(suite: &SuiteRecord) -> Markup {
         }
         @if !suite.not_run.is_empty() {
             details {
-                summary { (words::count(suite.not_run.len() as u64, "combination")) " without a run" }
+                summary {
+                    (words::count(suite.not_run.len() as u64, "combination")) " without a run"
+                }
                 ul {
                     @for not_run in &suite.not_run {
                         li {
@@ -90,7 +92,9 @@ fn ran(cell: &Cell, tally: &Tally) -> Markup {
                 @if !detail.is_empty() { span.detail { (detail) } }
                 @if tally.runs.len() > 1 {
                     @let (low, high) = tally.rate_interval();
-                    span.detail { (format!("rate {low:.0}–{high:.0} % (95 %)")) }
+                    span.detail title="share of violated runs: Wilson's interval, 95 %" {
+                        (format!("rate {low:.0}–{high:.0} %"))
+                    }
                 }
                 @if cell.is_unexpected() { span.flag { "not as expected" } }
             }

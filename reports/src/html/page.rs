@@ -151,3 +151,111 @@ fn page(title: &str, body: &Markup) -> String {
     };
     document.into_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn run_page_of(run: &RunRecord, scenario: &str) -> String {
+        let trace = sample::failover_trace();
+        let sources = RunSources {
+            trace: Ok(&trace),
+            scenario: Some(scenario),
+        };
+        run_page(run, &sources)
+    }
+
+    /// One element a line, so that a change of the page shows where it is.
+    fn lines(page: &str) -> String {
+        page.replace(include_str!("style.css"), "(style)")
+            .replace(include_str!("script.js"), "(script)")
+            .replace("><", ">\n<")
+    }
+
+    #[test]
+    fn the_page_of_a_violated_run() {
+        let page = run_page_of(&sample::failover_run(), sample::FAILOVER_SCENARIO);
+        insta::assert_snapshot!(lines(&page));
+    }
+
+    #[test]
+    fn the_page_of_a_suite() {
+        let trace = |_: &str| Some(sample::failover_trace());
+        insta::assert_snapshot!(lines(&suite_page(&sample::suite(), trace)));
+    }
+
+    #[test]
+    fn hostile_text_is_inert_everywhere() {
+        let run = run_page_of(&sample::hostile_run(), sample::HOSTILE);
+        let suite = suite_page(&sample::hostile_suite(), |_| None);
+        for page in [run, suite] {
+            assert!(
+                page.contains("&lt;img src=x onerror=alert(1)&gt;"),
+                "it is shown"
+            );
+            assert!(!page.contains("<img"), "and is no element");
+            assert_eq!(
+                page.matches("</script").count(),
+                1,
+                "only our own script ends"
+            );
+            assert_eq!(
+                page.matches("<script").count(),
+                1,
+                "only our own script begins"
+            );
+            assert!(!page.contains(['\u{1b}', '\u{202e}']));
+            assert!(!page.contains("href=\"javascript:"));
+        }
+    }
+
+    #[test]
+    fn a_hostile_history_is_inert_in_the_pictures() {
+        let mut trace = sample::failover_trace();
+        trace.holds[0].client = sample::HOSTILE.to_owned();
+        trace.holds[0].key = sample::HOSTILE.to_owned();
+        trace.requests[1].client = sample::HOSTILE.to_owned();
+        let sources = RunSources {
+            trace: Ok(&trace),
+            scenario: None,
+        };
+        let page = run_page(&sample::control_run(), &sources);
+        assert!(page.contains("&lt;/script&gt;"));
+        assert!(!page.contains("<img"));
+        assert_eq!(page.matches("</script").count(), 1);
+    }
+
+    #[test]
+    fn a_page_needs_nothing_from_outside() {
+        let page = run_page_of(&sample::failover_run(), sample::FAILOVER_SCENARIO);
+        for outside in [
+            "src=", "url(http", "@import", "<link", "http://", "https://",
+        ] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
+
+    #[test]
+    fn every_link_inside_the_page_leads_somewhere() {
+        let page = run_page_of(&sample::failover_run(), sample::FAILOVER_SCENARIO);
+        let links = page.split("href=\"#").skip(1);
+        let targets: Vec<&str> = links.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(targets.len() >= 14, "contents and permalinks");
+        for target in targets {
+            assert!(page.contains(&format!("id=\"{target}\"")), "{target}");
+        }
+    }
+
+    #[test]
+    fn no_page_calls_a_lock_safe_or_verified() {
+        let run = run_page_of(&sample::control_run(), sample::FAILOVER_SCENARIO);
+        let suite = suite_page(&sample::suite(), |_| None);
+        for page in [run, suite] {
+            // The policy of the page has the word 'unsafe-inline'.
+            let text = page.replace("'unsafe-inline'", "").to_lowercase();
+            assert!(!text.contains("safe") && !text.contains("verified"));
+        }
+    }
+}

@@ -49,7 +49,9 @@ fn row(run: &SuiteRun) -> Markup {
     html! {
         tr {
             th scope="row" {
-                a href=(link::report_of(&run.folder)) { (visible(&words::cell_name(&record.labels))) }
+                a href=(link::report_of(&run.folder)) {
+                    (visible(&words::cell_name(&record.labels)))
+                }
             }
             td { (record.seed) }
             td.(class(verdict)) {

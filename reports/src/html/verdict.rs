@@ -46,6 +46,19 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The first claim of a violated run; what any other is worth.
+fn sentence(run: &RunRecord) -> String {
+    if run_verdict(run) == Verdict::Valid {
+        return "This run shows none; that does not prove that there is none.".to_owned();
+    }
+    let judged = run.analysis.properties.values();
+    let mut witnesses = judged.flat_map(|judgement| &judgement.witnesses);
+    match witnesses.next() {
+        Some(witness) => format!("{}.", witness.claim),
+        None => words::sentence(run),
+    }
+}
+
 /// The bar of a run.
 pub(super) fn of_run(run: &RunRecord) -> Markup {
     let verdict = run_verdict(run);
@@ -54,14 +67,17 @@ pub(super) fn of_run(run: &RunRecord) -> Markup {
             (icon(verdict))
             div {
                 p.word { (word(verdict)) }
-                p.sentence { (words::sentence(run)) }
+                p.sentence { (visible(&sentence(run))) }
                 ul.expectations {
                     @for result in &run.expectations {
                         li.(class(result.actual)) {
                             span.glyph aria-hidden="true" { (words::glyph(result.actual)) }
                             (words::expectation(result))
-                            @if !result.met { " " strong.flag { "not as expected" } }
                             @let judged = run.analysis.properties.get(&result.property);
+                            @if let Some(count) = judged.map(|j| j.count).filter(|n| *n > 0) {
+                                " (" (words::count(count, "violation")) ")"
+                            }
+                            @if !result.met { " " strong.flag { "not as expected" } }
                             @if let Some(reason) = judged.and_then(|j| j.reason.as_ref()) {
                                 " — " (visible(reason))
                             }

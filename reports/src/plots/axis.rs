@@ -96,14 +96,16 @@ pub(super) fn faults_shown<'a>(
     faults.iter().filter_map(in_window).collect()
 }
 
-/// Faint bands through the whole plot, so that nothing is read without its faults.
+/// Faint bands through the whole plot, so that nothing is read without its faults. Each hangs
+/// from its row of the strip that begins at `top`.
 pub(super) fn fault_bands(
     drawing: &mut Drawing,
     faults: &[(&FaultSummary, (Nanos, Nanos))],
     scale: &TimeScale,
     (top, bottom): (f64, f64),
 ) {
-    for (_, span) in faults {
+    for (row, (_, span)) in faults.iter().enumerate() {
+        let top = top + (row + 1).min(FAULT_ROWS_MAX) as f64 * FAULT_ROW - 2.0;
         let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
         let area = Area::between((from, to), top, bottom - top);
         drawing.area(area, Fill::Plain(Ink::Fault, 0.10));
@@ -112,14 +114,13 @@ pub(super) fn fault_bands(
     }
 }
 
-/// One named row for each fault; returns the height of the strip.
+/// One named row for each fault. `indent` leaves room for the numbers of a story.
 pub(super) fn fault_strip(
     drawing: &mut Drawing,
     faults: &[(&FaultSummary, (Nanos, Nanos))],
     scale: &TimeScale,
-    top: f64,
-) -> f64 {
-    let rows = faults.len().min(FAULT_ROWS_MAX);
+    (top, indent): (f64, f64),
+) {
     for (row, (fault, span)) in faults.iter().take(FAULT_ROWS_MAX).enumerate() {
         let y = top + row as f64 * FAULT_ROW;
         let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
@@ -127,12 +128,11 @@ pub(super) fn fault_strip(
         let name = fault_name(fault);
         drawing.titled(area, Fill::Plain(Ink::Fault, 0.38), Some(name.clone()));
         let style = TextStyle::new(SMALL, Ink::Text);
-        let (at, anchor) = label_place(&name, from, to, scale);
+        let (at, anchor) = label_place(&name, from + indent, scale);
         let room = (scale.right - scale.left).max(0.0);
-        let text = font::fitted(&name, SMALL, false, room);
+        let text = font::fitted_in_page(&name, SMALL, false, room);
         drawing.text((at, y + 12.5), text, style.anchored(anchor));
     }
-    rows as f64 * FAULT_ROW
 }
 
 /// The name of a fault with a warning where nothing saw its effect.
@@ -144,16 +144,12 @@ pub(super) fn fault_name(fault: &FaultSummary) -> String {
     format!("{} {} {}{warning}", fault.id, fault.kind, fault.target)
 }
 
-/// Inside its bar past the number of a step, or before it where the picture ends.
-fn label_place(name: &str, from: f64, to: f64, scale: &TimeScale) -> (f64, Anchor) {
-    let width = font::width(name, SMALL, false);
-    let start = from + 18.0;
-    if start + width <= scale.right {
+/// From the beginning of its bar, or up to the edge where the picture ends too early for it.
+fn label_place(name: &str, start: f64, scale: &TimeScale) -> (f64, Anchor) {
+    if start + font::width_in_page(name, SMALL, false) <= scale.right {
         (start, Anchor::Start)
-    } else if from - 18.0 - width >= scale.left {
-        (from - 18.0, Anchor::End)
     } else {
-        (to.min(scale.right) - 4.0, Anchor::End)
+        (scale.right - 4.0, Anchor::End)
     }
 }
 
@@ -169,7 +165,7 @@ pub(super) enum Key {
 pub(super) fn legend(drawing: &mut Drawing, entries: &[(Key, &str)], (left, top): (f64, f64)) {
     let (mut x, mut y) = (left, top);
     for (key, words) in entries {
-        let width = 26.0 + font::width(words, SMALL, false) + 20.0;
+        let width = 26.0 + font::width_in_page(words, SMALL, false) + 12.0;
         if x + width > drawing.width && x > left {
             x = left;
             y += 20.0;
@@ -177,7 +173,7 @@ pub(super) fn legend(drawing: &mut Drawing, entries: &[(Key, &str)], (left, top)
         let middle = y - 4.0;
         match key {
             Key::Area(fill) => {
-                drawing.area(Area::between((x, x + 20.0), middle - 6.0, 12.0), *fill)
+                drawing.area(Area::between((x, x + 20.0), middle - 6.0, 12.0), *fill);
             }
             Key::Line(stroke) => drawing.line((x, middle), (x + 20.0, middle), *stroke),
             Key::Mark(mark, ink) => drawing.mark((x + 10.0, middle), 5.0, *mark, *ink, None),

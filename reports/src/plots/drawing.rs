@@ -70,9 +70,12 @@ pub(crate) enum Mark {
     Dash,
 }
 
+/// A straight line from one point to another.
+pub(crate) type Segment = ((f64, f64), (f64, f64));
+
 impl Mark {
     /// The strokes of a mark that is made of lines, in multiples of its radius.
-    pub(crate) const fn strokes(self) -> &'static [((f64, f64), (f64, f64))] {
+    pub(crate) const fn strokes(self) -> &'static [Segment] {
         match self {
             Self::Cross => &[((-0.8, -0.8), (0.8, 0.8)), ((-0.8, 0.8), (0.8, -0.8))],
             Self::Check => &[

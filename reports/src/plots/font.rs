@@ -19,6 +19,9 @@ static SEMI_BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| {
         .expect("the font that is compiled in is a valid font")
 });
 
+/// How much wider than the font of the pictures the system fonts run that a page is read with.
+const PAGE_FONT_FACTOR: f64 = 1.2;
+
 fn font(bold: bool) -> &'static FontRef<'static> {
     if bold { &SEMI_BOLD } else { &REGULAR }
 }
@@ -40,7 +43,7 @@ pub(super) fn drawable(text: &str) -> String {
         .collect()
 }
 
-/// The scale at which an em is `size` pixels: ab_glyph counts from ascent to descent instead.
+/// The scale at which an em is `size` pixels: `ab_glyph` counts from ascent to descent instead.
 fn scale(font: &FontRef, size: f64) -> PxScale {
     let units = font.units_per_em().unwrap_or(1000.0);
     PxScale::from(size as f32 * font.height_unscaled() / units)
@@ -60,7 +63,12 @@ pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     f64::from(width)
 }
 
-/// `text` cut to `room` pixels, with an ellipsis where something is missing.
+/// Width of `text` in whatever font a page is read with.
+pub(super) fn width_in_page(text: &str, size: f64, bold: bool) -> f64 {
+    width(text, size, bold) * PAGE_FONT_FACTOR
+}
+
+/// `text` cut to `room` pixels of a PNG, with an ellipsis where something is missing.
 pub(super) fn fitted(text: &str, size: f64, bold: bool, room: f64) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();
@@ -73,6 +81,11 @@ pub(super) fn fitted(text: &str, size: f64, bold: bool, room: f64) -> String {
         }
     }
     String::new()
+}
+
+/// The same for a text that is shown in a page as well.
+pub(super) fn fitted_in_page(text: &str, size: f64, bold: bool, room: f64) -> String {
+    fitted(text, size, bold, room / PAGE_FONT_FACTOR)
 }
 
 /// Covers the pixels of `text` with its baseline at `at`; `draw` gets position and coverage.
@@ -105,7 +118,7 @@ pub(super) fn rasterize(
             let bounds = outline.px_bounds();
             outline.draw(|dx, dy, coverage| {
                 let (left, top) = (bounds.min.x as i32, bounds.min.y as i32);
-                draw(left + dx as i32, top + dy as i32, coverage);
+                draw(left + dx.cast_signed(), top + dy.cast_signed(), coverage);
             });
         }
     }
@@ -113,7 +126,43 @@ pub(super) fn rasterize(
 
 #[cfg(test)]
 mod tests {
+    use super::super::drawing::{Drawing, Shape};
     use super::*;
+    use crate::{plots, sample};
+
+    fn labels(drawing: &Drawing) -> Vec<&str> {
+        let shapes = drawing.shapes.iter();
+        shapes
+            .filter_map(|shape| match shape {
+                Shape::Text(label) => Some(label.text.as_str()),
+                Shape::Box { .. } | Shape::Line { .. } | Shape::Mark { .. } => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_font_has_every_glyph_of_the_fixed_labels() {
+        // The records are plain, but for the arrow of a link: whatever else the font lacks would
+        // come from our own labels.
+        let (run, suite) = (sample::failover_run(), sample::suite());
+        let (trace, faults) = (sample::failover_trace(), &run.analysis.faults);
+        let judged = run.analysis.properties.values();
+        let witnesses: Vec<_> = judged.flat_map(|judgement| &judgement.witnesses).collect();
+        let drawings = [
+            plots::matrix(&suite),
+            plots::around(witnesses[0], faults, &trace).drawing,
+            plots::whole(&witnesses, faults, &trace).drawing,
+            plots::latency(&trace, faults).unwrap().drawing,
+            plots::handoff(&trace).unwrap().drawing,
+        ];
+        for label in drawings.iter().flat_map(labels) {
+            let missing: Vec<char> = label
+                .chars()
+                .filter(|c| *c != '→' && !has_glyph(*c))
+                .collect();
+            assert!(missing.is_empty(), "{label}: {missing:?}");
+        }
+    }
 
     #[test]
     fn what_the_font_lacks_is_replaced_by_what_it_has() {

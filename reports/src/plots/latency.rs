@@ -76,13 +76,17 @@ pub(crate) fn latency(trace: &Trace, faults: &[FaultSummary]) -> Option<Latency>
     let full = Area::between((0.0, WIDTH), 0.0, drawing.height);
     drawing.area(full, Fill::Plain(Ink::Paper, 1.0));
     fault_bands(&mut drawing, &faults, &scale, (8.0, bottom));
-    fault_strip(&mut drawing, &faults, &scale, 8.0);
+    fault_strip(&mut drawing, &faults, &scale, (8.0, 6.0));
     time_axis(&mut drawing, &scale, top, bottom);
     decades.axis(&mut drawing, &scale, (top, bottom));
     let mut notes = Vec::new();
+    let mut keys = Vec::new();
     for (answer, mark, ink) in KINDS {
         let of_kind = trace.requests.iter().filter(|r| r.answer == answer);
         let points: Vec<&Request> = of_kind.collect();
+        if !points.is_empty() {
+            keys.push((Key::Mark(mark, ink), answer_words(answer)));
+        }
         let every = points.len().div_ceil(POINTS_MAX).max(1);
         if every > 1 {
             let word = answer_words(answer);
@@ -97,8 +101,7 @@ pub(crate) fn latency(trace: &Trace, faults: &[FaultSummary]) -> Option<Latency>
             drawing.mark(at, 3.6, mark, ink, Some(point_title(request)));
         }
     }
-    let entries = KINDS.map(|(answer, mark, ink)| (Key::Mark(mark, ink), answer_words(answer)));
-    legend(&mut drawing, &entries, (LEFT, bottom + 46.0));
+    legend(&mut drawing, &keys, (LEFT, bottom + 46.0));
     Some(Latency {
         drawing,
         rows: quantiles(trace),

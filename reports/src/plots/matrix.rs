@@ -13,7 +13,7 @@ use crate::words;
 /// Height of a picture with few rows: with [`WIDTH`] the shape of a slide.
 const HEIGHT: f64 = WIDTH / 2.0;
 /// Narrowest a column gets before the picture becomes wider.
-const COLUMN_MIN: f64 = 112.0;
+const COLUMN_MIN: f64 = 144.0;
 /// Lowest and highest a row gets; more rows make the picture higher.
 const ROW: (f64, f64) = (58.0, 84.0);
 const MARGIN: f64 = 28.0;
@@ -96,7 +96,8 @@ fn two_lines(text: &str, room: f64) -> Vec<String> {
         return vec![text.to_owned()];
     }
     let breaks = text.match_indices([' ', '-']).map(|(at, _)| at + 1);
-    match breaks.filter(|at| fits(text[..*at].trim_end())).last() {
+    let last = breaks.rev().find(|at| fits(text[..*at].trim_end()));
+    match last {
         Some(at) => vec![
             text[..at].trim_end().to_owned(),
             font::fitted(&text[at..], 13.0, true, room),

@@ -14,6 +14,7 @@ mod matrix;
 mod png;
 mod svg;
 mod timeline;
+mod title;
 
 pub(crate) use drawing::Drawing;
 pub(crate) use handoff::handoff;
@@ -22,3 +23,4 @@ pub(crate) use matrix::matrix;
 pub(crate) use png::png;
 pub(crate) use svg::{patterns, svg};
 pub(crate) use timeline::{around, whole};
+pub(crate) use title::titled;

@@ -39,25 +39,24 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
         }
         backend.present().map_err(|error| error.to_string())?;
     }
-    let small = halved(&pixels, width as usize, height as usize);
+    let small = halved(&pixels, width as usize);
     encode(&small, width, height).map_err(|error| error.to_string())
 }
 
 /// The mean of each block of [`SMOOTHING`] × [`SMOOTHING`] pixels.
-fn halved(pixels: &[u8], width: usize, height: usize) -> Vec<u8> {
+fn halved(pixels: &[u8], width: usize) -> Vec<u8> {
     let scale = SMOOTHING as usize;
-    let mut small = Vec::with_capacity(width * height * 3);
-    for y in 0..height {
-        for x in 0..width {
-            for channel in 0..3 {
-                let mut sum = 0;
-                for (dx, dy) in (0..scale).flat_map(|dx| (0..scale).map(move |dy| (dx, dy))) {
-                    let row = (y * scale + dy) * width * scale;
-                    sum += usize::from(pixels[(row + x * scale + dx) * 3 + channel]);
-                }
-                small.push((sum / (scale * scale)) as u8);
-            }
+    let row = width * scale * 3;
+    let mut small = Vec::with_capacity(pixels.len() / (scale * scale));
+    let mut sums = vec![0_u16; width * 3];
+    for rows in pixels.chunks_exact(row * scale) {
+        sums.fill(0);
+        for (at, value) in rows.iter().enumerate() {
+            let column = at % row;
+            sums[column / (3 * scale) * 3 + column % 3] += u16::from(*value);
         }
+        let area = (scale * scale) as u16;
+        small.extend(sums.iter().map(|sum| (sum / area) as u8));
     }
     small
 }

@@ -1,5 +1,7 @@
 //! Writes a [`Drawing`] as inline SVG: words stay selectable, colours follow the page's theme.
 
+use std::fmt::Write as _;
+
 use maud::{Markup, html};
 
 use super::drawing::{Anchor, Drawing, Fill, Label, Mark, Shape, Stroke};
@@ -147,7 +149,7 @@ fn mark_element(
                 let at = |(dx, dy): &(f64, f64)| {
                     format!("{} {}", n(x + dx * radius), n(y + dy * radius))
                 };
-                path.push_str(&format!("M{}L{}", at(from), at(to)));
+                let _ = write!(path, "M{}L{}", at(from), at(to));
             }
             let style = stroke_style(Stroke::new(ink, radius * 0.36));
             html! { path d=(path) style=(style) { (tooltip(title)) } }

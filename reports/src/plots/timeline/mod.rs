@@ -1,0 +1,15 @@
+//! The timeline: who held the lock when, for how long the leases ran, and what was broken.
+//!
+//! ```text
+//! F1 cut primary→replica ███████████████████████
+//!                          2 holders · 1.078 s
+//!  a   ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│        bar: hold, lighter ends: request in flight
+//!      ───────────────────────┤      line: lease, up to its tick
+//!  b            ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//! ```
+
+mod canvas;
+mod picture;
+mod view;
+
+pub(crate) use picture::{around, whole};

@@ -1,0 +1,199 @@
+//! Which stretch of a run becomes a picture, and what had to be left out of it.
+
+use lockstorm_checker::Nanos;
+use lockstorm_checker::verdict::{FaultSummary, Witness};
+
+use super::super::drawing::Drawing;
+use super::view::{OPERATIONS_MAX, View, unheld};
+use crate::trace::Trace;
+use crate::words;
+
+/// Violations that get a box in the picture of a whole run.
+const BOXES_MAX: usize = 40;
+
+/// A picture, and what had to be left out of it.
+pub(crate) struct Timeline {
+    pub(crate) drawing: Drawing,
+    /// Says so where something is left out, with counts.
+    pub(crate) note: Option<String>,
+}
+
+/// The picture around one violation, with the numbers of its story.
+pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) -> Timeline {
+    let mut view = View::new(window_of(witness, trace), trace, |hold_key| {
+        hold_key == witness.lock_key
+    });
+    let names: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
+    view.order_lanes(&names);
+    let label = format!("Timeline around a violation: {}", witness.claim);
+    view.draw(label, faults, &[witness], true)
+}
+
+/// The picture of a whole run, or of as much of its beginning as can be drawn.
+pub(crate) fn whole(witnesses: &[&Witness], faults: &[FaultSummary], trace: &Trace) -> Timeline {
+    let end = end_of_drawable(trace);
+    let mut view = View::new((Nanos(0), end), trace, |_| true);
+    view.order_lanes(&[]);
+    let total = trace.holds.len() + unheld(trace).count();
+    if end < trace.end {
+        view.notes.push(format!(
+            "Showing only the first {} of {total} operations, up to {}.",
+            view.holds.len() + view.requests.len(),
+            words::instant(end)
+        ));
+    }
+    let shown = &witnesses[..witnesses.len().min(BOXES_MAX)];
+    if shown.len() < witnesses.len() {
+        view.notes.push(format!(
+            "Marking only the first {} of {} violations.",
+            shown.len(),
+            witnesses.len()
+        ));
+    }
+    let label = format!("Timeline of the run up to {}", words::instant(end));
+    view.draw(label, faults, shown, false)
+}
+
+/// Up to where the operations of a run fit into one picture.
+fn end_of_drawable(trace: &Trace) -> Nanos {
+    let mut starts: Vec<Nanos> = trace.holds.iter().map(|hold| hold.invoked).collect();
+    starts.extend(unheld(trace).map(|request| request.invoked));
+    starts.sort_unstable();
+    starts
+        .get(OPERATIONS_MAX)
+        .map_or(trace.end, |first_left_out| *first_left_out - Nanos(1))
+}
+
+/// From shortly before the story begins to shortly after everything that it speaks of ended.
+fn window_of(witness: &Witness, trace: &Trace) -> (Nanos, Nanos) {
+    let finite = |at: Nanos| if at == Nanos::MAX { trace.end } else { at };
+    let first = witness
+        .holders
+        .iter()
+        .map(|holder| holder.acquire_invoked)
+        .min()
+        .unwrap_or(witness.interval.0);
+    let last = witness
+        .holders
+        .iter()
+        .flat_map(|holder| [holder.release_invoked, holder.lease_ceiling])
+        .flatten()
+        .chain([witness.interval.0, finite(witness.interval.1)])
+        .map(finite)
+        .max()
+        .unwrap_or(first);
+    let length = last - first;
+    // A fault long before the first grant must not squeeze the holds into a corner.
+    let earliest = first - Nanos(length.0 / 2);
+    let begins = witness
+        .story
+        .iter()
+        .map(|step| step.t)
+        .min()
+        .unwrap_or(first);
+    let from = begins.clamp(earliest, first);
+    let margin = Nanos((last - from).0 / 25 + 1);
+    (from - margin, last + margin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::axis::WIDTH;
+    use super::super::super::drawing::Shape;
+    use super::super::view::LANES_MAX;
+    use super::*;
+    use crate::sample;
+    use crate::trace::Hold;
+    use lockstorm_checker::Property;
+
+    fn words_of(drawing: &Drawing) -> Vec<&str> {
+        let shapes = drawing.shapes.iter();
+        shapes
+            .filter_map(|shape| match shape {
+                Shape::Text(label) => Some(label.text.as_str()),
+                Shape::Box { .. } | Shape::Line { .. } | Shape::Mark { .. } => None,
+            })
+            .collect()
+    }
+
+    fn first_witness(run: &crate::model::RunRecord) -> &Witness {
+        &run.analysis.properties[&Property::MutualExclusion].witnesses[0]
+    }
+
+    #[test]
+    fn the_picture_of_a_violation_names_its_holders_faults_and_length() {
+        let run = sample::failover_run();
+        let picture = around(
+            first_witness(&run),
+            &run.analysis.faults,
+            &sample::failover_trace(),
+        );
+        let words = words_of(&picture.drawing);
+        for wanted in ["a", "b", "2 holders · 1.078 s", "F2 kill primary", "6"] {
+            assert!(words.contains(&wanted), "{wanted} is missing of {words:?}");
+        }
+        assert!(picture.note.is_none());
+    }
+
+    #[test]
+    fn a_long_run_is_cut_and_says_so_with_counts() {
+        let mut trace = sample::failover_trace();
+        let hold = trace.holds[0].clone();
+        trace.requests.clear();
+        trace.holds = (0..OPERATIONS_MAX as u64 + 500)
+            .map(|n| Hold {
+                invoked: Nanos(n * 1_000),
+                granted: Nanos(n * 1_000 + 100),
+                release_invoked: Some(Nanos(n * 1_000 + 500)),
+                release_answered: Some(Nanos(n * 1_000 + 600)),
+                ..hold.clone()
+            })
+            .collect();
+        let picture = whole(&[], &[], &trace);
+        let note = picture.note.expect("the limit bites");
+        assert!(
+            note.starts_with("Showing only the first 1500 of 2000 operations"),
+            "{note}"
+        );
+    }
+
+    #[test]
+    fn a_violation_without_end_is_drawn_to_the_edge() {
+        let run = sample::failover_run();
+        let mut witness = first_witness(&run).clone();
+        witness.interval.1 = Nanos::MAX;
+        for holder in &mut witness.holders {
+            holder.release_invoked = None;
+            holder.lease_floor = None;
+            holder.lease_ceiling = None;
+        }
+        let trace = Trace::of_witness(&witness);
+        let picture = around(&witness, &run.analysis.faults, &trace);
+        let words = words_of(&picture.drawing);
+        assert!(words.contains(&"2 holders, without end"), "{words:?}");
+        assert!(picture.drawing.shapes.iter().all(|shape| match shape {
+            Shape::Box { area, .. } => area.width <= WIDTH && area.width.is_finite(),
+            Shape::Line { .. } | Shape::Mark { .. } | Shape::Text(_) => true,
+        }));
+    }
+
+    #[test]
+    fn more_clients_than_lanes_are_counted() {
+        let mut trace = sample::failover_trace();
+        let hold = trace.holds[0].clone();
+        trace.holds = (0..LANES_MAX + 6)
+            .map(|n| Hold {
+                client: format!("c{n}"),
+                ..hold.clone()
+            })
+            .collect();
+        let note = whole(&[], &[], &trace).note.expect("the limit bites");
+        assert!(note.contains("the first 24 of 31 clients"), "{note}");
+    }
+
+    #[test]
+    fn an_empty_run_makes_a_picture_all_the_same() {
+        let picture = whole(&[], &[], &Trace::default());
+        assert!(picture.drawing.height > 0.0 && picture.note.is_none());
+    }
+}

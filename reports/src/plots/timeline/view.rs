@@ -1,0 +1,155 @@
+//! What lies inside the window, arranged in lanes and then drawn from the ground up.
+
+use lockstorm_checker::Nanos;
+use lockstorm_checker::verdict::{FaultSummary, Witness};
+
+use super::super::axis::{
+    FAULT_ROW, FAULT_ROWS_MAX, TimeScale, WIDTH, fault_bands, fault_strip, faults_shown, time_axis,
+};
+use super::super::drawing::{Area, Drawing, Fill};
+use super::super::ink::Ink;
+use super::canvas::{Canvas, GUTTER, LANE};
+use super::picture::Timeline;
+use crate::trace::{Answer, Hold, Request, Trace};
+
+/// Holds and requests drawn in one picture. A browser stays fluent with some thousands of SVG
+/// elements, of which each of these makes up to five.
+pub(super) const OPERATIONS_MAX: usize = 1_500;
+/// Lanes of one picture; more do not fit on a screen.
+pub(super) const LANES_MAX: usize = 24;
+
+/// The acquires that are drawn for themselves: those without a hold of their own.
+pub(super) fn unheld(trace: &Trace) -> impl Iterator<Item = &Request> {
+    let requests = trace.requests.iter();
+    requests.filter(|request| matches!(request.answer, Answer::Refused | Answer::Indeterminate))
+}
+
+/// What lies inside the window, arranged in lanes.
+pub(super) struct View<'a> {
+    pub(super) window: (Nanos, Nanos),
+    pub(super) holds: Vec<&'a Hold>,
+    pub(super) requests: Vec<&'a Request>,
+    lanes: Vec<&'a str>,
+    pub(super) notes: Vec<String>,
+    many_keys: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        window: (Nanos, Nanos),
+        trace: &'a Trace,
+        key: impl Fn(&str) -> bool,
+    ) -> Self {
+        let inside = |from: Nanos, to: Nanos| from <= window.1 && to >= window.0;
+        let hold_ends = |hold: &Hold| {
+            let released = hold.release_answered.or(hold.release_invoked);
+            released.unwrap_or(Nanos::MAX).max(hold.granted)
+        };
+        let mut holds: Vec<&Hold> = trace
+            .holds
+            .iter()
+            .filter(|hold| key(&hold.key) && inside(hold.invoked, hold_ends(hold)))
+            .collect();
+        let mut requests: Vec<&Request> = unheld(trace)
+            .filter(|request| key(&request.key) && inside(request.invoked, request.ended))
+            .collect();
+        let mut notes = Vec::new();
+        let total = holds.len() + requests.len();
+        if total > OPERATIONS_MAX {
+            holds.truncate(OPERATIONS_MAX);
+            requests.truncate(OPERATIONS_MAX - holds.len());
+            notes.push(format!(
+                "Showing only the first {OPERATIONS_MAX} of {total} operations of this window."
+            ));
+        }
+        let many_keys = holds.windows(2).any(|pair| pair[0].key != pair[1].key);
+        Self {
+            window,
+            holds,
+            requests,
+            lanes: Vec::new(),
+            notes,
+            many_keys,
+        }
+    }
+
+    /// One lane a client: the named ones first, then the others by name.
+    pub(super) fn order_lanes(&mut self, first: &[&str]) {
+        let of_holds = self.holds.iter().map(|hold| hold.client.as_str());
+        let of_requests = self.requests.iter().map(|request| request.client.as_str());
+        let mut lanes: Vec<&str> = of_holds.chain(of_requests).collect();
+        lanes.sort_by_key(|name| {
+            let rank = first.iter().position(|known| known == name);
+            // Names that end in numbers sort by the number: c2 before c10.
+            (rank.unwrap_or(first.len()), name.len(), *name)
+        });
+        lanes.dedup();
+        if lanes.len() > LANES_MAX {
+            self.notes.push(format!(
+                "Showing only the first {LANES_MAX} of {} clients.",
+                lanes.len()
+            ));
+            lanes.truncate(LANES_MAX);
+        }
+        self.lanes = lanes;
+    }
+
+    pub(super) fn draw(
+        &self,
+        label: String,
+        faults: &[FaultSummary],
+        witnesses: &[&Witness],
+        numbered: bool,
+    ) -> Timeline {
+        let scale = TimeScale {
+            window: self.window,
+            left: GUTTER,
+            right: WIDTH - 18.0,
+        };
+        let faults = faults_shown(faults, &scale);
+        let strip = faults.len().min(FAULT_ROWS_MAX) as f64 * FAULT_ROW;
+        let lanes_top = 8.0 + strip + if witnesses.is_empty() { 8.0 } else { 30.0 };
+        let bottom = lanes_top + self.lanes.len().max(1) as f64 * LANE;
+        let mut canvas = Canvas {
+            drawing: Drawing::new(WIDTH, bottom + 58.0, label),
+            scale,
+            lanes: &self.lanes,
+            lanes_top,
+            bottom,
+            words_end: 0.0,
+        };
+        let full = Area::between((0.0, WIDTH), 0.0, bottom + 58.0);
+        canvas.drawing.area(full, Fill::Plain(Ink::Paper, 1.0));
+        fault_bands(&mut canvas.drawing, &faults, &scale, (8.0, bottom));
+        time_axis(&mut canvas.drawing, &scale, lanes_top, bottom);
+        let indent = if numbered { 40.0 } else { 6.0 };
+        fault_strip(&mut canvas.drawing, &faults, &scale, (8.0, indent));
+        canvas.lane_names();
+        for witness in witnesses {
+            canvas.ground(witness);
+        }
+        for request in &self.requests {
+            canvas.request(request);
+        }
+        for hold in &self.holds {
+            let accused = witnesses.iter().any(|witness| {
+                let mut holders = witness.holders.iter();
+                holders.any(|holder| holder.op_acquire == hold.index)
+            });
+            canvas.hold(hold, self.many_keys, accused);
+        }
+        for witness in witnesses {
+            canvas.overlap(witness);
+        }
+        if numbered {
+            for witness in witnesses {
+                canvas.numbers(witness, &faults);
+            }
+        }
+        canvas.legend();
+        Timeline {
+            drawing: canvas.drawing,
+            note: (!self.notes.is_empty()).then(|| self.notes.join(" ")),
+        }
+    }
+}

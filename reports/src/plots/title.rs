@@ -1,0 +1,42 @@
+//! Puts a title above a picture that must stand for itself, on a slide or in a chat.
+
+use super::axis::SMALL;
+use super::drawing::{Area, Drawing, Fill, Shape, TextStyle};
+use super::font;
+use super::ink::Ink;
+
+/// Height of the title and the line below it.
+const HEIGHT: f64 = 62.0;
+const MARGIN: f64 = 24.0;
+
+/// The picture with a title and a line of lesser weight above it.
+pub(crate) fn titled(picture: Drawing, title: &str, below: &str) -> Drawing {
+    let height = picture.height + HEIGHT;
+    let mut whole = Drawing::new(picture.width, height, picture.label);
+    let full = Area::between((0.0, whole.width), 0.0, height);
+    whole.area(full, Fill::Plain(Ink::Paper, 1.0));
+    let room = whole.width - 2.0 * MARGIN;
+    let title = font::fitted(title, 18.0, true, room);
+    whole.text(
+        (MARGIN, 30.0),
+        title,
+        TextStyle::new(18.0, Ink::Text).bold(),
+    );
+    let below = font::fitted(below, SMALL, false, room);
+    whole.text((MARGIN, 50.0), below, TextStyle::new(SMALL, Ink::Muted));
+    whole.shapes.extend(picture.shapes.into_iter().map(lowered));
+    whole
+}
+
+fn lowered(mut shape: Shape) -> Shape {
+    match &mut shape {
+        Shape::Box { area, .. } => area.y += HEIGHT,
+        Shape::Line { from, to, .. } => {
+            from.1 += HEIGHT;
+            to.1 += HEIGHT;
+        }
+        Shape::Mark { at, .. } => at.1 += HEIGHT,
+        Shape::Text(label) => label.at.1 += HEIGHT,
+    }
+    shape
+}
