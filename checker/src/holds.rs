@@ -32,9 +32,6 @@ pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
             builder.owners[moment.owner.0 as usize] = Owner::default();
         }
     }
-    for hold in &mut builder.holds {
-        settle_denial(hold, digest);
-    }
     builder.holds
 }
 
@@ -126,6 +123,7 @@ impl Builder<'_> {
     }
 
     fn acquire(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        self.give_up(owner, operation);
         let Some(answered) = operation.answered() else {
             if let Some(open) = owner.open {
                 // It may have been a reentrant grant, which extends the lease.
@@ -138,14 +136,25 @@ impl Builder<'_> {
         let lease = self.lease(operation, answered);
         if let Some(open) = owner.open {
             let hold = &mut self.holds[open];
-            if answered <= hold.lease.floor && hold.mode == operation.mode {
-                hold.lease = hold.lease.extended(lease);
-                return;
-            }
-            hold.core.end = hold.core.end.min(operation.invoked);
+            hold.lease = hold.lease.extended(lease);
+            return;
         }
         owner.open = Some(self.begin(id, operation, answered, lease));
         owner.left = None;
+    }
+
+    /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
+    /// lost, has given up the hold before.
+    fn give_up(&mut self, owner: &mut Owner, acquire: &Operation) {
+        let Some(open) = owner.open else {
+            return;
+        };
+        let hold = &mut self.holds[open];
+        let asked = acquire.answered().unwrap_or(acquire.invoked);
+        if asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != acquire.mode {
+            hold.core.end = hold.core.end.min(acquire.invoked);
+            owner.open = None;
+        }
     }
 
     fn begin(&mut self, id: OpId, acquire: &Operation, granted: Nanos, lease: Lease) -> usize {
@@ -223,6 +232,11 @@ impl Builder<'_> {
             let hold = &mut self.holds[open];
             hold.core.end = hold.core.end.min(operation.invoked);
             hold.release = Some(id);
+            // At equal times the release may have come before the renewal.
+            hold.denial = hold.denial.filter(|&denial| {
+                let answered = self.digest.operation(denial).answered();
+                answered.is_some_and(|answered| answered < operation.invoked)
+            });
             if let (Outcome::NotOwner, Some(answered)) = (operation.outcome, operation.answered())
                 && operation.invoked > hold.core.start
             {
@@ -303,19 +317,5 @@ impl Builder<'_> {
 fn deny(hold: &mut Hold, id: OpId, answered: Nanos) {
     if answered < hold.lease.floor {
         hold.denial = hold.denial.or(Some(id));
-    }
-}
-
-/// Drops the denial of a renewal that a release may have overtaken.
-fn settle_denial(hold: &mut Hold, digest: &Digest) {
-    let (Some(denial), Some(release)) = (hold.denial, hold.release) else {
-        return;
-    };
-    if denial == release {
-        return;
-    }
-    let answered = digest.operation(denial).answered();
-    if answered.is_none_or(|answered| digest.operation(release).invoked <= answered) {
-        hold.denial = None;
     }
 }

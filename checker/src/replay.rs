@@ -102,11 +102,11 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     let acquire = case.digest.operation(*first);
     let proof = hold.proof.map(|id| case.digest.operation(id));
     let start = acquire.answered().or(proof.and_then(Operation::answered))?;
-    let notices = case
-        .digest
-        .lost
-        .iter()
-        .filter(|note| (note.key, note.owner) == (hold.key, hold.owner) && note.time >= start);
+    let granted = proof.unwrap_or(acquire).last_event();
+    let notices =
+        case.digest.lost.iter().filter(|note| {
+            (note.key, note.owner) == (hold.key, hold.owner) && note.event > granted
+        });
     let mut account = Account {
         owner: acquire.owner,
         shared: case.permits() == 1 && crate::case::is_shared(hold),
@@ -118,15 +118,21 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     };
     for &id in rest {
         let operation = case.digest.operation(id);
-        let counts = operation.invoked > start || hold.proof == Some(id);
+        let asked = operation.answered().unwrap_or(operation.invoked);
+        let may_hold = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
+        let anew = asked > account.lease.floor
+            || operation.invoked >= account.left
+            || operation.mode != acquire.mode;
+        if operation.action == Action::Acquire && may_hold && anew {
+            account.left = account.left.min(operation.invoked);
+            break;
+        }
+        let sent_inside = operation.invoked > start || hold.proof == Some(id);
+        let counts = sent_inside || operation.action == Action::Acquire;
         match (operation.action, operation.outcome, operation.answered()) {
             (Action::Release, _, _) => account.left = account.left.min(operation.invoked),
             (Action::Renew, Outcome::NotOwner, Some(told)) if counts => {
                 account.left = account.left.min(told);
-            }
-            (Action::Acquire, Outcome::Ok, Some(answered)) if answered > account.lease.floor => {
-                account.left = account.left.min(operation.invoked);
-                break;
             }
             (Action::Acquire | Action::Renew, Outcome::Ok, Some(answered)) if counts => {
                 let length = operation.lease.or(acquire.lease);

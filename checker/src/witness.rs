@@ -77,7 +77,7 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
 }
 
 /// The operations that a hold rests on: its acquire, what its owner did on the lock while it
-/// lasted, its release.
+/// lasted (from the proof on, where it has one), its release.
 pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
     let last = hold.release.or(hold.denial);
     let next = |id: &OpId| last.is_none_or(|last| *id <= last);
@@ -89,7 +89,8 @@ pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
             let same = operation.key == hold.key && operation.owner == hold.owner;
             let extends = matches!(operation.action, Action::Acquire | Action::Renew);
             let marks = [hold.proof, hold.release].contains(&Some(*id));
-            same && (extends || marks)
+            let inside = *id == hold.acquire || hold.proof.is_none_or(|proof| *id >= proof);
+            same && inside && (extends || marks)
         })
         .map(|(id, _)| id)
         .collect()

@@ -42,22 +42,12 @@ fn a_key_that_is_refused_to_the_end_of_the_bound_is_stuck() {
 
 #[test]
 fn asking_again_and_again_shows_the_same() {
-    let asks: String = (0..10)
-        .map(|n| {
-            format!(
-                "b{n} acquire {}..{} refused\n",
-                1010 + n * 50,
-                1011 + n * 50
-            )
-        })
-        .collect();
-    assert_eq!(judged(&format!("{CRASHED}{asks}")), (Verdict::Violated, 1));
-    let early: String = asks
-        .lines()
-        .take(5)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let reason = reason(Property::Liveness, &format!("{CRASHED}{early}"));
+    let ask = |n| format!("b{n} acquire {}..{} refused", 1010 + n * 50, 1011 + n * 50);
+    let asks: Vec<String> = (0..10).map(ask).collect();
+    let text = format!("{CRASHED}{}", asks.join("\n"));
+    assert_eq!(judged(&text), (Verdict::Violated, 1));
+    let early = format!("{CRASHED}{}", asks[..5].join("\n"));
+    let reason = reason(Property::Liveness, &early);
     assert_eq!(
         reason,
         "\"lock\" was neither granted nor refused to the end of the final phase"

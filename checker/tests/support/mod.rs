@@ -76,10 +76,10 @@ fn operation(
     invoke.value.owner = Some(owner.into());
     for option in options.chunks(2) {
         match *option {
-            ["lease", lease] => invoke.value.lease_ms = Some(lease.parse().unwrap()),
-            ["wait", wait] => invoke.value.wait_ms = Some(wait.parse().unwrap()),
-            ["token", token] => invoke.value.token = Some(token.parse().unwrap()),
-            ["permits", permits] => invoke.value.permits = Some(permits.parse().unwrap()),
+            ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
+            ["wait", wait] => invoke.value.wait_ms = Some(number(wait)),
+            ["token", token] => invoke.value.token = Some(number(token)),
+            ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
             _ => panic!("no such option: {option:?}"),
@@ -149,7 +149,11 @@ fn final_phase(time: Nanos, bound: Nanos) -> Event {
 
 /// Milliseconds, as in `17`.
 pub(crate) fn ms(text: &str) -> Nanos {
-    Nanos::from_millis(text.parse().expect("a number of milliseconds"))
+    Nanos::from_millis(number(text))
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().expect("a number")
 }
 
 /// Options without drift, so that leases end at round times.

@@ -1,0 +1,203 @@
+//! The definitions, as they stand: who holds in which millisecond, asked for every pair.
+//!
+//! Made for owners that do one thing after the other. Slow on purpose, and free of intervals: a
+//! cell is the millisecond from `t` to `t + 1`, and holds are sets of cells.
+
+use crate::ops::{Act, End, Op};
+
+/// Taken off and added to every lease, in milliseconds.
+pub(crate) const DRIFT: u64 = 1;
+/// No history lasts longer.
+const CELLS: u64 = 64;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) exclusion: u64,
+    pub(crate) overrun: u64,
+    /// Overruns that reach beyond the ceiling.
+    pub(crate) certain: u64,
+    pub(crate) lost: u64,
+}
+
+/// One hold. `None` is "never".
+struct Hold {
+    owner: u8,
+    read: bool,
+    granted: u64,
+    leaves: Option<u64>,
+    told: Option<u64>,
+    floor: Option<u64>,
+    ceiling: Option<u64>,
+    alive: u64,
+    lost: bool,
+}
+
+impl Hold {
+    fn within(&self, cell: u64) -> bool {
+        let before = |end: Option<u64>| end.is_none_or(|end| cell < end);
+        self.granted <= cell && before(self.leaves) && before(self.told)
+    }
+
+    fn guaranteed(&self, cell: u64) -> bool {
+        self.within(cell) && self.floor.is_none_or(|floor| cell < floor)
+    }
+
+    fn believes(&self, cell: u64) -> bool {
+        self.within(cell) && cell < self.alive
+    }
+
+    fn stale(&self, cell: u64) -> bool {
+        self.believes(cell) && self.floor.is_some_and(|floor| cell >= floor)
+    }
+
+    fn excludes(&self, other: &Self) -> bool {
+        self.owner != other.owner && !(self.read && other.read)
+    }
+}
+
+pub(crate) fn judge(ops: &[Op]) -> Counts {
+    let mut holds = Vec::new();
+    for owner in 0..=u8::MAX {
+        let own: Vec<&Op> = ops.iter().filter(|op| op.owner == owner).collect();
+        if !own.is_empty() {
+            holds.extend(holds_of(&own));
+        }
+    }
+    let mut counts = Counts::default();
+    for (position, hold) in holds.iter().enumerate() {
+        counts.lost += u64::from(hold.lost);
+        for (other_position, other) in holds.iter().enumerate() {
+            if !hold.excludes(other) {
+                continue;
+            }
+            let both = (0..CELLS).any(|cell| hold.guaranteed(cell) && other.guaranteed(cell));
+            counts.exclusion += u64::from(both && position < other_position);
+            let overrun = |cell: &u64| hold.stale(*cell) && other.believes(*cell);
+            let last = (0..CELLS).filter(overrun).max();
+            counts.overrun += u64::from(last.is_some());
+            let certain = last.is_some_and(|last| hold.ceiling.is_some_and(|end| last >= end));
+            counts.certain += u64::from(certain);
+        }
+    }
+    counts
+}
+
+/// What one owner's operations, in its own order, say that it held.
+fn holds_of(own: &[&Op]) -> Vec<Hold> {
+    let alive = own.iter().map(|op| {
+        if op.end == End::Unknown {
+            op.inv
+        } else {
+            op.res
+        }
+    });
+    let alive = alive.max().expect("an owner has operations");
+    let mut holds: Vec<Hold> = Vec::new();
+    let mut open = false;
+    let mut phantom: Option<&Op> = None;
+    for (position, op) in own.iter().enumerate() {
+        let (ok, unknown) = (op.end == End::Ok, op.end == End::Unknown);
+        if op.act == Act::Acquire
+            && (ok || unknown)
+            && open
+            && let Some(last) = holds.last_mut()
+        {
+            let asked = if ok { op.res } else { op.inv };
+            let inside = last.floor.is_none_or(|floor| asked <= floor);
+            if !inside || last.told.is_some() || last.read != op.read {
+                last.leaves = Some(op.inv);
+                open = false;
+            }
+        }
+        match op.act {
+            Act::Acquire if ok && open => {
+                let last = holds.last_mut().expect("a hold is open");
+                lengthen(last, op, op.lease);
+            }
+            Act::Acquire if ok => {
+                holds.push(begin(op, op.inv, op.res, alive));
+                open = true;
+            }
+            Act::Acquire if unknown => {
+                if open && let Some(last) = holds.last_mut() {
+                    last.ceiling = None;
+                }
+                phantom = Some(op);
+            }
+            Act::Renew | Act::Release if !open && ok && phantom.is_some() => {
+                let acquire = phantom.take().expect("asked in the guard");
+                let mut hold = begin(acquire, acquire.inv, op.res, alive);
+                if op.act == Act::Release {
+                    hold.leaves = Some(op.res);
+                } else {
+                    lengthen(&mut hold, op, op.lease.or(acquire.lease));
+                }
+                open = op.act == Act::Renew;
+                holds.push(hold);
+            }
+            Act::Renew | Act::Release | Act::Lost if open => {
+                let last = holds.last_mut().expect("a hold is open");
+                open = op.act != Act::Release;
+                // A release sent at the instant of the answer is concurrent, and explains it.
+                let excused = own[position + 1..]
+                    .iter()
+                    .any(|later| later.act == Act::Release && later.inv <= op.res);
+                follow(last, op, excused);
+            }
+            Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
+        }
+    }
+    holds
+}
+
+fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {
+    Hold {
+        owner: acquire.owner,
+        read: acquire.read,
+        granted,
+        leaves: None,
+        told: None,
+        floor: acquire
+            .lease
+            .map(|lease| (inv + lease).saturating_sub(DRIFT)),
+        ceiling: acquire.lease.map(|lease| granted + lease + DRIFT),
+        alive,
+        lost: false,
+    }
+}
+
+/// Renewals of the random histories name their lease, or the hold has none.
+fn lengthen(hold: &mut Hold, success: &Op, lease: Option<u64>) {
+    hold.floor = hold
+        .floor
+        .zip(lease)
+        .map(|(floor, lease)| floor.max((success.inv + lease).saturating_sub(DRIFT)));
+    hold.ceiling = hold
+        .ceiling
+        .zip(lease)
+        .map(|(end, lease)| end.max(success.res + lease + DRIFT));
+}
+
+/// A renewal, a release or a notice during an open hold.
+fn follow(hold: &mut Hold, op: &Op, excused: bool) {
+    let inside = op.inv > hold.granted && hold.floor.is_none_or(|floor| op.res < floor);
+    if op.end == End::NotOwner && op.act != Act::Lost && inside && !excused {
+        hold.lost = true;
+    }
+    match (op.act, op.end) {
+        (Act::Release, _) => hold.leaves = Some(op.inv),
+        (Act::Lost, _) => hold.told = hold.told.or(Some(op.inv)),
+        (Act::Renew, End::Ok) => {
+            let floor = hold.floor;
+            lengthen(hold, op, op.lease);
+            if op.inv <= hold.granted {
+                hold.floor = floor;
+            }
+        }
+        (Act::Renew, End::NotOwner) if op.inv > hold.granted => {
+            hold.told = hold.told.or(Some(op.res));
+        }
+        (Act::Renew, End::Unknown) => hold.ceiling = None,
+        (Act::Acquire | Act::Renew, _) => {}
+    }
+}
