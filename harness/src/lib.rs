@@ -1,1 +1,24 @@
+//! Starts real servers, drives locks and clients through a scenario, records what happens, and
+//! hands the history to the checker and the reports.
+//!
+//! For: everything that touches processes, sockets and the clock. Not for: judging (the
+//! checker's), breaking (the nemesis's) or drawing (the reports').
+//!
+//! ```text
+//! scenario → plan → servers up → workload → final phase → history.jsonl → checker → reports
+//! ```
 
+pub mod cli;
+pub mod client;
+pub mod clock;
+mod environment;
+mod folder;
+pub mod locks;
+mod plan;
+mod progress;
+pub mod recorder;
+mod runner;
+pub mod seed;
+pub mod server;
+mod suite;
+mod workload;

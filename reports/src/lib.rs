@@ -39,4 +39,4 @@ pub use model::{
     SuiteRun,
 };
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
-pub use terminal::{TerminalOptions, terminal_run, terminal_suite};
+pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};

@@ -3,8 +3,12 @@
 //! For: what `lockstorm run`, `check` and `report` print. Not for: machines (JUnit, JSON), nor
 //! for deciding whether colour is wanted, which the caller knows.
 
+mod analysis;
 mod paint;
 mod report;
 mod table;
+mod text;
 
-pub use report::{TerminalOptions, terminal_run, terminal_suite};
+pub use analysis::terminal_analysis;
+pub use report::{terminal_run, terminal_suite};
+pub use text::TerminalOptions;

@@ -1,0 +1,24 @@
+# Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
+
+.PHONY: demo test check bench setup
+
+# Real servers, the comparison of the README, a table and the paths of its pictures.
+demo: setup
+	cargo build --release --locked --quiet --bin lockstorm
+	./target/release/lockstorm run scenarios/library/compare/single-vs-redlock.toml
+
+# Every test, those of real servers included.
+test: setup
+	cargo test --workspace --locked
+
+# What CI runs.
+check:
+	bash .ci/run
+
+# Cycles per second with and without Lockstorm around the lock.
+bench: setup
+	cargo bench --locked --bench overhead
+
+# Installs a redis-server where there is none, and says how.
+setup:
+	@bash .ci/setup

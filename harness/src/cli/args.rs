@@ -1,0 +1,45 @@
+//! The arguments as typed.
+
+use clap::{Parser, Subcommand};
+
+use super::output::Color;
+use super::{check, doctor, explain, list, report, run, schema, validate};
+
+/// Checks whether a distributed lock keeps its promises, on real Redis servers.
+#[derive(Debug, Parser)]
+#[command(name = "lockstorm", version, max_term_width = 100)]
+pub struct Arguments {
+    /// Colour of the text for people; `NO_COLOR` switches it off too.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "LOCKSTORM_COLOR"
+    )]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run scenarios against real servers, check what happened and report it.
+    Run(run::RunArgs),
+    /// Check recorded histories again, or histories that others recorded.
+    Check(check::CheckArgs),
+    /// Render stored runs again; several become a comparison.
+    Report(report::ReportArgs),
+    /// Read scenario files and show every mistake, without running anything.
+    Validate(validate::ValidateArgs),
+    /// Print the JSON schema of scenario files.
+    Schema(schema::SchemaArgs),
+    /// List locks, faults, properties, topologies or scenarios.
+    List(list::ListArgs),
+    /// Explain a property at length.
+    Explain(explain::ExplainArgs),
+    /// Say what this machine lacks, and the command that mends it.
+    Doctor(doctor::DoctorArgs),
+}

@@ -1,0 +1,154 @@
+//! `lockstorm check`.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Error};
+use clap::{Args, ValueEnum};
+use lockstorm_checker::history::{History, read_jsonl};
+use lockstorm_checker::{Analysis, Options, Property, Verdict};
+use serde_json::json;
+
+use super::exit::ExitCode;
+use super::output;
+use crate::folder::HISTORY;
+
+/// Arguments of `lockstorm check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Histories: files, or run folders.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Judge these properties only, joined by commas.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub only: Vec<Property>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: CheckFormat,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Nothing: the text for people goes to standard error.
+    #[default]
+    Human,
+    /// One array with the whole analysis of each file.
+    Json,
+    /// One object for each file, in order: file, verdict, properties.
+    JsonLines,
+}
+
+/// Checks each file; the exit code is the worst of them.
+///
+/// A file that cannot be read does not keep the others from being checked: its error is printed
+/// in its place, and the exit code says so.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
+    let only = (!args.only.is_empty()).then(|| args.only.iter().copied().collect::<BTreeSet<_>>());
+    let options = Options {
+        only,
+        ..Options::default()
+    };
+    let mut worst = ExitCode::AsExpected;
+    let mut all = Vec::new();
+    for file in &args.files {
+        let name = file.display().to_string();
+        let checked = read(file).map(|history| {
+            if let Some(torn) = &history.torn {
+                output::human(&format!(
+                    "{name}: line {} is torn ({} bytes) and left out: {}",
+                    torn.line, torn.bytes, torn.reason
+                ));
+            }
+            lockstorm_checker::check(&history, &options)
+        });
+        worst = worst.max(match &checked {
+            Ok(analysis) => exit_code(analysis),
+            Err(error) => ExitCode::of(error),
+        });
+        match args.format {
+            CheckFormat::Human => show(&name, &checked),
+            CheckFormat::JsonLines => output::machine(&line(&name, &checked).to_string())?,
+            CheckFormat::Json => all.push(whole(&name, &checked)),
+        }
+        if let (Err(error), CheckFormat::Json | CheckFormat::JsonLines) = (&checked, args.format) {
+            output::human(&format!("error: {error:#}"));
+        }
+    }
+    if args.format == CheckFormat::Json {
+        output::machine(&serde_json::to_string_pretty(&all)?)?;
+    }
+    Ok(worst)
+}
+
+/// Reads a history file, or that of a run folder.
+fn read(path: &Path) -> Result<History, Error> {
+    let path = if path.is_dir() {
+        path.join(HISTORY)
+    } else {
+        path.to_owned()
+    };
+    let name = path.display().to_string();
+    let file = File::open(&path).with_context(|| format!("cannot open '{name}'"))?;
+    Ok(read_jsonl(BufReader::new(file), &name)?)
+}
+
+/// Without a scenario there is no expectation: a violation is a violation.
+fn exit_code(analysis: &Analysis) -> ExitCode {
+    let only_liveness = analysis.properties.iter().all(|(property, judgement)| {
+        judgement.verdict != Verdict::Violated || *property == Property::Liveness
+    });
+    match analysis.verdict {
+        Verdict::Valid => ExitCode::AsExpected,
+        Verdict::Unknown => ExitCode::Unknown,
+        Verdict::Violated if only_liveness => ExitCode::LivenessFailed,
+        Verdict::Violated => ExitCode::Unexpected,
+    }
+}
+
+fn show(name: &str, checked: &Result<Analysis, Error>) {
+    match checked {
+        Ok(analysis) => output::human(&format!(
+            "{name}\n{}",
+            lockstorm_reports::terminal_analysis(analysis, output::terminal())
+        )),
+        Err(error) => output::human(&format!("error: {error:#}")),
+    }
+}
+
+fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
+    match checked {
+        Ok(analysis) => {
+            let properties: serde_json::Map<_, _> = analysis
+                .properties
+                .iter()
+                .map(|(property, judgement)| {
+                    let mut entry = json!({ "verdict": judgement.verdict });
+                    if judgement.count > 0 {
+                        entry["count"] = json!(judgement.count);
+                    }
+                    if let Some(reason) = &judgement.reason {
+                        entry["reason"] = json!(reason);
+                    }
+                    (property.name().to_owned(), entry)
+                })
+                .collect();
+            json!({ "file": name, "verdict": analysis.verdict, "properties": properties })
+        }
+        Err(error) => {
+            json!({ "file": name, "verdict": "unknown", "properties": {}, "error": format!("{error:#}") })
+        }
+    }
+}
+
+fn whole(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
+    match checked {
+        Ok(analysis) => json!({ "file": name, "analysis": analysis }),
+        Err(error) => json!({ "file": name, "error": format!("{error:#}") }),
+    }
+}

@@ -1,0 +1,78 @@
+//! `lockstorm doctor`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Error;
+use clap::Args;
+
+use super::exit::ExitCode;
+use super::output;
+use crate::server::{AddressBlock, DEFAULT_PORT, find_program};
+
+/// Arguments of `lockstorm doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The server program.
+    #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
+    pub redis_server: Option<PathBuf>,
+    /// Port of all servers.
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    pub port: u16,
+    /// Folder of runs.
+    #[arg(
+        long,
+        default_value = "runs",
+        env = "LOCKSTORM_OUT",
+        value_name = "DIR"
+    )]
+    pub out: PathBuf,
+}
+
+/// Looks at everything that a run needs, and says of each what it found or how to mend it.
+///
+/// # Errors
+/// When nothing can be printed.
+pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
+    let server = find_program(args.redis_server.as_deref());
+    let findings = [
+        (
+            "server",
+            server
+                .map(|program| format!("{} at {}", program.version, program.path.display()))
+                .map_err(|error| error.to_string()),
+        ),
+        (
+            "addresses",
+            AddressBlock::claim(args.port)
+                .map(|block| format!("loopback, such as {}", block.public(0)))
+                .map_err(|error| error.to_string()),
+        ),
+        ("run folder", writable(&args.out)),
+    ];
+    let mut code = ExitCode::AsExpected;
+    for (what, found) in findings {
+        let text = match found {
+            Ok(text) => format!("ok       {what}: {text}"),
+            Err(text) => {
+                code = ExitCode::Environment;
+                format!("missing  {what}: {text}")
+            }
+        };
+        output::machine(&text)?;
+    }
+    Ok(code)
+}
+
+fn writable(out: &std::path::Path) -> Result<String, String> {
+    let probe = out.join(format!(".doctor-{}", std::process::id()));
+    fs::create_dir_all(&probe)
+        .and_then(|()| fs::remove_dir(&probe))
+        .map(|()| format!("{} can be written", out.display()))
+        .map_err(|error| {
+            format!(
+                "cannot write to {}: {error}; choose another: --out DIR",
+                out.display()
+            )
+        })
+}

@@ -1,0 +1,109 @@
+//! Exit codes: what a program that calls this one needs to know.
+
+use anyhow::Error;
+use lockstorm_checker::history::ReadError;
+use lockstorm_reports::{Outcome, RenderError};
+use lockstorm_scenarios::Diagnostics;
+
+use crate::runner::RunError;
+use crate::server::EnvironmentError;
+
+/// How a command ended, best first: the worst of several is the whole's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitCode {
+    /// Every scenario met its expectation.
+    AsExpected,
+    /// Only a liveness threshold failed.
+    LivenessFailed,
+    /// A property is unknown: vacuous, or cut short.
+    Unknown,
+    /// A violation that was not expected, or an expected one that did not appear.
+    Unexpected,
+    /// Nothing was selected.
+    NothingSelected,
+    /// Wrong arguments.
+    Usage,
+    /// A scenario or a history that cannot be read.
+    InvalidInput,
+    /// No servers to be had, or no file to be written.
+    Environment,
+    /// A bug of this program.
+    Bug,
+    /// Ctrl-C; the report is written all the same.
+    Interrupted,
+    /// SIGTERM; the report is written all the same.
+    Terminated,
+}
+
+impl ExitCode {
+    /// The number that the shell sees.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::AsExpected => 0,
+            Self::Unexpected => 1,
+            Self::Unknown => 2,
+            Self::LivenessFailed => 3,
+            Self::NothingSelected => 4,
+            Self::Usage => 64,
+            Self::InvalidInput => 65,
+            Self::Environment => 69,
+            Self::Bug => 70,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// What is wrong with the stored run, or with the place where a report should go.
+    fn of_render(error: &RenderError) -> Self {
+        match error {
+            RenderError::Malformed { .. }
+            | RenderError::Version { .. }
+            | RenderError::Kind { .. }
+            | RenderError::Read { .. } => Self::InvalidInput,
+            RenderError::Write { .. } => Self::Environment,
+            RenderError::Picture { .. } | RenderError::Junit(_) => Self::Bug,
+        }
+    }
+
+    /// What an error is worth.
+    pub fn of(error: &Error) -> Self {
+        if error.is::<Diagnostics>() || error.is::<ReadError>() {
+            return Self::InvalidInput;
+        }
+        if let Some(error) = error.downcast_ref::<RenderError>() {
+            return Self::of_render(error);
+        }
+        match error.downcast_ref::<RunError>() {
+            Some(RunError::Environment(_) | RunError::Record(_) | RunError::Store(_)) => {
+                Self::Environment
+            }
+            None if error.is::<EnvironmentError>() || error.is::<std::io::Error>() => {
+                Self::Environment
+            }
+            None if error.is::<UsageError>() => Self::Usage,
+            None if error.is::<NothingSelected>() => Self::NothingSelected,
+            Some(RunError::ReadBack(_)) | None => Self::Bug,
+        }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::AsExpected => Self::AsExpected,
+            Outcome::LivenessFailed => Self::LivenessFailed,
+            Outcome::Unknown => Self::Unknown,
+            Outcome::Unexpected => Self::Unexpected,
+        }
+    }
+}
+
+/// Arguments that clap could not know to be wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Nothing to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NothingSelected(pub String);

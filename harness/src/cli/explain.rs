@@ -1,0 +1,24 @@
+//! `lockstorm explain`.
+
+use anyhow::Error;
+use clap::Args;
+use lockstorm_checker::Property;
+
+use super::exit::ExitCode;
+use super::output;
+
+/// Arguments of `lockstorm explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A property, as in `lockstorm list properties`.
+    pub property: Property,
+}
+
+/// Prints the long text.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn execute(args: &ExplainArgs) -> Result<ExitCode, Error> {
+    output::machine(args.property.explain())?;
+    Ok(ExitCode::AsExpected)
+}

@@ -1,0 +1,95 @@
+//! `lockstorm list`.
+
+use std::path::PathBuf;
+
+use anyhow::Error;
+use clap::{Args, ValueEnum};
+use lockstorm_checker::Property;
+use lockstorm_scenarios::{LockKind, TopologyKind};
+
+use super::exit::ExitCode;
+use super::output;
+
+/// Arguments of `lockstorm list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    pub what: What,
+    /// Folder of scenarios.
+    #[arg(long, default_value = "scenarios/library", value_name = "DIR")]
+    pub scenarios: PathBuf,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// The locks under test.
+    Locks,
+    /// The faults that a scenario can name.
+    Faults,
+    /// What is judged.
+    Properties,
+    /// The shapes of deployment.
+    Topologies,
+    /// The scenario files.
+    Scenarios,
+}
+
+/// Prints one line for each thing.
+///
+/// # Errors
+/// When a folder cannot be read or nothing can be written.
+pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
+    let rows = match args.what {
+        What::Locks => LockKind::ALL.into_iter().map(lock).collect(),
+        What::Faults => lockstorm_nemesis::fault_kinds()
+            .iter()
+            .map(|fault| (fault.name.to_owned(), fault.about.to_owned()))
+            .collect(),
+        What::Properties => Property::ALL
+            .into_iter()
+            .map(|property| (property.name().to_owned(), property.summary().to_owned()))
+            .collect(),
+        What::Topologies => TopologyKind::ALL
+            .into_iter()
+            .map(|kind| (kind.name().to_owned(), kind.summary().to_owned()))
+            .collect(),
+        What::Scenarios => scenarios(args)?,
+    };
+    output::machine(&table(&rows))?;
+    Ok(ExitCode::AsExpected)
+}
+
+fn lock(kind: LockKind) -> (String, String) {
+    let on: Vec<_> = TopologyKind::ALL
+        .into_iter()
+        .filter(|topology| kind.supports(*topology))
+        .map(TopologyKind::name)
+        .collect();
+    (
+        kind.name().to_owned(),
+        format!("{} (on {})", kind.summary(), on.join(", ")),
+    )
+}
+
+fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {
+    let found = lockstorm_scenarios::list(&args.scenarios)?;
+    let row =
+        |entry: lockstorm_scenarios::Listed| (entry.path.display().to_string(), entry.description);
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// Two columns, the first as wide as its widest entry.
+fn table(rows: &[(String, String)]) -> String {
+    let width = rows
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|(name, text)| format!("{name:width$}  {text}"))
+        .collect();
+    lines.join("\n")
+}

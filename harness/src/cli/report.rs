@@ -1,0 +1,85 @@
+//! `lockstorm report`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Error;
+use clap::Args;
+use lockstorm_reports::{
+    Formats, Record, RenderError, combine, read_record, render_run, render_suite, write_suite,
+};
+
+use super::exit::{ExitCode, UsageError};
+use super::output;
+use super::run::parse_formats;
+
+/// Arguments of `lockstorm report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Folders of runs or suites; several become a comparison.
+    #[arg(required = true, value_name = "RUN_DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Files to write, joined by commas: html, png, junit, md.
+    #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
+    pub report: String,
+    /// Where a comparison of several folders goes.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Renders the folders again.
+///
+/// # Errors
+/// When a folder holds no record that can be read, or nothing can be written.
+pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
+    let formats = parse_formats(&args.report)?;
+    let paths = match (args.folders.as_slice(), &args.out) {
+        ([only], None) => render(only, &formats)?,
+        (_, None) => {
+            let text = "a comparison of several folders needs a folder of its own: --out DIR";
+            return Err(UsageError(text.to_owned()).into());
+        }
+        (folders, Some(out)) => compare(folders, out, &formats)?,
+    };
+    for path in paths {
+        output::human(&path.display().to_string());
+    }
+    Ok(ExitCode::AsExpected)
+}
+
+/// Renders what is stored in `folder`, a suite with all its runs.
+pub fn render(folder: &Path, formats: &Formats) -> Result<Vec<PathBuf>, RenderError> {
+    let rendered = match read_record(folder)? {
+        Record::Run(_) => render_run(folder, formats)?,
+        Record::Suite(suite) => {
+            for run in &suite.runs {
+                render_run(&folder.join(&run.folder), formats)?;
+            }
+            render_suite(folder, formats)?
+        }
+    };
+    for note in &rendered.notes {
+        output::human(note);
+    }
+    Ok(rendered.paths)
+}
+
+/// Puts all runs of `folders` side by side in `out`.
+fn compare(folders: &[PathBuf], out: &Path, formats: &Formats) -> Result<Vec<PathBuf>, Error> {
+    let mut runs = Vec::new();
+    for folder in folders {
+        let absolute = std::path::absolute(folder)?;
+        match read_record(folder)? {
+            Record::Run(record) => runs.push((absolute.display().to_string(), *record)),
+            Record::Suite(suite) => runs.extend(
+                suite
+                    .runs
+                    .into_iter()
+                    .map(|run| (absolute.join(&run.folder).display().to_string(), run.record)),
+            ),
+        }
+    }
+    fs::create_dir_all(out)?;
+    write_suite(out, &combine(runs))?;
+    Ok(render_suite(out, formats)?.paths)
+}

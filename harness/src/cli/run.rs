@@ -1,0 +1,259 @@
+//! `lockstorm run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Error};
+use clap::{Args, ValueEnum};
+use lockstorm_reports::{Format, Formats};
+use lockstorm_scenarios::{Case, Override};
+
+use super::exit::{ExitCode, NothingSelected};
+use super::interrupt::Interrupt;
+use super::output;
+use crate::plan::{RunPlan, jobs, one_paragraph};
+use crate::progress::{self, ProgressKind};
+use crate::runner::RunSettings;
+use crate::seed::Seed;
+use crate::server::{DEFAULT_PORT, find_program};
+use crate::suite::{self, Finished};
+
+/// Arguments of `lockstorm run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario files.
+    #[arg(required = true, value_name = "SCENARIO.toml")]
+    pub scenarios: Vec<PathBuf>,
+    /// Seed of every choice; drawn and printed when absent.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Run everything this many times.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// Folder of runs.
+    #[arg(
+        long,
+        default_value = "runs",
+        env = "LOCKSTORM_OUT",
+        value_name = "DIR"
+    )]
+    pub out: PathBuf,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputFormat,
+    /// Files to write into the run folder, joined by commas: html, png, junit, md, or none.
+    #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
+    pub report: String,
+    /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub overrides: Vec<String>,
+    /// Run only the cells whose `lock topology hazard` contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// End after the first run that is not as expected.
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// The server program.
+    #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
+    pub redis_server: Option<PathBuf>,
+    /// Port of all servers, each on a loopback address of its own.
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    pub port: u16,
+    /// How progress is shown.
+    #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
+    pub progress: ProgressKind,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Nothing: the text for people goes to standard error.
+    #[default]
+    Human,
+    /// `results.json`.
+    Json,
+    /// JUnit XML.
+    Junit,
+}
+
+/// Runs the scenarios.
+///
+/// # Errors
+/// When a scenario is wrong, or the servers cannot be had.
+pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
+    let formats = parse_formats(&args.report)?;
+    let plan = make_plan(args)?;
+    let program = find_program(args.redis_server.as_deref())?;
+    let folder = suite::prepare(&plan)?;
+    output::human(&format!(
+        "seed {}, run folder {}",
+        plan.seed.0,
+        folder.display()
+    ));
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let (finished, interrupted) = runtime.block_on(async {
+        let interrupt = Interrupt::watch()?;
+        let progress: Arc<dyn progress::Progress> =
+            progress::show(args.progress, plan.jobs.len()).into();
+        let settings = RunSettings {
+            program,
+            port: args.port,
+            interrupt: interrupt.token.clone(),
+            progress,
+        };
+        let finished = suite::run(&plan, &folder, &settings, args.fail_fast).await?;
+        Ok::<_, Error>((finished, interrupt.code()))
+    })?;
+    let paths = super::report::render(&folder, &formats)?;
+    print(&finished, &folder, args.format)?;
+    for path in paths {
+        output::human(&format!("report   {}", path.display()));
+    }
+    if let Finished::Suite(_, Some(error)) = finished {
+        return Err(error.into());
+    }
+    Ok(interrupted.unwrap_or_else(|| finished.outcome().into()))
+}
+
+/// Turns what was typed into what it means.
+fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
+    let overrides = args
+        .overrides
+        .iter()
+        .map(|text| text.parse::<Override>())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| super::exit::UsageError(error.to_string()))?;
+    let mut cases = Vec::new();
+    let mut left_out = Vec::new();
+    let mut names = Vec::new();
+    let mut is_matrix = false;
+    for path in &args.scenarios {
+        let loaded = lockstorm_scenarios::load(path, &overrides)?;
+        let scenario = &loaded.scenario;
+        is_matrix |= scenario.matrix.is_some();
+        names.push((scenario.name.clone(), one_paragraph(&scenario.description)));
+        let expanded = lockstorm_scenarios::expand(&loaded)?;
+        cases.extend(expanded.cases);
+        left_out.extend(expanded.left_out);
+    }
+    if let Some(text) = &args.filter {
+        cases.retain(|case| matches_filter(case, text));
+        left_out.clear();
+    }
+    if cases.is_empty() {
+        return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
+    }
+    let seed = args.seed.map_or_else(Seed::fresh, Seed);
+    let suite = is_matrix || cases.len() > 1 || args.repeat > 1;
+    let (name, description) = match names.as_slice() {
+        [only] => only.clone(),
+        _ => ("suite".to_owned(), String::new()),
+    };
+    let rerun = rerun(args, seed);
+    let mut jobs = jobs(&cases, args.repeat, seed);
+    if !suite {
+        jobs[0].rerun = Some(rerun.clone());
+    }
+    Ok(RunPlan {
+        name,
+        description,
+        seed,
+        jobs,
+        left_out,
+        suite,
+        rerun,
+        out: args.out.clone(),
+    })
+}
+
+fn matches_filter(case: &Case, text: &str) -> bool {
+    let labels = &case.labels;
+    format!(
+        "{} {} {} {}",
+        case.name, labels.lock, labels.topology, labels.hazard
+    )
+    .contains(text)
+}
+
+/// The exact command that repeats the whole.
+fn rerun(args: &RunArgs, seed: Seed) -> String {
+    let mut words = vec!["lockstorm".to_owned(), "run".to_owned()];
+    words.extend(
+        args.scenarios
+            .iter()
+            .map(|path| quoted(&path.display().to_string())),
+    );
+    words.push(format!("--seed {}", seed.0));
+    if args.repeat > 1 {
+        words.push(format!("--repeat {}", args.repeat));
+    }
+    words.extend(
+        args.overrides
+            .iter()
+            .map(|text| format!("--set {}", quoted(text))),
+    );
+    words.extend(
+        args.filter
+            .iter()
+            .map(|text| format!("--filter {}", quoted(text))),
+    );
+    words.join(" ")
+}
+
+/// `text` as one word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// Reads a list such as `html,png`.
+pub fn parse_formats(list: &str) -> Result<Formats, super::exit::UsageError> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty() && *word != "none")
+        .map(|word| {
+            word.parse::<Format>()
+                .map_err(|error| super::exit::UsageError(error.to_string()))
+        })
+        .collect()
+}
+
+/// Prints the result, for people and for machines.
+fn print(finished: &Finished, folder: &Path, format: OutputFormat) -> Result<(), Error> {
+    let (text, junit) = match finished {
+        Finished::Run(record) => (
+            lockstorm_reports::terminal_run(record, output::terminal()),
+            lockstorm_reports::junit_run(record)?,
+        ),
+        Finished::Suite(suite, _) => (
+            lockstorm_reports::terminal_suite(suite, output::terminal()),
+            lockstorm_reports::junit_suite(suite)?,
+        ),
+    };
+    output::human(&text);
+    match format {
+        OutputFormat::Human => {}
+        OutputFormat::Json => {
+            let path = folder.join(lockstorm_reports::RESULTS_FILE);
+            output::machine(&std::fs::read_to_string(path)?)?;
+        }
+        OutputFormat::Junit => output::machine(&junit)?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_rerun_command_survive_a_shell() {
+        assert_eq!(quoted("lock.token.lease=1s"), "lock.token.lease=1s");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

@@ -1,0 +1,167 @@
+//! The gate that each of a client's commands passes twice: before it is sent, and before its
+//! reply is seen. Closing it is SIGSTOP for a client that is a task.
+
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+
+use lockstorm_nemesis::ClientState;
+use tokio::sync::Notify;
+
+const RUNNING: u8 = 0;
+const PAUSED: u8 = 1;
+const DEAD: u8 = 2;
+/// No death is foreseen.
+const NEVER: i64 = i64::MAX;
+
+/// Stops, releases or kills one client.
+#[derive(Debug)]
+pub struct Gate {
+    state: AtomicU8,
+    /// Commands sent.
+    commands: AtomicU64,
+    /// Replies that the client may still see before it dies.
+    replies_left: AtomicI64,
+    changed: Notify,
+}
+
+/// The client is dead: whatever it was doing ends here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Killed;
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self {
+            state: AtomicU8::new(RUNNING),
+            commands: AtomicU64::new(0),
+            replies_left: AtomicI64::new(NEVER),
+            changed: Notify::new(),
+        }
+    }
+}
+
+impl Gate {
+    /// Waits while the client is paused.
+    ///
+    /// # Errors
+    /// [`Killed`] when the client is dead.
+    pub async fn pass(&self) -> Result<(), Killed> {
+        loop {
+            // Registered before the state is read, or a change in between would go unnoticed.
+            let changed = self.changed.notified();
+            match self.state.load(Ordering::Acquire) {
+                RUNNING => return Ok(()),
+                PAUSED => changed.await,
+                _ => return Err(Killed),
+            }
+        }
+    }
+
+    /// Waits until the client is dead.
+    pub async fn death(&self) -> Killed {
+        loop {
+            let changed = self.changed.notified();
+            if self.state.load(Ordering::Acquire) == DEAD {
+                return Killed;
+            }
+            changed.await;
+        }
+    }
+
+    /// Counts a command that is about to be sent.
+    pub fn count_command(&self) {
+        self.commands.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a reply; the last one that a doomed client may see kills it.
+    pub fn count_reply(&self) {
+        if self.replies_left.load(Ordering::Acquire) != NEVER
+            && self.replies_left.fetch_sub(1, Ordering::AcqRel) <= 1
+        {
+            self.kill();
+        }
+    }
+
+    /// Commands sent so far.
+    pub fn commands(&self) -> u64 {
+        self.commands.load(Ordering::Relaxed)
+    }
+
+    /// How the client stands.
+    pub fn state(&self) -> ClientState {
+        match self.state.load(Ordering::Acquire) {
+            PAUSED => ClientState::Paused,
+            DEAD => ClientState::Dead,
+            _ if self.replies_left.load(Ordering::Acquire) != NEVER => ClientState::Doomed,
+            _ => ClientState::Running,
+        }
+    }
+
+    /// Stops the client, unless it is dead.
+    pub fn pause(&self) {
+        self.change(RUNNING, PAUSED);
+    }
+
+    /// Lets a paused client go on.
+    pub fn resume(&self) {
+        self.change(PAUSED, RUNNING);
+    }
+
+    /// Kills the client.
+    pub fn kill(&self) {
+        self.state.store(DEAD, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// Kills the client when `replies` further commands were answered.
+    pub fn doom(&self, replies: u32) {
+        self.replies_left
+            .store(i64::from(replies), Ordering::Release);
+    }
+
+    fn change(&self, from: u8, to: u8) {
+        // Fails where there is nothing to change.
+        let _ = self
+            .state
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        self.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_paused_client_goes_on_only_when_resumed() {
+        let gate = Arc::new(Gate::default());
+        gate.pause();
+        let waiting = tokio::spawn({
+            let gate = gate.clone();
+            async move { gate.pass().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished(), "a paused client must not pass");
+        gate.resume();
+        assert_eq!(waiting.await.expect("the task does not panic"), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_doomed_client_dies_with_the_reply_that_was_foretold() {
+        let gate = Gate::default();
+        gate.doom(2);
+        gate.count_reply();
+        assert_eq!(gate.state(), ClientState::Doomed);
+        gate.count_reply();
+        assert_eq!(gate.pass().await, Err(Killed));
+    }
+
+    #[tokio::test]
+    async fn a_dead_client_is_neither_paused_nor_resumed() {
+        let gate = Gate::default();
+        gate.kill();
+        gate.pause();
+        gate.resume();
+        assert_eq!(gate.state(), ClientState::Dead);
+    }
+}

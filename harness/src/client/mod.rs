@@ -1,0 +1,15 @@
+//! Clients of a lock: tasks that can be paused, killed and told what to do.
+
+mod connection;
+mod control;
+mod gate;
+mod session;
+mod task;
+mod wire;
+
+pub use connection::{CallError, Connection, Dialer};
+pub use control::Roster;
+pub use gate::{Gate, Killed};
+pub use session::{Reply, Session, SessionParts};
+pub use task::{ClientTask, Order};
+pub use wire::{Wire, WireError};

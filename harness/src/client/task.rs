@@ -1,0 +1,123 @@
+//! A client that does what a script tells it, one order after the other, and renews its leases in
+//! between.
+
+use std::time::Duration;
+
+use lockstorm_checker::history::Name;
+use lockstorm_scenarios::DurationRange;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::session::{Reply, Session};
+
+/// What a script can tell a client to do.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// Ask for a lock: once, or for as long as `wait` with pauses from `retry`.
+    Acquire {
+        /// Which lock.
+        key: Name,
+        /// How long to go on trying; `None` is one try.
+        wait: Option<Duration>,
+        /// Pauses between tries.
+        retry: DurationRange,
+    },
+    /// Extend a lease.
+    Renew(Name),
+    /// Give a lock back.
+    Release(Name),
+    /// Work in the critical section.
+    Work(Duration),
+    /// Give back everything that it believes to hold.
+    Drain,
+}
+
+type Mail = (Order, oneshot::Sender<Reply>);
+
+/// Handle on the task of one client; dropping it ends the client.
+pub struct ClientTask {
+    orders: mpsc::Sender<Mail>,
+    task: JoinHandle<()>,
+}
+
+impl ClientTask {
+    /// Starts the client.
+    pub fn spawn(session: Session) -> Self {
+        // One order at a time: the script waits for each.
+        let (orders, inbox) = mpsc::channel(1);
+        Self {
+            orders,
+            task: tokio::spawn(obey(session, inbox)),
+        }
+    }
+
+    /// Gives one order and waits for what came of it.
+    pub async fn order(&self, order: Order) -> Reply {
+        let (answer, reply) = oneshot::channel();
+        match self.orders.send((order, answer)).await {
+            Ok(()) => reply.await.unwrap_or(Reply::Killed),
+            // The task ends only when the client is dead.
+            Err(_) => Reply::Killed,
+        }
+    }
+}
+
+impl Drop for ClientTask {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
+    loop {
+        let mail = tokio::select! {
+            mail = inbox.recv() => mail,
+            // Only the wait may be cut short by an order: a renewal, once begun, is finished.
+            key = session.renewal_due() => match session.renew(&key).await {
+                Reply::Killed => return,
+                Reply::Done | Reply::Denied | Reply::Failed | Reply::Unknown => continue,
+            },
+        };
+        let Some((order, answer)) = mail else { return };
+        let reply = execute(&mut session, order).await;
+        // Nobody waits any more when the script was stopped.
+        let _ = answer.send(reply);
+        if reply == Reply::Killed {
+            return;
+        }
+    }
+}
+
+async fn execute(session: &mut Session, order: Order) -> Reply {
+    match order {
+        Order::Acquire {
+            key, wait: None, ..
+        } => session.acquire(&key).await,
+        Order::Acquire {
+            key,
+            wait: Some(wait),
+            retry,
+        } => session.acquire_within(&key, wait, retry).await,
+        Order::Renew(key) => session.renew(&key).await,
+        Order::Release(key) => session.release(&key).await,
+        Order::Work(length) => {
+            let reply = session.work(length).await;
+            session.alive().await;
+            reply
+        }
+        Order::Drain => drain(session).await,
+    }
+}
+
+/// Gives back everything; the first answer that is no success is the answer.
+async fn drain(session: &mut Session) -> Reply {
+    let mut worst = Reply::Done;
+    for key in session.held() {
+        match session.release(&key).await {
+            Reply::Done => {}
+            Reply::Killed => return Reply::Killed,
+            other => worst = other,
+        }
+    }
+    worst
+}

@@ -1,0 +1,32 @@
+//! The one clock of a run. Time is passed in, never read from elsewhere.
+
+use std::time::Instant;
+
+use lockstorm_checker::Nanos;
+
+/// Monotonic time since the start of the run; a copy reads the same clock.
+#[derive(Clone, Copy, Debug)]
+pub struct RunClock {
+    start: Instant,
+}
+
+impl RunClock {
+    /// A clock that reads zero now.
+    pub fn start() -> Self {
+        Self {
+            start: Instant::now(),
+        }
+    }
+
+    /// Time since the start.
+    pub fn now(self) -> Nanos {
+        Nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The wall clock as RFC 3339 in UTC, whole seconds: for names and headers, never for verdicts.
+pub fn wall_clock() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+        .round(jiff::Unit::Second)
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,66 @@
+//! What a reader needs to know of the machine that a run took place on.
+
+use std::fs;
+use std::thread;
+
+use lockstorm_reports::{Environment, Node};
+use lockstorm_scenarios::Topology;
+
+use crate::server::{Program, Servers, round_trip_us};
+
+/// Looks at the machine and at the servers before the load begins.
+pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> Environment {
+    let first = &servers.nodes()[0];
+    let through = round_trip_us(first.public).await;
+    let direct = if servers.has_fabric() {
+        round_trip_us(first.private).await
+    } else {
+        None
+    };
+    Environment {
+        lockstorm: env!("CARGO_PKG_VERSION").to_owned(),
+        server: program.version.clone(),
+        server_path: program.path.display().to_string(),
+        system: system(),
+        cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+        network: if servers.has_fabric() {
+            "fabric"
+        } else {
+            "direct"
+        }
+        .to_owned(),
+        round_trip_us: through,
+        round_trip_direct_us: direct,
+        nodes: servers
+            .nodes()
+            .iter()
+            .map(|node| describe(node, topology))
+            .collect(),
+    }
+}
+
+fn describe(node: &crate::server::Node, topology: &Topology) -> Node {
+    let role = match topology {
+        Topology::Independent(_) => "master",
+        Topology::Single(_) | Topology::Replicated(_) if node.primary.is_some() => "replica",
+        Topology::Single(_) | Topology::Replicated(_) => "primary",
+    };
+    Node {
+        name: node.name.clone(),
+        role: role.to_owned(),
+        address: node.public.to_string(),
+    }
+}
+
+/// Such as `Linux 6.1.0`.
+fn system() -> String {
+    let read = |name: &str| {
+        fs::read_to_string(format!("/proc/sys/kernel/{name}"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    format!("{} {}", read("ostype"), read("osrelease"))
+        .trim()
+        .to_owned()
+}

@@ -1,0 +1,157 @@
+//! The Redlock algorithm on N independent masters.
+//!
+//! Source: the Redis documentation, "Distributed locks with Redis": set the same random value on
+//! all nodes with a short time-out each; hold the lock iff a majority agreed and the time used,
+//! with an allowance for clock drift, is less than the lease; otherwise release on all nodes,
+//! those that seem to have failed included.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use lockstorm_scenarios as scenarios;
+use rand_chacha::ChaCha8Rng;
+use redis::Cmd;
+
+use super::lock::{Grant, Lock, LockContext, Outcome, random_value};
+use super::token::{delete_if_equal, extend_if_equal, set_if_absent, took_effect};
+use crate::client::{CallError, Connection, Dialer};
+
+/// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
+const DRIFT_FIXED: Duration = Duration::from_millis(2);
+
+/// One client's side of the lock.
+pub struct Redlock {
+    nodes: Vec<Connection>,
+    lease: Duration,
+    rng: ChaCha8Rng,
+    /// The random value of the latest try for each key.
+    values: HashMap<String, String>,
+}
+
+/// Answers of the nodes to one command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Votes {
+    /// It took effect there.
+    yes: usize,
+    /// It certainly did not.
+    no: usize,
+    /// Nobody knows.
+    unknown: usize,
+}
+
+impl Redlock {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::Redlock, context: LockContext) -> Self {
+        let dialer = Dialer {
+            reply_timeout: spec.node_timeout.0,
+            ..context.dialer
+        };
+        let nodes = context
+            .route
+            .nodes()
+            .into_iter()
+            .map(|(_, address)| Connection::new(dialer.clone(), address))
+            .collect();
+        Self {
+            nodes,
+            lease: spec.lease.0,
+            rng: context.rng,
+            values: HashMap::new(),
+        }
+    }
+
+    /// Sends `command` to all nodes at once.
+    async fn ask_all(&mut self, command: &Cmd) -> Result<Votes, CallError> {
+        let replies = join_all(self.nodes.iter_mut().map(|node| node.call(command))).await;
+        let mut votes = Votes::default();
+        for reply in replies {
+            match (took_effect(&reply), reply) {
+                (_, Err(CallError::Killed)) => return Err(CallError::Killed),
+                (Some(true), _) => votes.yes += 1,
+                (Some(false), _) | (None, Err(CallError::Failed(_))) => votes.no += 1,
+                (None, _) => votes.unknown += 1,
+            }
+        }
+        Ok(votes)
+    }
+
+    fn value(&self, key: &str) -> &str {
+        self.values.get(key).map_or("", String::as_str)
+    }
+
+    /// What the votes decide, for a command sent at `start`.
+    fn decide(&self, votes: Votes, start: Instant) -> Outcome<Grant> {
+        let quorum = votes.quorum();
+        let drift = self.lease / 100 + DRIFT_FIXED;
+        let in_time = start.elapsed() + drift < self.lease;
+        if votes.yes >= quorum && in_time {
+            Outcome::Done(Grant { lease: self.lease })
+        } else if votes.yes + votes.unknown < quorum {
+            Outcome::Denied
+        } else {
+            Outcome::Unknown(votes.describe(in_time))
+        }
+    }
+}
+
+impl Votes {
+    const fn quorum(self) -> usize {
+        (self.yes + self.no + self.unknown) / 2 + 1
+    }
+
+    fn describe(self, in_time: bool) -> String {
+        let late = if in_time {
+            ""
+        } else {
+            ", and the lease was used up"
+        };
+        format!(
+            "{} nodes agreed, {} refused, {} silent{late}",
+            self.yes, self.no, self.unknown
+        )
+    }
+}
+
+#[async_trait]
+impl Lock for Redlock {
+    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
+        let start = Instant::now();
+        let value = random_value(&mut self.rng);
+        let command = set_if_absent(key, &value, self.lease);
+        let withdraw = delete_if_equal(key, &value);
+        self.values.insert(key.to_owned(), value);
+        let votes = match self.ask_all(&command).await {
+            Ok(votes) => votes,
+            Err(error) => return error.into(),
+        };
+        let outcome = self.decide(votes, start);
+        if !matches!(outcome, Outcome::Done(_)) {
+            // What the nodes answer changes nothing: the lock was not had.
+            if let Err(CallError::Killed) = self.ask_all(&withdraw).await {
+                return Outcome::Killed;
+            }
+        }
+        outcome
+    }
+
+    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
+        let start = Instant::now();
+        let command = extend_if_equal(key, self.value(key), self.lease);
+        match self.ask_all(&command).await {
+            Ok(votes) => self.decide(votes, start),
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn release(&mut self, key: &str) -> Outcome<()> {
+        let command = delete_if_equal(key, self.value(key));
+        match self.ask_all(&command).await {
+            Ok(votes) if votes.yes >= votes.quorum() => Outcome::Done(()),
+            Ok(votes) if votes.yes + votes.unknown < votes.quorum() => Outcome::Denied,
+            Ok(votes) => Outcome::Unknown(votes.describe(true)),
+            Err(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `SET key value NX PX lease`, and compare-and-delete by script.
+//!
+//! Source: the Redis documentation's pattern for a single instance (SET, "Patterns"). Promises
+//! mutual exclusion as long as the one server keeps what it acknowledged.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lockstorm_scenarios as scenarios;
+use rand_chacha::ChaCha8Rng;
+use redis::{Cmd, Value};
+
+use super::lock::{Grant, Lock, LockContext, Outcome, random_value};
+use super::primary::Primary;
+use crate::client::CallError;
+
+const RELEASE: &str = include_str!("scripts/release.lua");
+const RENEW: &str = include_str!("scripts/renew.lua");
+
+/// One client's side of the lock.
+pub struct Token {
+    primary: Primary,
+    lease: Duration,
+    rng: ChaCha8Rng,
+    /// The random value of the latest try for each key.
+    values: HashMap<String, String>,
+}
+
+impl Token {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::Token, context: LockContext) -> Self {
+        Self {
+            primary: Primary::new(context.dialer, context.route),
+            lease: spec.lease.0,
+            rng: context.rng,
+            values: HashMap::new(),
+        }
+    }
+
+    fn value(&self, key: &str) -> &str {
+        self.values.get(key).map_or("", String::as_str)
+    }
+}
+
+/// `SET key value NX PX lease`.
+pub fn set_if_absent(key: &str, value: &str, lease: Duration) -> Cmd {
+    let mut command = redis::cmd("SET");
+    command
+        .arg(key)
+        .arg(value)
+        .arg("NX")
+        .arg("PX")
+        .arg(lease.as_millis() as u64);
+    command
+}
+
+/// Deletes the key if it holds `value`.
+///
+/// The script's text goes along each time: loading it once and calling it by digest would need a
+/// second, hidden round trip whenever a server has forgotten it.
+pub fn delete_if_equal(key: &str, value: &str) -> Cmd {
+    let mut command = redis::cmd("EVAL");
+    command.arg(RELEASE).arg(1).arg(key).arg(value);
+    command
+}
+
+/// Extends the key's time to live if it holds `value`.
+pub fn extend_if_equal(key: &str, value: &str, lease: Duration) -> Cmd {
+    let mut command = redis::cmd("EVAL");
+    command
+        .arg(RENEW)
+        .arg(1)
+        .arg(key)
+        .arg(value)
+        .arg(lease.as_millis() as u64);
+    command
+}
+
+/// Reads the reply of a command that takes effect or not.
+pub fn took_effect(reply: &Result<Value, CallError>) -> Option<bool> {
+    match reply {
+        Ok(Value::Okay) => Some(true),
+        Ok(Value::Nil) => Some(false),
+        Ok(Value::Int(count)) => Some(*count > 0),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// The outcome of a command that takes effect or not.
+fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
+    match (took_effect(&reply), reply) {
+        (Some(true), _) => Outcome::Done(done),
+        (Some(false), _) => Outcome::Denied,
+        (None, Err(error)) => error.into(),
+        (None, Ok(odd)) => Outcome::Unknown(format!("a reply that makes no sense here: {odd:?}")),
+    }
+}
+
+#[async_trait]
+impl Lock for Token {
+    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
+        let value = random_value(&mut self.rng);
+        let command = set_if_absent(key, &value, self.lease);
+        self.values.insert(key.to_owned(), value);
+        outcome(
+            self.primary.call(&command).await,
+            Grant { lease: self.lease },
+        )
+    }
+
+    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
+        let command = extend_if_equal(key, self.value(key), self.lease);
+        outcome(
+            self.primary.call(&command).await,
+            Grant { lease: self.lease },
+        )
+    }
+
+    async fn release(&mut self, key: &str) -> Outcome<()> {
+        let command = delete_if_equal(key, self.value(key));
+        outcome(self.primary.call(&command).await, ())
+    }
+}

@@ -1,0 +1,104 @@
+//! What was typed, made into what it means: the runs to do, in order, each with its seed.
+
+use std::path::PathBuf;
+
+use lockstorm_scenarios::{Case, CaseLabels, Step, Workload};
+
+use crate::seed::Seed;
+
+/// One run to do.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What is run.
+    pub case: Case,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+    /// From which every choice follows.
+    pub seed: Seed,
+    /// Name of its folder, where it is one of several.
+    pub slug: String,
+    /// The command that repeats it; for one of several, its stored scenario says all.
+    pub rerun: Option<String>,
+}
+
+/// Everything that one `lockstorm run` is to do.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    /// Name of the folder of runs: the scenario's, or `suite` for several scenarios.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// Seed of the whole.
+    pub seed: Seed,
+    /// The runs.
+    pub jobs: Vec<Job>,
+    /// Combinations of the matrix that make no sense.
+    pub left_out: Vec<(CaseLabels, String)>,
+    /// Whether it is a comparison or a repetition rather than one run.
+    pub suite: bool,
+    /// The exact command that repeats it.
+    pub rerun: String,
+    /// Where run folders go.
+    pub out: PathBuf,
+}
+
+/// The jobs for `cases`, each `repeat` times, repetitions of the whole one after the other.
+///
+/// A plan of one job uses the seed itself, so that the command that repeats one run of a suite
+/// needs no more than the run's own seed.
+pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
+    let alone = cases.len() == 1 && repeat == 1;
+    let mut jobs = Vec::new();
+    for repetition in 0..repeat {
+        for case in cases {
+            let labels = &case.labels;
+            let id = format!(
+                "{}/{}/{}/{}/{repetition}",
+                case.name, labels.lock, labels.topology, labels.hazard
+            );
+            let words = [&labels.lock, &labels.topology, &labels.hazard].map(|word| slug(word));
+            jobs.push(Job {
+                case: case.clone(),
+                repetition,
+                seed: if alone { seed } else { seed.child(&id) },
+                slug: format!("{:03}-{}", jobs.len() + 1, words.join("-")),
+                rerun: None,
+            });
+        }
+    }
+    jobs
+}
+
+/// Whether a case faults links, and so needs the fabric in the path.
+pub fn needs_fabric(case: &Case) -> bool {
+    match &case.workload {
+        Workload::Litmus(steps) => steps.iter().any(|step| matches!(step, Step::Cut(_))),
+        Workload::Storm(_, entries) => entries.iter().any(|entry| entry.fault.kind() == "cut"),
+    }
+}
+
+/// A text that was broken into lines, on one line.
+pub fn one_paragraph(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `text` as part of a folder's name: lower-case words joined by `-`.
+fn slug(text: &str) -> String {
+    let words: Vec<_> = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    words.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_holds_no_character_that_a_shell_minds() {
+        assert_eq!(slug("replicated (1 replica)"), "replicated-1-replica");
+        assert_eq!(slug("../../etc"), "etc");
+    }
+}

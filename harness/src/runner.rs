@@ -1,0 +1,283 @@
+//! One run from beginning to end: servers up, workload, final phase, history saved, checked,
+//! stored.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
+use lockstorm_checker::{Analysis, Options, Property, Verdict};
+use lockstorm_nemesis::Nemesis;
+use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
+use lockstorm_scenarios::{Case, Expected};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::{RunClock, wall_clock};
+use crate::environment;
+use crate::folder;
+use crate::plan::{Job, needs_fabric, one_paragraph};
+use crate::progress::Progress;
+use crate::recorder::{RecordError, Recorder};
+use crate::server::{EnvironmentError, Program, ServerSettings, Servers};
+use crate::workload::{self, Stage, Stopped};
+
+/// What all runs of a plan share.
+#[derive(Clone)]
+pub struct RunSettings {
+    /// The server program.
+    pub program: Program,
+    /// Port of the servers.
+    pub port: u16,
+    /// Cancelled when the user wants an end.
+    pub interrupt: CancellationToken,
+    /// Tells the user how far it is.
+    pub progress: Arc<dyn Progress>,
+}
+
+/// Why a run gave no record.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The servers could not be had.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The history could not be saved.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// What was written cannot be read again: a bug of this program.
+    #[error("the history of this run cannot be read back: {0}")]
+    ReadBack(String),
+    /// The record could not be stored.
+    #[error(transparent)]
+    Store(#[from] lockstorm_reports::RenderError),
+}
+
+/// Runs `job` in `folder` and stores what came of it there.
+///
+/// # Errors
+/// When there is nothing to judge: no servers, or no history.
+pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<RunRecord, RunError> {
+    let begun = Instant::now();
+    let scenario = lockstorm_scenarios::to_toml(&job.case.to_scenario());
+    let path = folder.join(folder::SCENARIO);
+    fs::write(&path, scenario)
+        .map_err(EnvironmentError::io("write", path.display().to_string()))?;
+    let servers = Servers::start(ServerSettings {
+        topology: job.case.topology.clone(),
+        program: settings.program.clone(),
+        port: settings.port,
+        folder: folder.join("nodes"),
+        fabric: needs_fabric(&job.case),
+    })
+    .await?;
+    let environment = environment::look(&settings.program, &servers, &job.case.topology).await;
+    let started = wall_clock().to_string();
+    let history = folder.join(folder::HISTORY);
+    let stopped = record(job, Arc::new(servers), settings, &history, &started).await?;
+    let duration_s = begun.elapsed().as_secs_f64();
+    let analysis = analyse(history, &job.case).await?;
+    let expectations = compare(&job.case, &analysis);
+    let record = RunRecord {
+        version: RESULTS_VERSION,
+        scenario: job.case.name.clone(),
+        description: one_paragraph(&job.case.description),
+        labels: job.case.labels.clone(),
+        seed: job.seed.0,
+        repetition: job.repetition,
+        started,
+        duration_s,
+        outcome: outcome(&expectations, stopped.as_ref()),
+        expectations,
+        stopped: stopped.map(|stopped| stopped.0),
+        analysis,
+        environment,
+        rerun: job.rerun.clone().unwrap_or_else(|| rerun_of(&path, job)),
+    };
+    lockstorm_reports::write_run(folder, &record)?;
+    Ok(record)
+}
+
+fn rerun_of(scenario: &Path, job: &Job) -> String {
+    format!("lockstorm run {} --seed {}", scenario.display(), job.seed.0)
+}
+
+/// Runs the workload and saves its history.
+async fn record(
+    job: &Job,
+    servers: Arc<Servers>,
+    settings: &RunSettings,
+    history: &Path,
+    started: &str,
+) -> Result<Option<Stopped>, RunError> {
+    let header = Header {
+        scenario: Some(job.case.name.clone()),
+        seed: Some(job.seed.0),
+        started: Some(started.to_owned()),
+        ..Header::new()
+    };
+    let recorder = Recorder::start(history, &header, RunClock::start())?;
+    let sink = recorder.sink();
+    sink.phase(PhaseNote {
+        name: "main".into(),
+        bound: None,
+    })
+    .await;
+    let nemesis = Nemesis::new(servers.clone(), Arc::new(sink.clone()));
+    let stage = Stage {
+        case: job.case.clone(),
+        servers,
+        sink,
+        seed: job.seed,
+        interrupt: settings.interrupt.clone(),
+        progress: settings.progress.clone(),
+    };
+    let stopped = workload::run(&stage, nemesis).await;
+    drop(stage);
+    recorder.finish().await?;
+    Ok(stopped)
+}
+
+/// Reads the saved history back and judges it.
+async fn analyse(history: PathBuf, case: &Case) -> Result<Analysis, RunError> {
+    let only = case
+        .checks
+        .only
+        .as_ref()
+        .map(|only| only.iter().copied().collect());
+    let options = Options {
+        only,
+        ..Options::default()
+    };
+    let checked = tokio::task::spawn_blocking(move || {
+        let name = history.display().to_string();
+        let file = File::open(&history).map_err(|error| error.to_string())?;
+        let history = read_jsonl(BufReader::new(file), &name).map_err(|error| error.to_string())?;
+        Ok(lockstorm_checker::check(&history, &options))
+    });
+    checked
+        .await
+        .unwrap_or_else(|error| Err(format!("the checker failed: {error}")))
+        .map_err(RunError::ReadBack)
+}
+
+/// Each property that was judged, or is expected to be, against its expectation.
+fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
+    let judged = analysis.properties.keys();
+    let properties: BTreeSet<_> = judged.chain(case.expect.keys()).copied().collect();
+    properties
+        .into_iter()
+        .map(|property| {
+            let expected = case.expected(property);
+            // What was not judged could not have been shown.
+            let actual = analysis
+                .properties
+                .get(&property)
+                .map_or(Verdict::Unknown, |j| j.verdict);
+            ExpectationResult {
+                property,
+                expected,
+                actual,
+                met: expected.is_met_by(actual),
+            }
+        })
+        .collect()
+}
+
+/// The worst of the expectations; a workload that stopped early has shown nothing for certain.
+fn outcome(expectations: &[ExpectationResult], stopped: Option<&Stopped>) -> Outcome {
+    let worst = expectations
+        .iter()
+        .map(judge)
+        .max()
+        .unwrap_or(Outcome::Unknown);
+    if stopped.is_some() {
+        worst.max(Outcome::Unknown)
+    } else {
+        worst
+    }
+}
+
+fn judge(result: &ExpectationResult) -> Outcome {
+    if result.met {
+        return Outcome::AsExpected;
+    }
+    match (result.expected, result.actual) {
+        (Expected::Violated, _) => Outcome::Unexpected,
+        (_, Verdict::Violated) if result.property == Property::Liveness => Outcome::LivenessFailed,
+        (_, Verdict::Violated) | (Expected::Unknown, Verdict::Valid) => Outcome::Unexpected,
+        (_, Verdict::Valid | Verdict::Unknown) => Outcome::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(property: Property, expected: Expected, actual: Verdict) -> ExpectationResult {
+        ExpectationResult {
+            property,
+            expected,
+            actual,
+            met: expected.is_met_by(actual),
+        }
+    }
+
+    #[test]
+    fn an_expected_violation_that_did_not_appear_is_as_bad_as_an_unexpected_one() {
+        let missing = [result(
+            Property::MutualExclusion,
+            Expected::Violated,
+            Verdict::Valid,
+        )];
+        let surprise = [result(
+            Property::LostLock,
+            Expected::Valid,
+            Verdict::Violated,
+        )];
+        assert_eq!(outcome(&missing, None), Outcome::Unexpected);
+        assert_eq!(outcome(&surprise, None), Outcome::Unexpected);
+    }
+
+    #[test]
+    fn a_proven_violation_outranks_what_is_unknown() {
+        let both = [
+            result(
+                Property::MutualExclusion,
+                Expected::Valid,
+                Verdict::Violated,
+            ),
+            result(Property::LeaseOverrun, Expected::Valid, Verdict::Unknown),
+        ];
+        assert_eq!(outcome(&both, None), Outcome::Unexpected);
+        assert_eq!(outcome(&both[1..], None), Outcome::Unknown);
+    }
+
+    #[test]
+    fn a_workload_that_stopped_early_is_never_as_expected() {
+        let met = [result(
+            Property::MutualExclusion,
+            Expected::Valid,
+            Verdict::Valid,
+        )];
+        assert_eq!(outcome(&met, None), Outcome::AsExpected);
+        let stopped = Stopped("step 2 (acquire): expected granted, got refused".to_owned());
+        assert_eq!(outcome(&met, Some(&stopped)), Outcome::Unknown);
+    }
+
+    #[test]
+    fn a_stuck_lock_alone_is_kept_apart_from_safety() {
+        let stuck = [result(
+            Property::Liveness,
+            Expected::Valid,
+            Verdict::Violated,
+        )];
+        assert_eq!(outcome(&stuck, None), Outcome::LivenessFailed);
+    }
+
+    #[test]
+    fn a_run_that_judged_nothing_is_unknown() {
+        assert_eq!(outcome(&[], None), Outcome::Unknown);
+    }
+}

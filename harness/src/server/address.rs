@@ -1,0 +1,94 @@
+//! Loopback addresses of a run, chosen so that two runs on one machine never meet.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+use rand::RngExt as _;
+
+use super::error::EnvironmentError;
+
+/// Port of every server, unless another is asked for. Not Redis's own, so that a server that
+/// somebody runs on all addresses is not in the way; low enough for a cluster bus above it.
+pub const DEFAULT_PORT: u16 = 26_279;
+/// Blocks tried before giving up: each try picks one of 254 at random.
+const TRIES_MAX: u32 = 32;
+
+/// A block `127.x.0.0/16` that belongs to this run as long as this value lives.
+#[derive(Debug)]
+pub struct AddressBlock {
+    block: u8,
+    port: u16,
+    /// Bound for the life of the run: whoever picks the same block cannot bind it.
+    _claim: TcpListener,
+}
+
+impl AddressBlock {
+    /// Claims a block that nobody uses.
+    ///
+    /// The choice is not the seed's: the same seed may run twice at the same time.
+    ///
+    /// # Errors
+    /// [`EnvironmentError::PortTaken`] when no block can be had.
+    pub fn claim(port: u16) -> Result<Self, EnvironmentError> {
+        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
+        for _ in 0..TRIES_MAX {
+            let block = rand::rng().random_range(1..=254);
+            let address = SocketAddr::from((Ipv4Addr::new(127, block, 255, 254), port));
+            match TcpListener::bind(address) {
+                Ok(claim) => {
+                    return Ok(Self {
+                        block,
+                        port,
+                        _claim: claim,
+                    });
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(EnvironmentError::PortTaken { port, last })
+    }
+
+    /// Where everybody finds node number `n` (from 0).
+    pub fn public(&self, n: usize) -> SocketAddr {
+        self.address(0, n)
+    }
+
+    /// Where the server of node `n` listens when the fabric owns the public address.
+    pub fn private(&self, n: usize) -> SocketAddr {
+        self.address(1, n)
+    }
+
+    /// Source address of client number `n`: by it the fabric knows who calls.
+    pub fn client(&self, n: usize) -> IpAddr {
+        self.address(2 + (n / 250) as u8, n % 250).ip()
+    }
+
+    fn address(&self, subnet: u8, n: usize) -> SocketAddr {
+        let host = u8::try_from(n + 1).unwrap_or(u8::MAX);
+        (Ipv4Addr::new(127, self.block, subnet, host), self.port).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_blocks_claimed_at_once_differ() {
+        let first = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
+        let second = AddressBlock::claim(DEFAULT_PORT).expect("another one is free");
+        assert_ne!(first.public(0), second.public(0));
+    }
+
+    #[test]
+    fn nodes_and_clients_of_a_run_have_addresses_of_their_own() {
+        let block = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
+        let mut all: Vec<_> = (0..20).map(|n| block.public(n).ip()).collect();
+        all.extend((0..20).map(|n| block.private(n).ip()));
+        all.extend((0..1000).map(|n| block.client(n)));
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}

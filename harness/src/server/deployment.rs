@@ -1,0 +1,268 @@
+//! The servers of a run, as one thing: started together, broken by the nemesis, gone when dropped.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Network};
+use lockstorm_scenarios::{Memory, Topology};
+use tokio::time::{Instant, sleep};
+
+use super::address::AddressBlock;
+use super::binary::Program;
+use super::error::EnvironmentError;
+use super::node::Node;
+use super::probe;
+use super::route::Route;
+use crate::client::Roster;
+
+/// How long replicas may take to be in step with their primary.
+const IN_STEP_WITHIN: Duration = Duration::from_secs(10);
+/// Pause between two questions whether they are.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What a deployment is made of.
+pub struct ServerSettings {
+    /// The servers to start.
+    pub topology: Topology,
+    /// The program that they run.
+    pub program: Program,
+    /// Port of all of them.
+    pub port: u16,
+    /// Folder that gets one folder for each node.
+    pub folder: PathBuf,
+    /// Put the fabric in the path, because links will be cut.
+    pub fabric: bool,
+}
+
+/// Running servers with their network and the clients that use them.
+pub struct Servers {
+    program: Program,
+    topology: Topology,
+    addresses: AddressBlock,
+    nodes: Vec<Node>,
+    fabric: Option<Fabric>,
+    route: Arc<Route>,
+    roster: Arc<Roster>,
+}
+
+impl Servers {
+    /// Starts everything and waits until it is proved ready: each server answers and is ours,
+    /// and each replica is in step.
+    ///
+    /// # Errors
+    /// When a port is taken, a server does not start, or a replica does not catch up.
+    pub async fn start(settings: ServerSettings) -> Result<Self, EnvironmentError> {
+        let addresses = AddressBlock::claim(settings.port)?;
+        let nodes = plan_nodes(&settings, &addresses)?;
+        let fabric = settings.fabric.then(Fabric::new);
+        if let Some(fabric) = &fabric {
+            for node in &nodes {
+                fabric
+                    .expose(&node.name, node.public, node.private)
+                    .await
+                    .map_err(EnvironmentError::io("listen on", node.public.to_string()))?;
+            }
+        }
+        let writable = match settings.topology {
+            Topology::Single(_) | Topology::Replicated(_) => &nodes[..1],
+            Topology::Independent(_) => &nodes[..],
+        };
+        let route = writable
+            .iter()
+            .map(|node| (node.name.clone(), node.public))
+            .collect();
+        let servers = Self {
+            program: settings.program,
+            topology: settings.topology,
+            addresses,
+            fabric,
+            route: Arc::new(Route::new(route)),
+            roster: Arc::default(),
+            nodes,
+        };
+        // A primary first, for its replicas ask for it at once.
+        for node in &servers.nodes {
+            node.start(&servers.program, Memory::Lost).await?;
+        }
+        servers.wait_until_in_step().await?;
+        Ok(servers)
+    }
+
+    /// Where clients go.
+    pub fn route(&self) -> Arc<Route> {
+        self.route.clone()
+    }
+
+    /// Who the clients are.
+    pub fn roster(&self) -> Arc<Roster> {
+        self.roster.clone()
+    }
+
+    /// The nodes, in order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The source address of client number `n`, made known to the fabric under its name.
+    pub fn introduce_client(&self, name: &str, n: usize) -> std::net::IpAddr {
+        let address = self.addresses.client(n);
+        if let Some(fabric) = &self.fabric {
+            fabric.introduce(name, address);
+        }
+        address
+    }
+
+    /// Whether the fabric is in the path.
+    pub fn has_fabric(&self) -> bool {
+        self.fabric.is_some()
+    }
+
+    fn node(&self, name: &str) -> Result<&Node, FaultError> {
+        self.nodes
+            .iter()
+            .find(|node| node.name == name)
+            .ok_or_else(|| FaultError::UnknownNode(name.to_owned()))
+    }
+
+    async fn wait_until_in_step(&self) -> Result<(), EnvironmentError> {
+        let Topology::Replicated(replicated) = &self.topology else {
+            return Ok(());
+        };
+        let primary = &self.nodes[0];
+        let deadline = Instant::now() + IN_STEP_WITHIN;
+        loop {
+            let info = probe::ask(primary.private, &["INFO", "replication"]).await;
+            let online = info
+                .as_ref()
+                .map_or(0, |text| text.matches("state=online").count());
+            if online == replicated.replicas as usize {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                return Err(EnvironmentError::NotReady {
+                    node: primary.name.clone(),
+                    address: primary.private.to_string(),
+                    reason: format!("{online} of {} replicas are in step", replicated.replicas),
+                });
+            }
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// The nodes of a topology, each with a folder of its own.
+fn plan_nodes(
+    settings: &ServerSettings,
+    addresses: &AddressBlock,
+) -> Result<Vec<Node>, EnvironmentError> {
+    let replicated = matches!(settings.topology, Topology::Replicated(_));
+    let at = |n: usize| -> (SocketAddr, SocketAddr) {
+        let public = addresses.public(n);
+        (
+            public,
+            if settings.fabric {
+                addresses.private(n)
+            } else {
+                public
+            },
+        )
+    };
+    settings
+        .topology
+        .nodes()
+        .into_iter()
+        .enumerate()
+        .map(|(n, name)| {
+            let folder = settings.folder.join(&name);
+            fs::create_dir_all(&folder)
+                .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+            let primary = (replicated && n > 0).then(|| at(0).0);
+            Ok(Node::new(
+                name,
+                at(n),
+                primary,
+                settings.topology.persistence(),
+                folder,
+            ))
+        })
+        .collect()
+}
+
+/// An error about a node, for the nemesis.
+fn node_error(action: &'static str, node: &str) -> impl FnOnce(String) -> FaultError {
+    move |reason| FaultError::Node {
+        action,
+        node: node.to_owned(),
+        reason,
+    }
+}
+
+#[async_trait]
+impl Deployment for Servers {
+    fn nodes(&self) -> Vec<String> {
+        self.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    fn writable(&self) -> Vec<String> {
+        self.route
+            .nodes()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    fn pid(&self, node: &str) -> Option<i32> {
+        self.node(node).ok()?.pid()
+    }
+
+    async fn kill(&self, node: &str) -> Result<(), FaultError> {
+        self.node(node).map(Node::kill)
+    }
+
+    async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError> {
+        let started = self.node(node)?.start(&self.program, memory).await;
+        started.map_err(|error| node_error("start", node)(error.to_string()))
+    }
+
+    async fn promote(&self, node: &str) -> Result<(), FaultError> {
+        let promoted = self.node(node)?;
+        self.command(node, &["REPLICAOF", "NO", "ONE"]).await?;
+        let (ip, port) = (
+            promoted.public.ip().to_string(),
+            promoted.public.port().to_string(),
+        );
+        for other in self
+            .nodes
+            .iter()
+            .filter(|other| other.name != node && other.pid().is_some())
+        {
+            // The former primary is not told: nobody tells it in a real failover either.
+            if other.primary.is_some() {
+                self.command(&other.name, &["REPLICAOF", &ip, &port])
+                    .await?;
+            }
+        }
+        self.route
+            .replace(vec![(promoted.name.clone(), promoted.public)]);
+        Ok(())
+    }
+
+    async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
+        let address = self.node(node)?.private;
+        probe::ask(address, args)
+            .await
+            .map_err(node_error("ask", node))
+    }
+
+    fn network(&self) -> Option<&dyn Network> {
+        self.fabric.as_ref().map(|fabric| fabric as &dyn Network)
+    }
+
+    fn clients(&self) -> &dyn Clients {
+        self.roster.as_ref()
+    }
+}

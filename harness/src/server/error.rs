@@ -1,0 +1,66 @@
+//! What the environment can refuse: none of it is the lock's fault.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The run could not be set up; every message names the mend.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvironmentError {
+    /// No server program anywhere.
+    #[error(
+        "no redis-server found (looked at --redis-server, LOCKSTORM_REDIS_SERVER, PATH and \
+         .tools); run `make setup`, or install Debian's package redis-server"
+    )]
+    NoServer,
+    /// The named program does not work.
+    #[error("'{path}' is no usable redis-server: {reason}; name another with --redis-server")]
+    BadServer {
+        /// The program.
+        path: PathBuf,
+        /// What happened when it was asked for its version.
+        reason: String,
+    },
+    /// No free loopback addresses.
+    #[error(
+        "port {port} is taken on every loopback address that was tried ({last}): something \
+         listens on all addresses there; choose another with --port"
+    )]
+    PortTaken {
+        /// The port.
+        port: u16,
+        /// Answer to the last try.
+        last: io::Error,
+    },
+    /// A server died or stayed silent.
+    #[error("server '{node}' at {address} did not become ready: {reason}")]
+    NotReady {
+        /// Name of the node.
+        node: String,
+        /// Its address.
+        address: String,
+        /// What it said last.
+        reason: String,
+    },
+    /// A file or a socket of the run's own.
+    #[error("cannot {action} '{what}': {source}")]
+    Io {
+        /// What was attempted.
+        action: &'static str,
+        /// On what.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl EnvironmentError {
+    /// For `map_err` on input and output.
+    pub fn io(action: &'static str, what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io {
+            action,
+            what,
+            source,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Real servers: found, configured, started, proved ready, and gone after any exit.
+
+mod address;
+mod binary;
+mod child;
+mod config;
+mod deployment;
+mod error;
+mod node;
+mod probe;
+mod route;
+
+pub use address::{AddressBlock, DEFAULT_PORT};
+pub use binary::{Program, find_program};
+pub use deployment::{ServerSettings, Servers};
+pub use error::EnvironmentError;
+pub use node::Node;
+pub use probe::round_trip_us;
+pub use route::Route;

@@ -1,0 +1,80 @@
+//! Asks a server something, past any fabric, on a connection of its own.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, Value};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::client::Wire;
+
+/// How long a probe waits for a connection and for each reply.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
+/// Round trips measured; the median is reported.
+const ROUND_TRIPS: usize = 101;
+
+/// Sends one command and gives its reply as text; the error is a reason in words.
+pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
+    timeout(PROBE_TIMEOUT, async {
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut wire = Wire::open(stream)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut command = Cmd::new();
+        for arg in args {
+            command.arg(*arg);
+        }
+        wire.send(&command)
+            .await
+            .map(|reply| text_of(&reply))
+            .map_err(|error| error.to_string())
+    })
+    .await
+    .unwrap_or_else(|_| Err(format!("no reply within {PROBE_TIMEOUT:?}")))
+}
+
+/// A reply as text: strings as they stand, arrays line by line.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::Nil => String::new(),
+        Value::Int(number) => number.to_string(),
+        Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::SimpleString(text) => text.clone(),
+        Value::Okay => "OK".to_owned(),
+        Value::Array(items) | Value::Set(items) => {
+            items.iter().map(text_of).collect::<Vec<_>>().join("\n")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// The value of `field` in a reply to INFO.
+pub fn info_field<'a>(info: &'a str, field: &str) -> Option<&'a str> {
+    info.lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
+        .map(str::trim)
+}
+
+/// Median of some round trips (PING) to `address`, in microseconds; `None` if it does not answer.
+pub async fn round_trip_us(address: SocketAddr) -> Option<f64> {
+    timeout(PROBE_TIMEOUT, async {
+        let stream = TcpStream::connect(address).await.ok()?;
+        stream.set_nodelay(true).ok()?;
+        let mut wire = Wire::open(stream).await.ok()?;
+        let ping = redis::cmd("PING");
+        let mut all = Vec::with_capacity(ROUND_TRIPS);
+        for _ in 0..ROUND_TRIPS {
+            let start = Instant::now();
+            wire.send(&ping).await.ok()?;
+            all.push(start.elapsed());
+        }
+        all.sort_unstable();
+        Some(all[ROUND_TRIPS / 2].as_secs_f64() * 1e6)
+    })
+    .await
+    .ok()
+    .flatten()
+}

@@ -1,0 +1,81 @@
+//! How every run ends: everything is healed, every holder gives back, and a fresh client proves
+//! that each lock can be had again.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use lockstorm_checker::Nanos;
+use lockstorm_checker::history::{Name, PhaseNote};
+use lockstorm_nemesis::Nemesis;
+use lockstorm_scenarios::{DurationRange, Span};
+use tokio::time::timeout;
+
+use super::litmus;
+use super::stage::{Stage, Stopped};
+use crate::client::{Order, Reply};
+
+/// How long a free lock may stay unobtainable, beyond one lease, unless the scenario says.
+pub const LIVENESS_BOUND: Span = Span::from_secs(5);
+/// How long holders may take to give back.
+const DRAIN_WITHIN: Duration = Duration::from_secs(10);
+/// Pauses of a probe between two tries.
+const PROBE_RETRY: DurationRange = DurationRange::from_millis(10, 30);
+
+/// Ends the run; gives the reason if it could not be ended as it should.
+pub async fn run(
+    stage: &Stage,
+    nemesis: &mut Nemesis,
+    clients: litmus::Clients,
+) -> Option<Stopped> {
+    stage
+        .progress
+        .say("healing, then asking for every lock once more");
+    nemesis.observe_pending().await;
+    let unhealed = nemesis.heal_all().await;
+    let drain = clients.iter().map(|(_, client)| client.order(Order::Drain));
+    let drained = timeout(DRAIN_WITHIN, join_all(drain)).await;
+    drop(clients);
+    if stage.interrupt.is_cancelled() {
+        return Some(Stopped("interrupted".to_owned()));
+    }
+    let bound = bound(stage);
+    let note = PhaseNote {
+        name: "final".into(),
+        bound: Some(Nanos(bound.as_nanos() as u64)),
+    };
+    stage.sink.phase(note).await;
+    let first = stage.client_names().len();
+    let keys = stage.keys();
+    tokio::select! {
+        () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
+        _ = join_all(keys.iter().enumerate().map(|(n, key)| probe(stage, first + n, key, bound))) => {}
+    }
+    if let Some(error) = unhealed.first() {
+        Some(Stopped(format!("a fault could not be healed: {error}")))
+    } else if drained.is_err() {
+        Some(Stopped(format!(
+            "holders did not give back within {DRAIN_WITHIN:?}"
+        )))
+    } else {
+        None
+    }
+}
+
+/// One lease, for what a dead holder left behind, and the named bound.
+fn bound(stage: &Stage) -> Duration {
+    let beyond = stage.case.checks.liveness_bound.unwrap_or(LIVENESS_BOUND);
+    stage.case.lock.lease().0 + beyond.0
+}
+
+/// Asks for `key` until it is granted or the bound is over, and gives it back.
+async fn probe(stage: &Stage, n: usize, key: &Name, bound: Duration) {
+    let name = if stage.keys().len() == 1 {
+        "probe".to_owned()
+    } else {
+        format!("probe-{key}")
+    };
+    let mut session = stage.session(&name, n);
+    if session.acquire_within(key, bound, PROBE_RETRY).await == Reply::Done {
+        session.release(key).await;
+    }
+}

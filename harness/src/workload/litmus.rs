@@ -1,0 +1,184 @@
+//! The litmus engine: one step after the other, each ended before the next begins.
+
+use std::time::Duration;
+
+use lockstorm_checker::history::Name;
+use lockstorm_nemesis::{Deployment as _, FaultError, Nemesis};
+use lockstorm_scenarios::{AcquireReply, Await, ReleaseReply, RenewReply, Step, Topology};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::stage::{Stage, Stopped};
+use crate::client::{ClientTask, Order, Reply};
+
+/// How long any one step may take beyond what it asks for.
+const STEP_WITHIN: Duration = Duration::from_secs(30);
+/// Pause between two looks at an awaited condition.
+const POLL: Duration = Duration::from_millis(5);
+
+/// The script's clients by name, in the order of their process ids.
+pub type Clients = Vec<(String, ClientTask)>;
+
+/// Runs the script. Gives its clients, living or dead, and the reason if it stopped early.
+pub async fn run(
+    stage: &Stage,
+    nemesis: &mut Nemesis,
+    steps: &[Step],
+) -> (Clients, Option<Stopped>) {
+    let clients: Clients = stage
+        .client_names()
+        .into_iter()
+        .enumerate()
+        .map(|(n, name)| (name.clone(), ClientTask::spawn(stage.session(&name, n))))
+        .collect();
+    for (n, step) in steps.iter().enumerate() {
+        stage.progress.say(&format!(
+            "step {} of {}: {}",
+            n + 1,
+            steps.len(),
+            step.kind()
+        ));
+        let stop = |why: &str| Stopped(format!("step {} ({}): {why}", n + 1, step.kind()));
+        let ended = tokio::select! {
+            () = stage.interrupt.cancelled() => Err("interrupted".to_owned()),
+            ended = timeout(STEP_WITHIN, take(stage, nemesis, &clients, step)) => {
+                ended.unwrap_or_else(|_| Err(format!("did not end within {STEP_WITHIN:?}")))
+            }
+        };
+        if let Err(why) = ended {
+            return (clients, Some(stop(&why)));
+        }
+        nemesis.observe_pending().await;
+    }
+    (clients, None)
+}
+
+/// Takes one step; the error says in words why the script cannot go on.
+async fn take(
+    stage: &Stage,
+    nemesis: &mut Nemesis,
+    clients: &Clients,
+    step: &Step,
+) -> Result<(), String> {
+    match step {
+        Step::Acquire(acquire) => {
+            let order = Order::Acquire {
+                key: acquire.key.as_str().into(),
+                wait: acquire.wait.map(|wait| wait.0),
+                retry: stage.case.clients.retry,
+            };
+            let reply = tell(clients, &acquire.client, order).await?;
+            expect(acquire_reply(reply), acquire.expect, AcquireReply::Any)
+        }
+        Step::Renew(renew) => {
+            let order = Order::Renew(renew.key.as_str().into());
+            let reply = tell(clients, &renew.client, order).await?;
+            expect(renew_reply(reply), renew.expect, RenewReply::Any)
+        }
+        Step::Release(release) => {
+            let order = Order::Release(release.key.as_str().into());
+            let reply = tell(clients, &release.client, order).await?;
+            expect(release_reply(reply), release.expect, ReleaseReply::Any)
+        }
+        Step::Work(work) => tell(clients, &work.client, Order::Work(work.length.0))
+            .await
+            .map(|_| ()),
+        Step::Await(condition) => key_gone(stage, condition).await,
+        Step::Resume(pause) => healed(nemesis.heal("pause", &pause.node).await),
+        Step::Heal(link) => healed(nemesis.heal_link(link).await),
+        Step::ResumeClient(resume) => healed(nemesis.heal("pause-client", &resume.client).await),
+        Step::Kill(_)
+        | Step::Restart(_)
+        | Step::Pause(_)
+        | Step::Cut(_)
+        | Step::Promote(_)
+        | Step::PauseClient(_)
+        | Step::KillClient(_)
+        | Step::DeleteKey(_) => {
+            let fault = step
+                .fault()
+                .expect("these steps are the ones that inject a fault");
+            nemesis
+                .inject(&fault)
+                .await
+                .map(|_| ())
+                .map_err(|error| error.to_string())
+        }
+    }
+}
+
+async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, String> {
+    let (_, client) = clients
+        .iter()
+        .find(|(client, _)| client == name)
+        .ok_or_else(|| FaultError::UnknownClient(name.to_owned()).to_string())?;
+    Ok(client.order(order).await)
+}
+
+fn healed(result: Result<(), FaultError>) -> Result<(), String> {
+    result.map_err(|error| error.to_string())
+}
+
+/// Without the expected answer the rest of the script makes no sense.
+fn expect<R: Copy + PartialEq + std::fmt::Debug>(
+    got: R,
+    expected: R,
+    any: R,
+) -> Result<(), String> {
+    if expected == any || got == expected {
+        Ok(())
+    } else {
+        Err(format!("expected {expected:?}, got {got:?}").to_lowercase())
+    }
+}
+
+const fn acquire_reply(reply: Reply) -> AcquireReply {
+    match reply {
+        Reply::Done => AcquireReply::Granted,
+        Reply::Denied | Reply::Failed => AcquireReply::Refused,
+        Reply::Unknown | Reply::Killed => AcquireReply::Unknown,
+    }
+}
+
+const fn renew_reply(reply: Reply) -> RenewReply {
+    match reply {
+        Reply::Done => RenewReply::Renewed,
+        Reply::Denied | Reply::Failed => RenewReply::NotOwner,
+        Reply::Unknown | Reply::Killed => RenewReply::Unknown,
+    }
+}
+
+const fn release_reply(reply: Reply) -> ReleaseReply {
+    match reply {
+        Reply::Done => ReleaseReply::Released,
+        Reply::Denied | Reply::Failed => ReleaseReply::NotOwner,
+        Reply::Unknown | Reply::Killed => ReleaseReply::Unknown,
+    }
+}
+
+/// Waits until the key is gone from enough servers for another client to get the lock.
+async fn key_gone(stage: &Stage, condition: &Await) -> Result<(), String> {
+    let key: Name = condition.key_gone.as_str().into();
+    let deadline = Instant::now() + condition.within.0;
+    loop {
+        let nodes = stage.servers.writable();
+        let needed = match stage.case.topology {
+            Topology::Single(_) | Topology::Replicated(_) => nodes.len(),
+            Topology::Independent(_) => nodes.len() / 2 + 1,
+        };
+        let mut gone = 0;
+        for node in &nodes {
+            let reply = stage.servers.command(node, &["EXISTS", &key]).await;
+            gone += usize::from(reply.is_ok_and(|count| count == "0"));
+        }
+        if gone >= needed {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!(
+                "'{key}' was still there after {}",
+                condition.within
+            ));
+        }
+        sleep(POLL).await;
+    }
+}

@@ -1,0 +1,25 @@
+//! What the clients of a run do: follow a script, or make a storm; and how every run ends.
+
+mod final_phase;
+mod litmus;
+mod stage;
+mod storm;
+
+pub use stage::{Stage, Stopped};
+
+use lockstorm_nemesis::Nemesis;
+use lockstorm_scenarios::Workload;
+
+/// Runs the workload of the stage's case, and its final phase. Gives the reason if it stopped
+/// before its end.
+pub async fn run(stage: &Stage, mut nemesis: Nemesis) -> Option<Stopped> {
+    let (clients, stopped) = match &stage.case.workload {
+        Workload::Litmus(steps) => litmus::run(stage, &mut nemesis, steps).await,
+        Workload::Storm(storm, entries) => (
+            Vec::new(),
+            storm::run(stage, &mut nemesis, storm, entries).await,
+        ),
+    };
+    let unfinished = final_phase::run(stage, &mut nemesis, clients).await;
+    stopped.or(unfinished)
+}

@@ -1,0 +1,93 @@
+//! Every shipped scenario, run as a user runs it: each must come out as it says it will.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{have_server, root, run_scenario, stderr};
+
+/// Scenario files of one folder of the library.
+fn shipped(folder: &str) -> Vec<String> {
+    let path = root().join("scenarios/library").join(folder);
+    let mut files: Vec<_> = fs::read_dir(path)
+        .expect("the library has this folder")
+        .map(|entry| {
+            entry
+                .expect("it can be listed")
+                .path()
+                .display()
+                .to_string()
+        })
+        .filter(|path| {
+            Path::new(path)
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .collect();
+    files.sort();
+    assert!(
+        !files.is_empty(),
+        "the folder must hold scenarios, or nothing is tested"
+    );
+    files
+}
+
+/// Runs every scenario of a folder; lists all that did not come out as they should.
+fn all_come_out_as_expected(folder: &str) {
+    if !have_server() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for scenario in shipped(folder) {
+        let out = tempfile::tempdir().expect("a temporary folder can be made");
+        let output = run_scenario(&scenario, out.path(), &[]);
+        if !output.status.success() {
+            wrong.push(format!(
+                "{scenario}: {}\n{}",
+                output.status,
+                stderr(&output)
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_hazard_comes_out_as_its_file_says() {
+    all_come_out_as_expected("hazards");
+}
+
+#[test]
+fn every_storm_comes_out_as_its_file_says() {
+    all_come_out_as_expected("storms");
+}
+
+/// The comparison of the README, and with it every report that it writes.
+#[test]
+fn the_comparison_comes_out_as_expected_and_leaves_its_reports() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    for scenario in shipped("compare") {
+        let output = run_scenario(&scenario, out.path(), &["--seed", "7"]);
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(
+            text.starts_with("seed 7, run folder "),
+            "the first line tells both:\n{text}"
+        );
+        let folder = out.path().join("latest");
+        for file in [
+            "results.json",
+            "report.html",
+            "matrix.png",
+            "junit.xml",
+            "report.md",
+        ] {
+            let size = fs::metadata(folder.join(file)).map_or(0, |data| data.len());
+            assert!(size > 500, "{file} has {size} bytes");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What tests of the program and of real servers share.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_scenarios::Topology;
+
+/// How long a test waits for a condition before it gives up: long, for a busy machine.
+pub const WITHIN: Duration = Duration::from_secs(30);
+
+/// The program under test, with no settings of the user's in its way.
+pub fn lockstorm() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockstorm"));
+    for (name, _) in std::env::vars()
+        .filter(|(name, _)| name.starts_with("LOCKSTORM_") && name != "LOCKSTORM_REDIS_SERVER")
+    {
+        command.env_remove(name);
+    }
+    command.current_dir(root());
+    command
+}
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the crate is in a folder")
+        .to_owned()
+}
+
+/// Runs the program to its end.
+pub fn run(args: &[&str]) -> Output {
+    lockstorm()
+        .args(args)
+        .output()
+        .expect("the program can be started")
+}
+
+/// Runs a scenario below the checkout, its runs going to `out`.
+pub fn run_scenario(scenario: &str, out: &Path, more: &[&str]) -> Output {
+    let out = out.to_str().expect("temporary folders have plain names");
+    let mut args = vec!["run", scenario, "--out", out, "--progress", "none"];
+    args.extend(more);
+    run(&args)
+}
+
+/// Standard error as text.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Standard output as text.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Whether real servers can be started here; says loudly if not.
+#[expect(
+    clippy::print_stderr,
+    reason = "a skipped test must be seen in the log"
+)]
+pub fn have_server() -> bool {
+    let found = find_program(
+        std::env::var_os("LOCKSTORM_REDIS_SERVER")
+            .as_deref()
+            .map(Path::new),
+    );
+    if let Err(error) = &found {
+        eprintln!("SKIPPED, for want of a server: {error}");
+    }
+    found.is_ok()
+}
+
+/// Real servers of the topology, with the fabric in the path if asked for.
+pub async fn servers(topology: Topology, fabric: bool, folder: &Path) -> Servers {
+    let asked = std::env::var_os("LOCKSTORM_REDIS_SERVER");
+    Servers::start(ServerSettings {
+        topology,
+        program: find_program(asked.as_deref().map(Path::new)).expect("a server is installed"),
+        port: DEFAULT_PORT,
+        folder: folder.to_owned(),
+        fabric,
+    })
+    .await
+    .expect("the servers start")
+}
+
+/// Waits for a condition, polling; fails the test when it does not come.
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + WITHIN;
+    while !condition() {
+        assert!(Instant::now() < deadline, "not within {WITHIN:?}: {what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
