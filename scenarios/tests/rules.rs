@@ -345,7 +345,8 @@ fn what_could_not_be_read_leads_to_no_further_accusations() {
         &["acquire = { clint = \"b\" }", "release.client = \"b\""],
     );
     let broken_topology = format!(
-        "topology.independent.nodez = 7\nlock.redlock = {{}}\n{A_HOLDS}[[step]]\nkill.node = \"n7\"\n"
+        "topology.independent.nodez = 7\nlock.redlock = {{}}\n\
+         {A_HOLDS}[[step]]\nkill.node = \"n7\"\n"
     );
     let broken_lease = format!(
         "topology.single = {{}}\nlock.token = {{ leese = \"9s\", renew-every = \"3s\" }}\n{A_HOLDS}"

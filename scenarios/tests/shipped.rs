@@ -126,3 +126,17 @@ fn the_list_gives_name_and_first_sentence() {
         "A failover loses the lock, because the primary answers before its replica knows."
     );
 }
+
+/// The reference begins with an example that its readers will copy.
+#[test]
+fn the_example_of_the_reference_is_a_scenario() {
+    let reference = include_str!("../../docs/scenarios.md");
+    let example = reference
+        .split("```")
+        .nth(1)
+        .and_then(|block| block.strip_prefix("toml\n"));
+    let example = example.expect("the first block of the reference is TOML");
+    let loaded = load_str(example, "docs/scenarios.md", &[])
+        .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    assert_eq!(expand(&loaded).expect("it expands").cases.len(), 1);
+}

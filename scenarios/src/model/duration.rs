@@ -16,7 +16,8 @@ pub struct Span(pub Duration);
 /// Why a text is no duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is not a duration up to 1000h; write a number and a unit (us, ms, s, m, h), such as \"250ms\""
+    "'{0}' is not a duration up to 1000h; write a number and a unit (us, ms, s, m, h), \
+     such as \"250ms\""
 )]
 pub struct ParseDurationError(pub String);
 
@@ -188,6 +189,59 @@ impl From<DurationRange> for String {
             range.min.to_string()
         } else {
             format!("{}..{}", range.min, range.max)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_unit_is_read_and_the_largest_that_divides_is_written() {
+        for (text, written) in [
+            ("1500us", "1500us"),
+            ("250ms", "250ms"),
+            ("1.5s", "1500ms"),
+            (" 90 m ", "90m"),
+            ("60m", "1h"),
+            ("0ms", "0s"),
+            ("1000h", "1000h"),
+        ] {
+            let span: Span = text.parse().expect(text);
+            assert_eq!(span.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_is_refused() {
+        for text in [
+            "",
+            "5",
+            "ms",
+            "-1s",
+            "1 sec",
+            "1001h",
+            "1e3s",
+            "NaNs",
+            "1..2s",
+            "9999999999999h",
+        ] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+        for text in ["", "..", "1s..", "..1s", "2s..1s", "1s..2s..3s"] {
+            assert!(text.parse::<DurationRange>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        /// What a run writes into its `scenario.toml` must mean the same when it is read.
+        #[test]
+        fn a_span_written_and_read_is_the_same(micros in 0..SPAN_MAX.as_micros() as u64) {
+            let span = Span(Duration::from_micros(micros));
+            prop_assert_eq!(span.to_string().parse(), Ok(span));
         }
     }
 }

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
-use crate::model::{KillClient, Step, TopologyKind};
+use crate::model::{Acquire, KillClient, Step, TopologyKind};
 use crate::suggest::{nearest, suggest};
 
 /// Walks through the script.
 pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
-    let acquires = draft.steps.iter().flatten().filter_map(|step| match step {
-        Step::Acquire(acquire) => Some(acquire),
-        _ => None,
-    });
+    let acquires: Vec<&Acquire> = draft
+        .steps
+        .iter()
+        .flatten()
+        .filter_map(acquire_of)
+        .collect();
     // A step that could not be read may have been an acquire, unless its kind says otherwise.
     let brings_no_client = |kind| nearest(kind, &Step::KINDS).is_some_and(|kind| kind != "acquire");
     let acquirer_is_known = |(n, step): (usize, &Option<Step>)| {
@@ -28,10 +30,10 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         clients_known,
         keys_known: draft.steps_whole,
         acquirers: acquires
-            .clone()
+            .iter()
             .map(|acquire| acquire.client.clone())
             .collect(),
-        keys: acquires.map(|acquire| acquire.key.clone()).collect(),
+        keys: acquires.iter().map(|acquire| acquire.key.clone()).collect(),
         clients: BTreeMap::new(),
         nodes: BTreeMap::new(),
         cuts: BTreeSet::new(),
@@ -45,6 +47,14 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             }
             None => script.sighted = false,
         }
+    }
+}
+
+fn acquire_of(step: &Step) -> Option<&Acquire> {
+    if let Step::Acquire(acquire) = step {
+        Some(acquire)
+    } else {
+        None
     }
 }
 
