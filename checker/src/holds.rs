@@ -226,17 +226,14 @@ impl Builder<'_> {
 
     fn release(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
         if let Some(left) = owner.left {
-            self.excuse(left, operation);
+            excuse(&mut self.holds[left], operation, self.digest);
         }
         if let Some(open) = owner.open.take() {
             let hold = &mut self.holds[open];
             hold.core.end = hold.core.end.min(operation.invoked);
             hold.release = Some(id);
             // At equal times the release may have come before the renewal.
-            hold.denial = hold.denial.filter(|&denial| {
-                let answered = self.digest.operation(denial).answered();
-                answered.is_some_and(|answered| answered < operation.invoked)
-            });
+            excuse(hold, operation, self.digest);
             if let (Outcome::NotOwner, Some(answered)) = (operation.outcome, operation.answered())
                 && operation.invoked > hold.core.start
             {
@@ -254,21 +251,6 @@ impl Builder<'_> {
         {
             let hull = &mut self.holds[left].hull;
             hull.end = hull.end.min(answered);
-        }
-    }
-
-    /// A second release was under way when the first one was answered: the refusal of the first
-    /// may be the work of the second.
-    fn excuse(&mut self, left: usize, second: &Operation) {
-        let hold = &mut self.holds[left];
-        if hold.denial != hold.release {
-            return;
-        }
-        let first = hold
-            .release
-            .and_then(|id| self.digest.operation(id).answered());
-        if first.is_some_and(|answered| second.invoked <= answered) {
-            hold.denial = None;
         }
     }
 
@@ -309,6 +291,18 @@ impl Builder<'_> {
 
     fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {
         Lease::granted(operation.invoked, answered, operation.lease, self.drift)
+    }
+}
+
+/// A release that may have taken effect was under way when a hold was denied: the denial may be its
+/// work, and accuses nobody.
+fn excuse(hold: &mut Hold, release: &Operation, digest: &Digest) {
+    let answered = hold
+        .denial
+        .and_then(|denial| digest.operation(denial).answered());
+    let effective = matches!(release.outcome, Outcome::Ok | Outcome::Unknown);
+    if effective && answered.is_some_and(|answered| release.invoked <= answered) {
+        hold.denial = None;
     }
 }
 

@@ -72,7 +72,10 @@ pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
     };
     let released = others.iter().any(|&id| {
         let operation = case.digest.operation(id);
-        id != denial && operation.action == Action::Release && operation.invoked <= answered
+        id != denial
+            && operation.action == Action::Release
+            && matches!(operation.outcome, Outcome::Ok | Outcome::Unknown)
+            && operation.invoked <= answered
     });
     let inside = denied.invoked > account.start && answered < account.lease.floor;
     denied.outcome == Outcome::NotOwner && inside && !released
@@ -103,26 +106,30 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     let proof = hold.proof.map(|id| case.digest.operation(id));
     let start = acquire.answered().or(proof.and_then(Operation::answered))?;
     let granted = proof.unwrap_or(acquire).last_event();
-    let notices =
+    let mut notices =
         case.digest.lost.iter().filter(|note| {
             (note.key, note.owner) == (hold.key, hold.owner) && note.event > granted
         });
+    let told = notices.next();
     let mut account = Account {
         owner: acquire.owner,
         shared: case.permits() == 1 && crate::case::is_shared(hold),
         permits: acquire.permits.into(),
         start,
-        left: notices.map(|note| note.time).min().unwrap_or(Nanos::MAX),
+        left: told.map_or(Nanos::MAX, |note| note.time),
         lease: Lease::granted(acquire.invoked, start, acquire.lease, drift),
         alive: case.digest.alive[acquire.owner.0 as usize].max(start),
     };
+    // Equal times go by index, as in any program order.
+    let mut told = told.map_or((Nanos::MAX, 0), |note| (note.time, note.event));
     for &id in rest {
         let operation = case.digest.operation(id);
-        let asked = operation.answered().unwrap_or(operation.invoked);
+        let asked = match operation.answered() {
+            Some(answered) => (answered, operation.last_event()),
+            None => (operation.invoked, operation.invoke),
+        };
         let may_hold = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
-        let anew = asked > account.lease.floor
-            || operation.invoked >= account.left
-            || operation.mode != acquire.mode;
+        let anew = asked.0 > account.lease.floor || asked > told || operation.mode != acquire.mode;
         if operation.action == Action::Acquire && may_hold && anew {
             account.left = account.left.min(operation.invoked);
             break;
@@ -131,8 +138,9 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         let counts = sent_inside || operation.action == Action::Acquire;
         match (operation.action, operation.outcome, operation.answered()) {
             (Action::Release, _, _) => account.left = account.left.min(operation.invoked),
-            (Action::Renew, Outcome::NotOwner, Some(told)) if counts => {
-                account.left = account.left.min(told);
+            (Action::Renew, Outcome::NotOwner, Some(_)) if counts => {
+                told = told.min(asked);
+                account.left = account.left.min(asked.0);
             }
             (Action::Acquire | Action::Renew, Outcome::Ok, Some(answered)) if counts => {
                 let length = operation.lease.or(acquire.lease);

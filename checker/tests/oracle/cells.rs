@@ -138,16 +138,27 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
             Act::Renew | Act::Release | Act::Lost if open => {
                 let last = holds.last_mut().expect("a hold is open");
                 open = op.act != Act::Release;
-                // A release sent at the instant of the answer is concurrent, and explains it.
-                let excused = own[position + 1..]
-                    .iter()
-                    .any(|later| later.act == Act::Release && later.inv <= op.res);
+                let excused = explained(op, &own[position + 1..]);
                 follow(last, op, excused);
             }
             Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
         }
     }
     holds
+}
+
+/// Whether a release of the same hold was sent at the instant of the answer: it is concurrent, and
+/// may have come first.
+fn explained(op: &Op, later: &[&Op]) -> bool {
+    let begins_anew = |later: &Op| {
+        let doubtful = later.end == End::Unknown && op.act == Act::Renew;
+        later.act == Act::Acquire && (later.end == End::Ok || doubtful)
+    };
+    let effective = |later: &Op| matches!(later.end, End::Ok | End::Unknown);
+    later
+        .iter()
+        .take_while(|later| !begins_anew(later) && later.inv <= op.res)
+        .any(|later| later.act == Act::Release && effective(later))
 }
 
 fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {

@@ -38,6 +38,17 @@ fn options() -> Options {
     }
 }
 
+/// Prints what was judged when a judge panics, so that no failure is without its history.
+struct Shown<'a>(String, &'a [Op]);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{}:\n{}", self.0, show(self.1));
+        }
+    }
+}
+
 fn judge(ops: &[Op]) -> Analysis {
     check(&history(ops), &options())
 }
@@ -50,7 +61,8 @@ fn count(analysis: &Analysis, property: Property) -> u64 {
 }
 
 /// The three counts must be those of the definitions.
-fn agrees_with_the_definitions(ops: &[Op], label: &str) {
+fn agrees_with_the_definitions(ops: &[Op], label: String) {
+    let _shown = Shown(label, ops);
     let analysis = judge(ops);
     let expected = cells::judge(ops);
     for (property, expected) in [
@@ -58,21 +70,16 @@ fn agrees_with_the_definitions(ops: &[Op], label: &str) {
         (Property::LeaseOverrun, expected.overrun),
         (Property::LostLock, expected.lost),
     ] {
-        assert_eq!(
-            count(&analysis, property),
-            expected,
-            "{property} of {label}:\n{}",
-            show(ops)
-        );
+        assert_eq!(count(&analysis, property), expected, "{property}");
     }
     let certain = analysis.properties[&Property::LeaseOverrun]
         .witnesses
         .iter()
         .filter(|witness| witness.certain)
         .count() as u64;
-    assert!(certain <= expected.certain, "{label}:\n{}", show(ops));
+    assert!(certain <= expected.certain);
     if expected.overrun <= 5 {
-        assert_eq!(certain, expected.certain, "{label}:\n{}", show(ops));
+        assert_eq!(certain, expected.certain);
     }
 }
 
@@ -113,7 +120,7 @@ fn every_pair_of_short_sessions_is_judged_as_the_definitions_say() {
                 for t in times.iter().skip(at % 3).step_by(3) {
                     let mut ops = session(0, *a, *s);
                     ops.extend(session(1, *b, *t));
-                    agrees_with_the_definitions(&ops, "a pair");
+                    agrees_with_the_definitions(&ops, "a pair".to_owned());
                     judged += 1;
                 }
             }
@@ -137,7 +144,7 @@ fn random_histories_are_judged_as_the_definitions_say() {
     let mut violated = [0; 3];
     for seed in 0..2 * rounds() {
         let ops = random::ops(seed);
-        agrees_with_the_definitions(&ops, &format!("seed {seed}"));
+        agrees_with_the_definitions(&ops, format!("seed {seed}"));
         let expected = cells::judge(&ops);
         for (total, count) in
             violated
@@ -161,13 +168,9 @@ fn without_leases_a_violation_is_a_history_that_no_order_explains() {
     let mut violated = 0;
     for seed in 0..rounds() {
         let ops = random::sessions(seed);
+        let _shown = Shown(format!("seed {seed}"), &ops);
         let found = count(&judge(&ops), Property::MutualExclusion) > 0;
-        assert_eq!(
-            found,
-            !linear::explained(&ops),
-            "seed {seed}:\n{}",
-            show(&ops)
-        );
+        assert_eq!(found, !linear::explained(&ops));
         violated += u64::from(found);
     }
     assert!((rounds() / 20..rounds()).contains(&violated), "{violated}");
@@ -178,15 +181,11 @@ fn a_lock_that_keeps_its_promises_is_never_accused() {
     let mut granted = 0;
     for seed in 0..rounds() {
         let ops = server::run(seed, server::Defect::None);
+        let _shown = Shown(format!("seed {seed}"), &ops);
         let analysis = judge(&ops);
         granted += analysis.coverage.granted;
         for property in [Property::MutualExclusion, Property::LostLock] {
-            assert_eq!(
-                count(&analysis, property),
-                0,
-                "seed {seed}:\n{}",
-                show(&ops)
-            );
+            assert_eq!(count(&analysis, property), 0, "{property}");
         }
     }
     assert!(granted > 2 * rounds(), "{granted} grants");
@@ -197,6 +196,7 @@ fn a_lock_that_forgets_is_found_out() {
     let mut found = 0;
     for seed in 0..rounds() {
         let ops = server::run(seed, server::Defect::Forgets);
+        let _shown = Shown(format!("seed {seed}"), &ops);
         let analysis = judge(&ops);
         found += u64::from(analysis.properties[&Property::MutualExclusion].count > 0);
         found += u64::from(analysis.properties[&Property::LostLock].count > 0);
