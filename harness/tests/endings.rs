@@ -53,7 +53,7 @@ fn servers_of(folder: &Path) -> Vec<i32> {
 }
 
 fn signal(child: &Child, signal: Signal) {
-    kill(Pid::from_raw(child.id() as i32), signal).expect("the process is alive");
+    kill(Pid::from_raw(child.id().cast_signed()), signal).expect("the process is alive");
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn after_sigkill_of_the_harness_no_server_lives_and_the_history_can_be_checked()
     child.wait().expect("it is dead");
     wait_until("the servers are gone", || servers_of(&folder).is_empty());
     let history = folder.join("history.jsonl");
-    let text = fs::read(&history).expect("the history is there");
-    let events = text.iter().filter(|byte| **byte == b'\n').count() - 1;
+    let text = fs::read_to_string(&history).expect("the history is there");
+    let events = text.matches('\n').count() - 1;
     let path = history.to_str().expect("a plain name");
     let output = run(&["check", path, "--format", "json"]);
     let all: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");

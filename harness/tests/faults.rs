@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase};
 use lockstorm_harness::server::Servers;
-use lockstorm_nemesis::{ClientState, Clients as _, Deployment, Nemesis, NoteSink};
+use lockstorm_nemesis::{ClientState, Deployment as _, Nemesis, NoteSink};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{
     Cut, CutMode, DeleteKey, FaultSpec, Independent, Kill, KillClient, Link, Memory, Pause,

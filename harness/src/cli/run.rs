@@ -104,8 +104,8 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         let finished = suite::run(&plan, &folder, &settings, args.fail_fast).await?;
         Ok::<_, Error>((finished, interrupt.code()))
     })?;
-    let paths = super::report::render(&folder, &formats)?;
     print(&finished, &folder, args.format)?;
+    let paths = super::report::render(&folder, &formats)?;
     for path in paths {
         output::human(&format!("report   {}", path.display()));
     }

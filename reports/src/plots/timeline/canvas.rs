@@ -15,6 +15,8 @@ pub(super) const GUTTER: f64 = 104.0;
 /// Height of a lane, and of a bar in it.
 pub(super) const LANE: f64 = 50.0;
 const BAR: f64 = 20.0;
+/// Least distance of two step numbers in one row, from middle to middle: a disc and a hair.
+const NUMBER_GAP: f64 = 17.0;
 
 /// A timeline under construction.
 pub(super) struct Canvas<'a> {
@@ -264,13 +266,7 @@ impl Canvas<'_> {
             if let (StepKind::Contradiction, Some(area)) = (step.kind, self.area_of(witness)) {
                 x = self.box_words_place(area, &box_words(witness)).0 - 18.0;
             }
-            // Numbers of the same moment stand side by side.
-            while let Some(other) = taken
-                .iter()
-                .find(|other| (other.1 - y).abs() < 1.0 && (other.0 - x).abs() < 17.0)
-            {
-                x = other.0 + 17.0;
-            }
+            x = beside(x, y, &taken);
             taken.push((x, y));
             let ink = match step.kind {
                 StepKind::Contradiction => Ink::Violation,
@@ -331,5 +327,40 @@ fn box_words(witness: &Witness) -> String {
     } else {
         let length = words::length((witness.interval.1 - witness.interval.0).0);
         format!("{what} · {length}")
+    }
+}
+
+/// Where a number at `x` finds room in its row `y`: numbers of the same moment stand side by side.
+///
+/// Each move goes to the right by more than the gap that it asks for, so that it ends whatever
+/// the rounding: a step of exactly the gap can fall short of it.
+fn beside(x: f64, y: f64, taken: &[(f64, f64)]) -> f64 {
+    let in_the_way =
+        |x: f64, other: &&(f64, f64)| (other.1 - y).abs() < 1.0 && (other.0 - x).abs() < NUMBER_GAP;
+    let mut x = x;
+    while let Some(other) = taken.iter().find(|other| in_the_way(x, other)) {
+        x = other.0 + NUMBER_GAP + 0.5;
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of exactly the gap once fell short of it by rounding, and the search never ended.
+    #[test]
+    fn numbers_of_one_moment_find_room_at_every_place() {
+        for n in 0..10_000 {
+            let x = f64::from(n) * 0.137;
+            let mut taken = Vec::new();
+            for _ in 0..4 {
+                taken.push((beside(x, 40.0, &taken), 40.0));
+            }
+            let apart = taken
+                .windows(2)
+                .all(|pair| pair[1].0 - pair[0].0 >= NUMBER_GAP);
+            assert!(apart, "{taken:?}");
+        }
     }
 }
