@@ -31,9 +31,9 @@ impl<'a> Case<'a> {
             })
     }
 
-    /// Permits of the lock.
+    /// Permits of the lock, at least one.
     pub(crate) fn permits(&self) -> u32 {
-        self.digest.header.permits.unwrap_or(1)
+        self.digest.header.permits.unwrap_or(1).max(1)
     }
 }
 
@@ -68,10 +68,17 @@ pub(crate) struct Ruling {
 /// findings take some megabytes; what lies beyond is counted as a whole.
 pub(crate) const FINDINGS_MAX: usize = 10_000;
 
-/// Puts findings of all keys in order of time.
-pub(crate) fn in_order(findings: &mut Vec<Finding>) {
+/// Puts findings of all keys in order of time, and keeps the first of them.
+pub(crate) fn keep_first(findings: &mut Vec<Finding>) {
     findings.sort_by_key(|finding| (finding.interval.start, finding.key));
     findings.truncate(FINDINGS_MAX);
+}
+
+/// The same while they are gathered: seldom enough to cost nothing, often enough to stay small.
+pub(crate) fn keep_few(findings: &mut Vec<Finding>) {
+    if findings.len() > 2 * FINDINGS_MAX {
+        keep_first(findings);
+    }
 }
 
 /// Whether a hold tolerates others that do so.

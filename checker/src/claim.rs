@@ -41,10 +41,8 @@ fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
     } else {
         format!("for {}", text::length(interval.length()))
     };
-    let who = match owners.len() {
-        2 => format!("{} both", text::list(&owners)),
-        _ => format!("{} all", text::list(&owners)),
-    };
+    let together = if owners.len() == 2 { "both" } else { "all" };
+    let who = format!("{} {together}", text::list(&owners));
     if case.permits() == 1 {
         return format!("{who} held {lock} {time}{inside}");
     }

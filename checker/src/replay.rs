@@ -23,6 +23,13 @@ struct Account {
     alive: Nanos,
 }
 
+impl Account {
+    /// From the grant until it left, and no longer than `end`.
+    fn until(&self, end: Nanos) -> (Nanos, Nanos) {
+        (self.start, self.left.min(end))
+    }
+}
+
 /// Whether the holders of the witness exclude each other, and yet held (or acted as holders) at
 /// one time.
 pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
@@ -39,20 +46,19 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
     } else {
         accounts.len() == 2 && !accounts.iter().all(|account| account.shared)
     };
-    let spans =
-        accounts
-            .iter()
-            .enumerate()
-            .map(|(position, account)| match (finding.property, position) {
-                (Property::MutualExclusion, _) => {
-                    (account.start, account.left.min(account.lease.floor))
-                }
-                (_, 0) => (
-                    account.start.max(account.lease.floor),
-                    account.left.min(account.alive),
-                ),
-                (_, _) => (account.start, account.left.min(account.alive)),
-            });
+    let spans = accounts
+        .iter()
+        .enumerate()
+        .map(|(position, account)| match finding.property {
+            Property::MutualExclusion => account.until(account.lease.floor),
+            Property::LeaseOverrun if position == 0 => {
+                let belief = account.until(account.alive);
+                (belief.0.max(account.lease.floor), belief.1)
+            }
+            Property::LeaseOverrun | Property::LostLock | Property::Liveness => {
+                account.until(account.alive)
+            }
+        });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))
     });

@@ -18,8 +18,14 @@ fn refusal(text: &str) -> String {
     read(text).expect_err("the text is malformed").to_string()
 }
 
-const INVOKE: &str = r#"{"index":0,"time":5,"type":"invoke","process":1,"f":"acquire","key":"k","value":{"owner":"a","lease_ms":2000},"error":null}"#;
-const OK: &str = r#"{"index":1,"time":9,"type":"ok","process":1,"f":"acquire","key":"k","value":{"token":17},"error":null}"#;
+const INVOKE: &str = concat!(
+    r#"{"index":0,"time":5,"type":"invoke","process":1,"f":"acquire","key":"k","#,
+    r#""value":{"owner":"a","lease_ms":2000},"error":null}"#
+);
+const OK: &str = concat!(
+    r#"{"index":1,"time":9,"type":"ok","process":1,"f":"acquire","key":"k","#,
+    r#""value":{"token":17},"error":null}"#
+);
 
 #[test]
 fn the_example_of_the_format_reads_and_writes_back_to_the_same_bytes() {
@@ -67,7 +73,10 @@ fn an_empty_file_and_a_lone_header_are_empty_histories() {
 
 #[test]
 fn unknown_fields_are_kept() {
-    let text = r#"{"index":0,"time":5,"type":"note","process":"nemesis","f":"weather","key":"","value":{"rain":true},"error":null,"node":"n1"}"#;
+    let text = concat!(
+        r#"{"index":0,"time":5,"type":"note","process":"nemesis","f":"weather","key":"","#,
+        r#""value":{"rain":true},"error":null,"node":"n1"}"#
+    );
     let history = read(text).unwrap();
     let event = &history.events[0];
     assert_eq!(event.function, Function::Other("weather".into()));

@@ -74,6 +74,9 @@ fn too_many(mut loans: Vec<Loan>, permits: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     fn loan(start: u64, end: u64, permits: u32, tag: u32) -> Loan {
@@ -82,6 +85,51 @@ mod tests {
             permits,
             tag,
         }
+    }
+
+    #[test]
+    fn random_loans_are_counted_as_one_millisecond_after_the_other_tells() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut violated = 0;
+        for _ in 0..3000 {
+            let mut loans: Vec<Loan> = (0..rng.random_range(1..8))
+                .map(|tag| {
+                    let start = rng.random_range(0..12);
+                    loan(
+                        start,
+                        start + rng.random_range(0..6),
+                        rng.random_range(1..4),
+                        tag,
+                    )
+                })
+                .collect();
+            let held = |cell: u64, loans: &[Loan]| -> u32 {
+                let inside =
+                    |loan: &&Loan| loan.interval.start.0 <= cell && cell < loan.interval.end.0;
+                loans.iter().filter(inside).map(|loan| loan.permits).sum()
+            };
+            let expected = (0..20).any(|cell| held(cell, &loans) > 4);
+            let found = excess(&mut loans, 4, 9);
+            assert_eq!(found.count > 0, expected, "{loans:?}");
+            violated += u32::from(expected);
+            for set in found.first {
+                let named = |without: Option<u32>| -> Vec<Loan> {
+                    let stays = |tag: u32| set.contains(&tag) && Some(tag) != without;
+                    loans
+                        .iter()
+                        .copied()
+                        .filter(|loan| stays(loan.tag))
+                        .collect()
+                };
+                let crowd = |loans: Vec<Loan>| (0..20).any(|cell| held(cell, &loans) > 4);
+                assert!(crowd(named(None)), "{set:?} of {loans:?}");
+                assert!(
+                    set.iter().all(|&tag| !crowd(named(Some(tag)))),
+                    "{set:?} of {loans:?}"
+                );
+            }
+        }
+        assert!((300..2700).contains(&violated), "{violated}");
     }
 
     #[test]

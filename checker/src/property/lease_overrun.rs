@@ -10,7 +10,7 @@
 //! one was not entitled to count on the lock any more. `certain` tells on which side of the
 //! ceiling it lies; an overlap that reaches beyond the ceiling is certain.
 
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, in_order, is_shared};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::hold::Hold;
 use crate::vacuity;
@@ -51,8 +51,9 @@ pub(super) fn judge(case: &Case) -> Ruling {
                 .findings
                 .push(finding(case, group.start + stale, group.start + holder));
         }
-        in_order(&mut ruling.findings);
+        keep_few(&mut ruling.findings);
     }
+    keep_first(&mut ruling.findings);
     ruling
 }
 

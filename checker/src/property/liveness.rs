@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Case, Finding, Ruling, in_order};
+use crate::case::{Case, Finding, Ruling, keep_first};
 use crate::digest::FinalPhase;
 use crate::faults;
 use crate::history::Nanos;
@@ -44,7 +44,7 @@ pub(super) fn judge(case: &Case) -> Ruling {
     }
     judge_waits(case, &mut ruling, &keys);
     ruling.count = ruling.findings.len() as u64;
-    in_order(&mut ruling.findings);
+    keep_first(&mut ruling.findings);
     if !ruling.has_matter {
         let bound = text::length(case.options.bound(None));
         ruling.vacuous = Some(format!(

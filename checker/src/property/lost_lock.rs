@@ -9,7 +9,7 @@
 //! only a refusal that nothing else can explain: the operation was sent after the grant, answered
 //! before the floor, and no other release of the owner was under way.
 
-use crate::case::{Case, Finding, Ruling, in_order};
+use crate::case::{Case, Finding, Ruling, keep_first};
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::operation::{Action, Operation, Outcome};
@@ -24,7 +24,7 @@ pub(super) fn judge(case: &Case) -> Ruling {
         .filter_map(|(at, hold)| finding(case, at, hold))
         .collect();
     let count = findings.len() as u64;
-    in_order(&mut findings);
+    keep_first(&mut findings);
     Ruling {
         engine: "hold-scan",
         has_matter: case.digest.operations.iter().any(is_answer),

@@ -9,7 +9,7 @@
 //! Readers share; of a semaphore, more permits must be out than it has. What a client does after
 //! its lease is not counted here: see the lease overrun.
 
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, in_order, is_shared};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
 use crate::engine::depth::{Loan, excess};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::hold::Hold;
@@ -39,8 +39,9 @@ pub(super) fn judge(case: &Case) -> Ruling {
             let holds: Vec<usize> = set.iter().map(|&at| group.start + at as usize).collect();
             ruling.findings.push(finding(case, holds));
         }
-        in_order(&mut ruling.findings);
+        keep_few(&mut ruling.findings);
     }
+    keep_first(&mut ruling.findings);
     ruling
 }
 

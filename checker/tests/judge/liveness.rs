@@ -41,6 +41,19 @@ fn a_key_that_is_refused_to_the_end_of_the_bound_is_stuck() {
 }
 
 #[test]
+fn the_story_names_a_hold_that_never_ends() {
+    let text = "a acquire 0..20 ok
+                b acquire 30..40 refused
+                final 1000 bound 500
+                b acquire 1010..1600 refused";
+    let witness = &judge(text).properties[&Property::Liveness].witnesses[0];
+    assert_eq!(
+        witness.story[0].text,
+        "a was granted \"lock\", without a lease of its own"
+    );
+}
+
+#[test]
 fn asking_again_and_again_shows_the_same() {
     let ask = |n| format!("b{n} acquire {}..{} refused", 1010 + n * 50, 1011 + n * 50);
     let asks: Vec<String> = (0..10).map(ask).collect();

@@ -2,10 +2,15 @@
 //!
 //! ```text
 //! {"format":"lockstorm-history","version":1}
-//! {"index":0,"time":341187643,"type":"invoke","process":1,"f":"acquire","key":"orders","value":{"owner":"a","lease_ms":2000},"error":null}
-//! {"index":1,"time":341900112,"type":"ok","process":1,"f":"acquire","key":"orders","value":{"token":17},"error":null}
-//! {"index":2,"time":350000000,"type":"note","process":"nemesis","f":"fault","key":"","value":{"fault":{"id":"F1",…}},"error":null}
+//! {"index":0,"time":341187643,"type":"invoke","process":1,"f":"acquire","key":"orders",
+//!  "value":{"owner":"a","lease_ms":2000},"error":null}
+//! {"index":1,"time":341900112,"type":"ok","process":1,"f":"acquire","key":"orders",
+//!  "value":{"token":17},"error":null}
+//! {"index":2,"time":350000000,"type":"note","process":"nemesis","f":"fault","key":"",
+//!  "value":{"fault":{"id":"F1","kind":"kill","phase":"injected","target":"n1"}},"error":null}
 //! ```
+//!
+//! (Each event is one line; they are broken here for the eye.)
 //!
 //! `type`, `process` and `f` must be there. Absent: `index` is the position, `time` the position
 //! in nanoseconds, `key` the empty name, `value` empty, `error` null. A completion may leave out

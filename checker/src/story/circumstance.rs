@@ -1,0 +1,170 @@
+//! The steps around the holds: faults, refusals, and who asked in vain.
+
+use super::teller::{Change, Draft, Teller};
+use crate::history::{FaultPhase, Nanos};
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::operation::{Action, OpId, Operation, Outcome};
+use crate::text;
+use crate::verdict::{FaultSummary, StepKind};
+
+/// Stages told of one fault: twice its whole life.
+const STAGES_MAX: usize = 8;
+
+impl Teller<'_> {
+    pub(super) fn fault(&mut self, fault: &FaultSummary) {
+        let injected = fault.at(FaultPhase::Injected).is_some();
+        let stages = fault.stages.iter().filter(|stage| stage.time <= self.until);
+        for stage in stages.take(STAGES_MAX) {
+            let what = match stage.phase {
+                FaultPhase::Requested if injected => continue,
+                FaultPhase::Requested => "was asked for",
+                FaultPhase::Injected => "was injected",
+                FaultPhase::Observed => "took effect",
+                FaultPhase::Healed => "was healed",
+            };
+            let seen = stage
+                .evidence
+                .as_deref()
+                .map(|seen| format!(": {}", text::prose(seen)));
+            self.drafts.push(Draft {
+                time: stage.time,
+                actor: fault.id.clone(),
+                kind: StepKind::Fault,
+                text: format!(
+                    "fault {} {what}{}",
+                    text::fault(fault),
+                    seen.unwrap_or_default()
+                ),
+                certain: true,
+                evidence: vec![stage.event],
+                change: Change::None,
+            });
+        }
+    }
+
+    /// The last acquire that was refused before `time`: until then the lock did its work.
+    pub(super) fn last_refusal(&mut self, time: Nanos) {
+        let digest = self.case.digest;
+        let first = self.drafts.iter().map(|draft| draft.time).min();
+        let refused = (0..)
+            .map(OpId)
+            .zip(&digest.operations)
+            .filter(|(_, operation)| {
+                let inside = |answered| first <= Some(answered) && answered <= time;
+                operation.key == self.finding.key
+                    && operation.outcome == Outcome::Refused
+                    && operation.answered().is_some_and(inside)
+            });
+        if let Some((id, refused)) = refused.max_by_key(|(_, operation)| operation.answered()) {
+            self.refusal(id, refused);
+        }
+    }
+
+    fn refusal(&mut self, id: OpId, refused: &Operation) {
+        let owner = text::name(self.case.digest.owner(refused.owner));
+        let text = format!("{owner} asked for {} and was refused", self.lock);
+        let answered = refused.answered().unwrap_or(self.until);
+        self.push(answered.min(self.until), owner, StepKind::Refuse, text, id);
+    }
+
+    /// A renewal or release answered "not owner", and who was granted the lock before that.
+    pub(super) fn denial(&mut self) {
+        let (Some(id), Some(&at)) = (self.finding.operation, self.finding.holds.first()) else {
+            return;
+        };
+        let (holds, victim) = (self.case.holds, &self.case.holds[at]);
+        let granted_since = |hold: &&Hold| {
+            let since = victim.core.start < hold.core.start && hold.core.start <= self.until;
+            hold.key == victim.key && hold.owner != victim.owner && since
+        };
+        if let Some(other) = holds
+            .iter()
+            .filter(granted_since)
+            .max_by_key(|hold| hold.core.start)
+        {
+            self.grant(other);
+        }
+        let owner = self.owner(victim);
+        let (verb, kind) = match self.case.digest.operation(id).action {
+            Action::Release => ("release", StepKind::Release),
+            Action::Acquire | Action::Renew | Action::Resource | Action::Other => {
+                ("renew", StepKind::Renew)
+            }
+        };
+        let text = format!(
+            "{owner} asked to {verb} {} and was told that it does not hold it",
+            self.lock
+        );
+        self.push(self.until, owner, kind, text, id);
+        // Both say that it holds no more.
+        if let Some(last) = self.drafts.last_mut() {
+            last.change = Change::Loses;
+        }
+    }
+
+    /// Why nobody gets the lock: who may still have it, what was promised, and who asked.
+    pub(super) fn stuck(&mut self, interval: Interval) {
+        self.suspect(interval.end);
+        let digest = self.case.digest;
+        let phase = digest
+            .final_phase
+            .filter(|phase| phase.time == interval.start);
+        if let Some(phase) = phase {
+            let bound = text::length(self.case.options.bound(phase.bound));
+            self.drafts.push(Draft {
+                time: phase.time,
+                actor: "nemesis".to_owned(),
+                kind: StepKind::Fault,
+                text: format!(
+                    "every fault is healed; {} must be had within {bound}",
+                    self.lock
+                ),
+                certain: true,
+                evidence: vec![phase.event],
+                change: Change::None,
+            });
+        }
+        if let Some(id) = self.finding.operation {
+            let waiting = digest.operation(id);
+            if waiting.outcome == Outcome::Refused {
+                self.refusal(id, waiting);
+            } else {
+                let owner = text::name(digest.owner(waiting.owner));
+                let text = format!("{owner} asked for {} and never had an answer", self.lock);
+                self.push(waiting.invoked, owner, StepKind::Refuse, text, id);
+            }
+        }
+    }
+
+    /// The hold that may have lasted until `end`, the likeliest first: one that has no end.
+    fn suspect(&mut self, end: Nanos) {
+        let lasts = |hold: &&Hold| {
+            let waits = self.finding.operation == Some(hold.acquire);
+            let covers = hold.hull.start < end && hold.possible().end >= end;
+            hold.key == self.finding.key && !waits && covers
+        };
+        let suspects = self.case.holds.iter().filter(lasts);
+        let likeliest = |hold: &&Hold| (hold.possible().end, hold.is_granted(), hold.hull.start);
+        let Some(hold) = suspects.max_by_key(likeliest) else {
+            return;
+        };
+        if hold.is_granted() {
+            self.hold(hold);
+            return;
+        }
+        let owner = self.owner(hold);
+        self.drafts.push(Draft {
+            time: hold.hull.start,
+            text: format!(
+                "{owner} asked for {} and had no answer: it may have taken it",
+                self.lock
+            ),
+            actor: owner,
+            kind: StepKind::Grant,
+            certain: false,
+            evidence: self.events(hold.acquire),
+            change: Change::None,
+        });
+    }
+}

@@ -1,0 +1,160 @@
+//! The steps of one hold: grant, renewal, end of the lease, notice, release.
+
+use super::teller::{Change, Draft, Teller};
+use crate::digest::LostNote;
+use crate::hold::Hold;
+use crate::lease::Lease;
+use crate::operation::{Action, OpId, Outcome};
+use crate::verdict::StepKind;
+use crate::{text, witness};
+
+impl Teller<'_> {
+    pub(super) fn hold(&mut self, hold: &Hold) {
+        self.grant(hold);
+        self.last_renewal(hold);
+        self.expiry(hold);
+        self.notice(hold);
+        if hold.release != self.finding.operation {
+            self.release(hold);
+        }
+    }
+
+    pub(super) fn grant(&mut self, hold: &Hold) {
+        let owner = self.owner(hold);
+        let mut evidence = self.events(hold.acquire);
+        let text = if let Some(proof) = hold.proof {
+            evidence.extend(self.events(proof));
+            let seen = match self.case.digest.operation(proof).action {
+                Action::Renew => "its renewal was granted",
+                Action::Release => "its release was granted",
+                Action::Acquire | Action::Resource | Action::Other => "its token was in use",
+            };
+            format!(
+                "{owner} holds {}: its acquire had no answer, but {seen}",
+                self.lock
+            )
+        } else {
+            let token = hold.token.map(|token| format!(" with token {token}"));
+            let token = token.unwrap_or_default();
+            format!(
+                "{owner} was granted {}{token}, {}",
+                self.lock,
+                self.good_until(hold.acquire)
+            )
+        };
+        self.drafts.push(Draft {
+            time: hold.core.start,
+            actor: owner,
+            kind: StepKind::Grant,
+            text,
+            certain: hold.proof.is_none(),
+            evidence,
+            change: Change::Gains,
+        });
+    }
+
+    /// What the lease says that this acquire or renewal got.
+    fn good_until(&self, id: OpId) -> String {
+        let operation = self.case.digest.operation(id);
+        let drift = self.case.options.drift(&self.case.digest.header);
+        match (operation.lease, operation.answered()) {
+            (Some(length), Some(answered)) => {
+                let lease = Lease::granted(operation.invoked, answered, Some(length), drift);
+                format!("its lease good until {}", text::instant(lease.floor))
+            }
+            (None, _) | (_, None) => "without a lease of its own".to_owned(),
+        }
+    }
+
+    fn last_renewal(&mut self, hold: &Hold) {
+        let digest = self.case.digest;
+        let answered = |id: OpId| digest.operation(id).answered();
+        let mut renewals = witness::operations(self.case, hold);
+        renewals.retain(|&id| {
+            let renewal = digest.operation(id);
+            let granted = renewal.action == Action::Renew && renewal.outcome == Outcome::Ok;
+            granted && answered(id).is_some_and(|answered| answered <= self.until)
+        });
+        let count = renewals.len();
+        let Some((last, time)) = renewals.pop().and_then(|id| Some((id, answered(id)?))) else {
+            return;
+        };
+        let owner = self.owner(hold);
+        let good_until = self.good_until(last);
+        let text = format!(
+            "{owner} renewed {} (renewal {count}), {good_until}",
+            self.lock
+        );
+        self.push(time, owner, StepKind::Renew, text, last);
+    }
+
+    fn expiry(&mut self, hold: &Hold) {
+        let owner = self.owner(hold);
+        let ends = [
+            (
+                hold.lease.floor,
+                "may have run out from here on",
+                Change::None,
+            ),
+            (hold.lease.ceiling, "has certainly run out", Change::Loses),
+        ];
+        for (end, what, change) in ends {
+            let time = end.max(hold.core.start);
+            if time <= self.until && time < hold.core.end {
+                self.drafts.push(Draft {
+                    time,
+                    actor: owner.clone(),
+                    kind: StepKind::Expire,
+                    text: format!("the lease of {owner} on {} {what}", self.lock),
+                    certain: false,
+                    evidence: self.events(hold.acquire),
+                    change,
+                });
+            }
+        }
+    }
+
+    /// The notice that a client lost the lock.
+    fn notice(&mut self, hold: &Hold) {
+        let Some(time) = hold.told_lost.filter(|&told| told <= self.until) else {
+            return;
+        };
+        let notes = &self.case.digest.lost;
+        let same =
+            |note: &&LostNote| (note.key, note.owner, note.time) == (hold.key, hold.owner, time);
+        if let Some(note) = notes.iter().find(same) {
+            let owner = self.owner(hold);
+            self.drafts.push(Draft {
+                time,
+                text: format!("{owner} was told that it lost {}", self.lock),
+                actor: owner,
+                kind: StepKind::Expire,
+                certain: true,
+                evidence: vec![note.event],
+                change: Change::Loses,
+            });
+        }
+    }
+
+    fn release(&mut self, hold: &Hold) {
+        let Some(id) = hold.release else {
+            return;
+        };
+        let release = self.case.digest.operation(id);
+        if release.invoked > self.until {
+            return;
+        }
+        let (owner, lock) = (self.owner(hold), &self.lock);
+        let text = match release.outcome {
+            Outcome::Ok => format!("{owner} released {lock}"),
+            Outcome::NotOwner => {
+                format!("{owner} released {lock}, and was told that it does not hold it")
+            }
+            Outcome::Refused | Outcome::Failed => {
+                format!("{owner} tried in vain to release {lock}")
+            }
+            Outcome::Unknown => format!("{owner} sent its release of {lock}, without an answer"),
+        };
+        self.push(release.invoked, owner, StepKind::Release, text, id);
+    }
+}

@@ -1,0 +1,12 @@
+//! What happened, in numbered steps that end with the contradiction.
+//!
+//! For: the one text that every report prints as it stands. Each sentence cites the events that it
+//! rests on; what is concluded and not read off an event is marked as not certain. Not for:
+//! completeness; a story tells what leads to the contradiction and leaves the rest to the timeline.
+
+mod circumstance;
+mod holder;
+mod steps;
+mod teller;
+
+pub(crate) use teller::story;

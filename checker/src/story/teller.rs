@@ -1,0 +1,114 @@
+//! Gathers the steps of a story.
+
+use crate::case::{Case, Finding};
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::operation::OpId;
+use crate::verdict::{Property, Step, StepKind};
+use crate::{claim, faults, text};
+
+/// Faults told of in one story. Who needs more reads the table of faults.
+const FAULTS_MAX: usize = 12;
+
+/// The story of a finding. `interval` is that of the witness, `scene` begins with its first
+/// acquire.
+pub(crate) fn story(
+    case: &Case,
+    finding: &Finding,
+    interval: Interval,
+    scene: Interval,
+) -> Vec<Step> {
+    let mut teller = Teller {
+        case,
+        finding,
+        lock: text::lock(case.digest.key(finding.key)),
+        until: match finding.property {
+            Property::LostLock => interval.start,
+            Property::MutualExclusion | Property::LeaseOverrun | Property::Liveness => interval.end,
+        },
+        drafts: Vec::new(),
+    };
+    for &at in &finding.holds {
+        teller.hold(&case.holds[at]);
+    }
+    let active = faults::active(case.faults, scene);
+    for fault in active.into_iter().take(FAULTS_MAX) {
+        teller.fault(fault);
+    }
+    match finding.property {
+        Property::MutualExclusion | Property::LeaseOverrun => teller.last_refusal(interval.start),
+        Property::LostLock => teller.denial(),
+        Property::Liveness => teller.stuck(interval),
+    }
+    teller.tell(claim::claim(case, finding, interval))
+}
+
+/// A step before it is numbered.
+pub(super) struct Draft {
+    pub(super) time: Nanos,
+    pub(super) actor: String,
+    pub(super) kind: StepKind,
+    pub(super) text: String,
+    pub(super) certain: bool,
+    pub(super) evidence: Vec<u64>,
+    pub(super) change: Change,
+}
+
+/// What a step changes about who holds, as the clients could know.
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    None,
+    Gains,
+    Loses,
+}
+
+pub(super) struct Teller<'a> {
+    pub(super) case: &'a Case<'a>,
+    pub(super) finding: &'a Finding,
+    pub(super) lock: String,
+    /// The time of the contradiction; what came later explains nothing.
+    pub(super) until: Nanos,
+    pub(super) drafts: Vec<Draft>,
+}
+impl Teller<'_> {
+    pub(super) fn push(
+        &mut self,
+        time: Nanos,
+        actor: String,
+        kind: StepKind,
+        text: String,
+        id: OpId,
+    ) {
+        self.drafts.push(Draft {
+            time,
+            actor,
+            kind,
+            text,
+            certain: true,
+            evidence: self.events(id),
+            change: match kind {
+                StepKind::Release => Change::Loses,
+                StepKind::Grant
+                | StepKind::Refuse
+                | StepKind::Renew
+                | StepKind::Expire
+                | StepKind::Fault
+                | StepKind::Contradiction => Change::None,
+            },
+        });
+    }
+
+    pub(super) fn owner(&self, hold: &Hold) -> String {
+        text::name(self.case.digest.owner(hold.owner))
+    }
+
+    /// The events of an operation.
+    pub(super) fn events(&self, id: OpId) -> Vec<u64> {
+        let operation = self.case.digest.operation(id);
+        let completion = operation.completion.map(|completion| completion.index);
+        std::iter::once(operation.invoke)
+            .chain(completion)
+            .collect()
+    }
+}
