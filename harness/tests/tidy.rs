@@ -239,6 +239,7 @@ fn the_commands_of_the_readme_exist() {
 fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
     let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    assert!(pages.iter().all(|page| page.exists()), "both are there");
     let docs = fs::read_dir(root().join("docs")).expect("there is documentation");
     pages.extend(docs.map(|entry| entry.expect("it can be listed").path()));
     for page in pages

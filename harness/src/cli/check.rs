@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Error};
+use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::{History, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Property, Verdict};
 use serde_json::json;
 
-use super::exit::ExitCode;
+use super::exit::{ExitCode, MissingInput};
 use super::output;
 use crate::folder::HISTORY;
 
@@ -94,7 +94,10 @@ fn read(path: &Path) -> Result<History, Error> {
         path.to_owned()
     };
     let name = path.display().to_string();
-    let file = File::open(&path).with_context(|| format!("cannot open '{name}'"))?;
+    let file = File::open(&path).map_err(|source| MissingInput {
+        path: name.clone(),
+        source,
+    })?;
     Ok(read_jsonl(BufReader::new(file), &name)?)
 }
 
@@ -140,9 +143,12 @@ fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
                 .collect();
             json!({ "file": name, "verdict": analysis.verdict, "properties": properties })
         }
-        Err(error) => {
-            json!({ "file": name, "verdict": "unknown", "properties": {}, "error": format!("{error:#}") })
-        }
+        Err(error) => json!({
+            "file": name,
+            "verdict": Verdict::Unknown,
+            "properties": {},
+            "error": format!("{error:#}"),
+        }),
     }
 }
 

@@ -67,7 +67,7 @@ impl ExitCode {
 
     /// What an error is worth.
     pub fn of(error: &Error) -> Self {
-        if error.is::<Diagnostics>() || error.is::<ReadError>() {
+        if error.is::<Diagnostics>() || error.is::<ReadError>() || error.is::<MissingInput>() {
             return Self::InvalidInput;
         }
         if let Some(error) = error.downcast_ref::<RenderError>() {
@@ -102,6 +102,16 @@ impl From<Outcome> for ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
+
+/// An input that cannot even be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open '{path}': {source}")]
+pub struct MissingInput {
+    /// Which file.
+    pub path: String,
+    /// What the system said.
+    pub source: std::io::Error,
+}
 
 /// Nothing to do.
 #[derive(Debug, thiserror::Error)]

@@ -46,9 +46,13 @@ pub async fn run(
     stage.sink.phase(note).await;
     let first = stage.client_names().len();
     let keys = stage.keys();
+    let probes = keys
+        .iter()
+        .enumerate()
+        .map(|(n, key)| probe(stage, first + n, key, bound));
     tokio::select! {
         () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
-        _ = join_all(keys.iter().enumerate().map(|(n, key)| probe(stage, first + n, key, bound))) => {}
+        _ = join_all(probes) => {}
     }
     if let Some(error) = unhealed.first() {
         Some(Stopped(format!("a fault could not be healed: {error}")))

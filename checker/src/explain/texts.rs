@@ -1,0 +1,25 @@
+//! The texts, each in a file of its own.
+
+use crate::verdict::Property;
+
+impl Property {
+    /// What counts as a violation, in one line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::MutualExclusion => "two owners hold one lock at once, both inside their leases",
+            Self::LostLock => "the service drops a lock before its lease could run out",
+            Self::LeaseOverrun => "a client goes on after its lease while another holds the lock",
+            Self::Liveness => "a free lock cannot be had within a named bound",
+        }
+    }
+
+    /// The long text: definition, whose fault it is, an example, what to do, where it is from.
+    pub const fn explain(self) -> &'static str {
+        match self {
+            Self::MutualExclusion => include_str!("mutual_exclusion.txt"),
+            Self::LostLock => include_str!("lost_lock.txt"),
+            Self::LeaseOverrun => include_str!("lease_overrun.txt"),
+            Self::Liveness => include_str!("liveness.txt"),
+        }
+    }
+}
