@@ -196,9 +196,11 @@ fn a_key_that_is_markup_stays_text_in_every_report() {
     let out = temporary();
     let scenario = out.path().join("hostile.toml");
     let shipped = root().join("scenarios/library/hazards/amnesiac-restart-single.toml");
-    let text = fs::read_to_string(shipped)
-        .expect("the scenario is shipped")
-        .replace("acquire = {", &format!("acquire = {{ key = {HOSTILE:?},"));
+    let mut text = fs::read_to_string(shipped).expect("the scenario is shipped");
+    for step in ["acquire", "renew", "release"] {
+        let with_key = format!("{step} = {{ key = {HOSTILE:?},");
+        text = text.replace(&format!("{step} = {{"), &with_key);
+    }
     assert!(
         text.contains(HOSTILE),
         "the test must ask for the key, or proves nothing"
