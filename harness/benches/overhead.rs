@@ -13,7 +13,7 @@ use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
 use lockstorm_harness::client::{Dialer, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{LockContext, build, delete_if_equal, set_if_absent};
+use lockstorm_harness::locks::{AnyLock, LockContext, delete_if_equal, set_if_absent};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
@@ -21,9 +21,9 @@ use lockstorm_scenarios::{Lock, Single, Span, Token, Topology};
 use tokio::task::JoinSet;
 
 /// Pairs of turns for each number of clients.
-const PAIRS: usize = 7;
+const PAIRS: usize = 15;
 /// Length of one turn.
-const TURN: Duration = Duration::from_secs(2);
+const TURN: Duration = Duration::from_secs(1);
 /// Far beyond a cycle, so that no lease ends.
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -163,7 +163,7 @@ fn session(
         name: name.as_str().into(),
         process: n as u64,
         clients: clients as u64,
-        lock: build(lock, context),
+        lock: AnyLock::new(lock, context),
         lease: LEASE,
         renew_every: None,
         sink: recorder.sink(),

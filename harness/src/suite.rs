@@ -137,7 +137,7 @@ async fn run_cell(
 fn unreached(labels: &CaseLabels, reason: &str) -> NotRun {
     NotRun {
         labels: labels.clone(),
-        reason: reason.to_owned(),
+        reason: format!("{}: {reason}", NotRun::NOT_REACHED),
     }
 }
 

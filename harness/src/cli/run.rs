@@ -91,7 +91,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         folder.display()
     ));
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    let (finished, interrupted) = runtime.block_on(async {
+    let (finished, interrupt) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
         let progress: Arc<dyn progress::Progress> =
             progress::show(args.progress, plan.jobs.len()).into();
@@ -102,7 +102,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
             progress,
         };
         let finished = suite::run(&plan, &folder, &settings, args.fail_fast).await?;
-        Ok::<_, Error>((finished, interrupt.code()))
+        Ok::<_, Error>((finished, interrupt))
     })?;
     print(&finished, &folder, args.format)?;
     let paths = super::report::render(&folder, &formats)?;
@@ -112,7 +112,9 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Finished::Suite(_, Some(error)) = finished {
         return Err(error.into());
     }
-    Ok(interrupted.unwrap_or_else(|| finished.outcome().into()))
+    Ok(interrupt
+        .code()
+        .unwrap_or_else(|| finished.outcome().into()))
 }
 
 /// Turns what was typed into what it means.

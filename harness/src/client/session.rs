@@ -8,7 +8,7 @@ use lockstorm_scenarios::DurationRange;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::locks::{Grant, Lock, Outcome};
+use crate::locks::{AnyLock, Grant, Lock as _, Outcome};
 use crate::recorder::EventSink;
 use crate::seed::draw;
 
@@ -34,7 +34,7 @@ pub struct Session {
     process: u64,
     /// How far apart the processes of one client are: the number of clients.
     stride: u64,
-    lock: Box<dyn Lock>,
+    lock: AnyLock,
     lease_ms: u64,
     renew_every: Option<Duration>,
     sink: EventSink,
@@ -52,7 +52,7 @@ pub struct SessionParts {
     /// The number of clients.
     pub clients: u64,
     /// Its side of the lock.
-    pub lock: Box<dyn Lock>,
+    pub lock: AnyLock,
     /// The lease that it asks for.
     pub lease: Duration,
     /// How often it renews, if it does.
@@ -81,7 +81,8 @@ impl Session {
 
     /// One try to get `key`.
     pub async fn acquire(&mut self, key: &Name) -> Reply {
-        self.invoke(Function::Acquire, key, Some(self.lease_ms))
+        let lease_ms = Some(self.lease_ms);
+        self.record(Kind::Invoke, Function::Acquire, key, lease_ms, None)
             .await;
         let outcome = self.lock.acquire(key).await;
         if matches!(outcome, Outcome::Done(_)) {
@@ -113,7 +114,9 @@ impl Session {
 
     /// Extends the lease of `key`.
     pub async fn renew(&mut self, key: &Name) -> Reply {
-        self.invoke(Function::Renew, key, Some(self.lease_ms)).await;
+        let lease_ms = Some(self.lease_ms);
+        self.record(Kind::Invoke, Function::Renew, key, lease_ms, None)
+            .await;
         let outcome = self.lock.renew(key).await;
         if matches!(outcome, Outcome::Denied) {
             self.held.remove(key);
@@ -127,7 +130,8 @@ impl Session {
     /// Gives `key` back.
     pub async fn release(&mut self, key: &Name) -> Reply {
         self.held.remove(key);
-        self.invoke(Function::Release, key, None).await;
+        self.record(Kind::Invoke, Function::Release, key, None, None)
+            .await;
         let outcome = self.lock.release(key).await;
         self.complete(Function::Release, key, Event::NOT_OWNER, outcome)
             .await
@@ -161,7 +165,7 @@ impl Session {
     /// Records that the client is alive and goes on believing in its holds.
     pub async fn alive(&self) {
         for key in self.held.keys() {
-            self.record(Kind::Note, Function::Alive, key, Value::default(), None)
+            self.record(Kind::Note, Function::Alive, key, None, None)
                 .await;
         }
     }
@@ -180,14 +184,6 @@ impl Session {
             .iter()
             .filter_map(|(key, due)| Some(((*due)?, key.clone())))
             .min()
-    }
-
-    async fn invoke(&self, function: Function, key: &Name, lease_ms: Option<u64>) {
-        let value = Value {
-            lease_ms,
-            ..Value::default()
-        };
-        self.record(Kind::Invoke, function, key, value, None).await;
     }
 
     /// Records the completion of an operation and says what it was.
@@ -210,11 +206,7 @@ impl Session {
                 Reply::Killed,
             ),
         };
-        let value = Value {
-            lease_ms,
-            ..Value::default()
-        };
-        self.record(kind, function, key, value, error).await;
+        self.record(kind, function, key, lease_ms, error).await;
         if kind == Kind::Info {
             self.process += self.stride;
         }
@@ -226,16 +218,26 @@ impl Session {
         kind: Kind,
         function: Function,
         key: &Name,
-        value: Value,
+        lease_ms: Option<u64>,
         error: Option<Name>,
     ) {
-        let value = Value {
-            owner: Some(self.owner.clone()),
-            ..value
-        };
-        let process = Process::Client(self.process);
+        let owner = Some(self.owner.clone());
         self.sink
-            .record(process, kind, function, key.clone(), value, error)
+            .record(Event {
+                index: 0,
+                time: self.sink.clock().now(),
+                kind,
+                process: Process::Client(self.process),
+                function,
+                key: key.clone(),
+                value: Value {
+                    owner,
+                    lease_ms,
+                    ..Value::default()
+                },
+                error,
+                extra: None,
+            })
             .await;
     }
 }

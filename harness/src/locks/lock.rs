@@ -3,28 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use lockstorm_scenarios as scenarios;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::redlock::Redlock;
-use super::setnx::Setnx;
-use super::token::Token;
 use crate::client::{CallError, Dialer};
 use crate::server::Route;
 
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
-#[async_trait]
-pub trait Lock: Send + Sync {
+pub trait Lock: Send {
     /// Asks for `key`; denied means that another holds it.
-    async fn acquire(&mut self, key: &str) -> Outcome<Grant>;
+    fn acquire(&mut self, key: &str) -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// Extends the lease of `key`; denied means that this client does not hold it.
-    async fn renew(&mut self, key: &str) -> Outcome<Grant>;
+    fn renew(&mut self, key: &str) -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// Gives `key` back; denied means that this client did not hold it.
-    async fn release(&mut self, key: &str) -> Outcome<()>;
+    fn release(&mut self, key: &str) -> impl Future<Output = Outcome<()>> + Send;
 }
 
 /// What is granted.
@@ -69,15 +63,6 @@ pub struct LockContext {
     pub route: Arc<Route>,
     /// Where random values come from.
     pub rng: ChaCha8Rng,
-}
-
-/// The lock that a scenario names.
-pub fn build(spec: &scenarios::Lock, context: LockContext) -> Box<dyn Lock> {
-    match spec {
-        scenarios::Lock::Setnx(setnx) => Box::new(Setnx::new(setnx, context)),
-        scenarios::Lock::Token(token) => Box::new(Token::new(token, context)),
-        scenarios::Lock::Redlock(redlock) => Box::new(Redlock::new(redlock, context)),
-    }
 }
 
 /// A value that no other client has: 16 random bytes in hexadecimal.

@@ -3,11 +3,13 @@
 //! For: the algorithms, exactly as their authors state them, weaknesses included. Not for:
 //! retries, which are the session's and recorded as operations of their own.
 
+mod any;
 mod lock;
 mod primary;
 mod redlock;
 mod setnx;
 mod token;
 
-pub use lock::{Grant, Lock, LockContext, Outcome, build};
+pub use any::AnyLock;
+pub use lock::{Grant, Lock, LockContext, Outcome};
 pub use token::{delete_if_equal, set_if_absent};

@@ -8,14 +8,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use futures_util::future::join_all;
 use lockstorm_scenarios as scenarios;
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
 use super::lock::{Grant, Lock, LockContext, Outcome, random_value};
-use super::token::{delete_if_equal, extend_if_equal, set_if_absent, took_effect};
+use super::token::{delete_if_equal, extend_if_equal, remember, set_if_absent, took_effect};
 use crate::client::{CallError, Connection, Dialer};
 
 /// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
@@ -114,14 +113,13 @@ impl Votes {
     }
 }
 
-#[async_trait]
 impl Lock for Redlock {
     async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
         let start = Instant::now();
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
         let withdraw = delete_if_equal(key, &value);
-        self.values.insert(key.to_owned(), value);
+        remember(&mut self.values, key, value);
         let votes = match self.ask_all(&command).await {
             Ok(votes) => votes,
             Err(error) => return error.into(),

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
@@ -41,7 +40,6 @@ impl Setnx {
     }
 }
 
-#[async_trait]
 impl Lock for Setnx {
     async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
         let mut command = redis::cmd("SETNX");

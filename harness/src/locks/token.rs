@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
@@ -87,6 +86,16 @@ pub fn took_effect(reply: &Result<Value, CallError>) -> Option<bool> {
     }
 }
 
+/// Keeps the value of the latest try for `key`, without a new key where there is one.
+pub fn remember(values: &mut HashMap<String, String>, key: &str, value: String) {
+    match values.get_mut(key) {
+        Some(kept) => *kept = value,
+        None => {
+            values.insert(key.to_owned(), value);
+        }
+    }
+}
+
 /// The outcome of a command that takes effect or not.
 fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
     match (took_effect(&reply), reply) {
@@ -97,12 +106,11 @@ fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
     }
 }
 
-#[async_trait]
 impl Lock for Token {
     async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
-        self.values.insert(key.to_owned(), value);
+        remember(&mut self.values, key, value);
         outcome(
             self.primary.call(&command).await,
             Grant { lease: self.lease },

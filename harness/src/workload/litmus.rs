@@ -38,18 +38,54 @@ pub async fn run(
             step.kind()
         ));
         let stop = |why: &str| Stopped(format!("step {} ({}): {why}", n + 1, step.kind()));
-        let ended = tokio::select! {
-            () = stage.interrupt.cancelled() => Err("interrupted".to_owned()),
-            ended = timeout(STEP_WITHIN, take(stage, nemesis, &clients, step)) => {
-                ended.unwrap_or_else(|_| Err(format!("did not end within {STEP_WITHIN:?}")))
-            }
-        };
+        let ended = within_limit(stage, step, take(stage, nemesis, &clients, step)).await;
         if let Err(why) = ended {
             return (clients, Some(stop(&why)));
         }
         nemesis.observe_pending().await;
     }
     (clients, None)
+}
+
+/// Waits for the end of a step, but for no longer than it asks for and a named limit, nor beyond
+/// an interrupt. The nemesis is always waited for: its steps have limits of their own, and a
+/// fault that is left half-way would be healed by nobody.
+async fn within_limit(
+    stage: &Stage,
+    step: &Step,
+    end: impl Future<Output = Result<(), String>>,
+) -> Result<(), String> {
+    let Some(asked_for) = asked_for(step) else {
+        return end.await;
+    };
+    let limit = asked_for + STEP_WITHIN;
+    tokio::select! {
+        () = stage.interrupt.cancelled() => Err("interrupted".to_owned()),
+        ended = timeout(limit, end) => {
+            ended.unwrap_or_else(|_| Err(format!("did not end within {limit:?}")))
+        }
+    }
+}
+
+/// How long a client's step takes if all goes well, as far as it says; `None` for the nemesis's.
+fn asked_for(step: &Step) -> Option<Duration> {
+    match step {
+        Step::Acquire(acquire) => Some(acquire.wait.unwrap_or_default().0),
+        Step::Work(work) => Some(work.length.0),
+        Step::Await(condition) => Some(condition.within.0),
+        Step::Renew(_) | Step::Release(_) => Some(Duration::ZERO),
+        Step::Kill(_)
+        | Step::Restart(_)
+        | Step::Pause(_)
+        | Step::Resume(_)
+        | Step::Cut(_)
+        | Step::Heal(_)
+        | Step::Promote(_)
+        | Step::PauseClient(_)
+        | Step::ResumeClient(_)
+        | Step::KillClient(_)
+        | Step::DeleteKey(_) => None,
+    }
 }
 
 /// Takes one step; the error says in words why the script cannot go on.
@@ -64,7 +100,7 @@ async fn take(
             let order = Order::Acquire {
                 key: acquire.key.as_str().into(),
                 wait: acquire.wait.map(|wait| wait.0),
-                retry: stage.case.clients.retry,
+                retry: stage.retry(),
             };
             let reply = tell(clients, &acquire.client, order).await?;
             expect(acquire_reply(reply), acquire.expect, AcquireReply::Any)

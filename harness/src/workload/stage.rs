@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios::{Case, Step, Workload};
+use lockstorm_scenarios::{Case, DurationRange, Step, Workload};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Dialer, Session, SessionParts};
-use crate::locks::{self, LockContext};
+use crate::locks::{AnyLock, LockContext};
 use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
@@ -81,6 +81,14 @@ impl Stage {
         }
     }
 
+    /// Pauses between the tries of a waiting acquire: the lock's own where it has an opinion.
+    pub fn retry(&self) -> DurationRange {
+        self.case
+            .lock
+            .retry_delay()
+            .unwrap_or(self.case.clients.retry)
+    }
+
     /// How many clients the run has, the probes of the final phase included.
     fn clients_in_all(&self) -> usize {
         self.client_names().len() + self.keys().len()
@@ -104,7 +112,7 @@ impl Stage {
             name: name.into(),
             process: n as u64,
             clients: self.clients_in_all() as u64,
-            lock: locks::build(spec, context),
+            lock: AnyLock::new(spec, context),
             lease: spec.lease().0,
             renew_every: spec.renew_every().map(|every| every.0),
             sink: self.sink.clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_nemesis::{Nemesis, Schedule};
-use lockstorm_scenarios::{Clients, NemesisEntry, Storm};
+use lockstorm_scenarios::{Clients, DurationRange, NemesisEntry, Storm};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use tokio::task::JoinSet;
@@ -68,6 +68,7 @@ fn start_clients(stage: &Stage, over: &CancellationToken, grants: &Arc<AtomicU64
             session: stage.session(&name, n),
             rng: stage.seed.stream(&format!("storm/{name}")),
             habits: stage.case.clients.clone(),
+            retry: stage.retry(),
             keys: keys.clone(),
             grants: grants.clone(),
         };
@@ -101,6 +102,7 @@ struct Worker {
     session: Session,
     rng: ChaCha8Rng,
     habits: Clients,
+    retry: DurationRange,
     keys: Arc<[Name]>,
     grants: Arc<AtomicU64>,
 }
@@ -122,8 +124,8 @@ impl Worker {
     }
 
     async fn round(&mut self, key: &Name) -> Reply {
-        let (wait, retry) = (self.habits.wait.0, self.habits.retry);
-        let reply = self.session.acquire_within(key, wait, retry).await;
+        let wait = self.habits.wait.0;
+        let reply = self.session.acquire_within(key, wait, self.retry).await;
         if reply != Reply::Done {
             return reply;
         }

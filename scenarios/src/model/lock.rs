@@ -114,6 +114,15 @@ impl Lock {
         }
     }
 
+    /// Pause between two tries of a waiting acquire, where the algorithm prescribes one; else it
+    /// is for the clients to choose.
+    pub const fn retry_delay(&self) -> Option<DurationRange> {
+        match self {
+            Self::Setnx(_) | Self::Token(_) => None,
+            Self::Redlock(redlock) => Some(redlock.retry_delay),
+        }
+    }
+
     /// How reports name it: the kind, with ` + renewal` where the lease is extended.
     pub fn label(&self) -> String {
         let name = self.kind().name();
@@ -152,7 +161,9 @@ impl LockKind {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Setnx => "SETNX then EXPIRE, plain DEL: the broken ancestor; promises little",
-            Self::Token => "SET NX PX with a random value, compare-and-delete: safe on one node",
+            Self::Token => {
+                "SET NX PX with a random value, compare-and-delete: exclusive as long as its one server remembers"
+            }
             Self::Redlock => "the Redlock algorithm: a majority of independent nodes",
         }
     }
