@@ -68,6 +68,35 @@ impl Teller<'_> {
         self.push(answered.min(self.until), owner, StepKind::Refuse, text, id);
     }
 
+    /// The last release before `time` by somebody who is none of the holders: where it took the
+    /// lock away from one of them, it is the cause of all that follows.
+    pub(super) fn foreign_release(&mut self, time: Nanos) {
+        let digest = self.case.digest;
+        let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
+        let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
+            return;
+        };
+        let by_another = |operation: &Operation| {
+            let holder = holds.clone().any(|hold| hold.owner == operation.owner);
+            let inside = |answered| since <= answered && answered <= time;
+            operation.key == self.finding.key
+                && operation.action == Action::Release
+                && operation.outcome == Outcome::Ok
+                && !holder
+                && operation.answered().is_some_and(inside)
+        };
+        let releases = (0..).map(OpId).zip(&digest.operations);
+        let last = releases
+            .filter(|(_, operation)| by_another(operation))
+            .max_by_key(|(_, operation)| operation.answered());
+        if let Some((id, release)) = last {
+            let owner = text::name(digest.owner(release.owner));
+            let text = format!("{owner} released {}, and was told that it did", self.lock);
+            let answered = release.answered().unwrap_or(time);
+            self.push(answered, owner, StepKind::Release, text, id);
+        }
+    }
+
     /// A renewal or release answered "not owner", and who was granted the lock before that.
     pub(super) fn denial(&mut self) {
         let (Some(id), Some(&at)) = (self.finding.operation, self.finding.holds.first()) else {

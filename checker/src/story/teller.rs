@@ -37,8 +37,14 @@ pub(crate) fn story(
         teller.fault(fault);
     }
     match finding.property {
-        Property::MutualExclusion | Property::LeaseOverrun => teller.last_refusal(interval.start),
-        Property::LostLock => teller.denial(),
+        Property::MutualExclusion | Property::LeaseOverrun => {
+            teller.foreign_release(interval.start);
+            teller.last_refusal(interval.start);
+        }
+        Property::LostLock => {
+            teller.foreign_release(interval.start);
+            teller.denial();
+        }
         Property::Liveness => teller.stuck(interval),
     }
     teller.tell(claim::claim(case, finding, interval))

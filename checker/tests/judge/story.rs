@@ -160,3 +160,19 @@ fn names_with_markup_or_control_letters_stay_inert() {
         assert!(!line.chars().any(char::is_control), "{line:?}");
     }
 }
+
+/// A plain DEL: the release of a client whose lease is over takes the lock away from another.
+#[test]
+fn a_release_by_somebody_else_is_told_as_what_set_the_second_holder_free() {
+    let text = "c acquire 0..10 ok lease 20
+                b acquire 40..50 ok lease 2000
+                c release 60..70 ok
+                d acquire 80..90 ok lease 2000
+                d release 400..410 ok
+                b release 500..510 ok";
+    let witness = witness(Property::MutualExclusion, text);
+    let told = lines(&witness);
+    let cause = " 2  0.070 s  c released \"lock\", and was told that it did";
+    assert_eq!(told[1], cause, "{told:#?}");
+    assert_eq!(witness.story[1].evidence, [4, 5]);
+}
