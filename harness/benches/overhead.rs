@@ -21,7 +21,7 @@ use lockstorm_scenarios::{Lock, Single, Span, Token, Topology};
 use tokio::task::JoinSet;
 
 /// Pairs of turns for each number of clients.
-const PAIRS: usize = 15;
+const PAIRS: usize = 20;
 /// Length of one turn.
 const TURN: Duration = Duration::from_secs(1);
 /// Far beyond a cycle, so that no lease ends.
@@ -50,9 +50,19 @@ async fn compare(clients: usize) {
     .expect("a server starts");
     let history = folder.path().join("history.jsonl");
     let (mut bare, mut recorded, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..PAIRS {
-        let without = bare_turn(&servers, clients).await;
+    for pair in 0..PAIRS {
+        // Each goes first as often as the other: whoever comes second finds a warmer server.
+        let first = if pair % 2 == 0 {
+            bare_turn(&servers, clients).await
+        } else {
+            0.0
+        };
         let with = recorded_turn(&servers, clients, &history).await;
+        let without = if pair % 2 == 0 {
+            first
+        } else {
+            bare_turn(&servers, clients).await
+        };
         bare.push(without);
         recorded.push(with);
         ratios.push(with / without);

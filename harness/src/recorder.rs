@@ -27,7 +27,7 @@ use crate::clock::RunClock;
 const BUFFER_MAX: usize = 16 << 20;
 /// Least time between two writes. Waking the writer for each event would cost more than all the
 /// rest of the recording; this is what a crash of the harness can lose at the most.
-const WRITE_EVERY: Duration = Duration::from_millis(1);
+const WRITE_EVERY: Duration = Duration::from_millis(2);
 
 /// Where parts of a run put their events; cheap to clone.
 #[derive(Clone)]

@@ -2,6 +2,9 @@
 
 use crate::history::{Event, Function, Header, Kind, Mode, Process, Value};
 
+/// Room for nearly every line, so that it grows once and not field by field.
+const LINE_USUAL: usize = 256;
+
 /// Appends the header line, line end included.
 pub fn write_header(out: &mut Vec<u8>, header: &Header) {
     serde_json::to_writer(&mut *out, header)
@@ -14,6 +17,7 @@ pub fn write_header(out: &mut Vec<u8>, header: &Header) {
 /// Absent optional values are left out; `key`, `value` and `error` are always there, so that
 /// tools which read columns find them.
 pub fn write_event(out: &mut Vec<u8>, event: &Event) {
+    out.reserve(LINE_USUAL);
     out.extend_from_slice(b"{\"index\":");
     number(out, event.index);
     out.extend_from_slice(b",\"time\":");
