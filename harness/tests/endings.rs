@@ -159,3 +159,45 @@ fn two_runs_at_once_do_not_meet() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     }
 }
+
+/// A server that is killed from outside, not by the nemesis: the run has tested something else
+/// than it says, and must not end as expected.
+#[test]
+fn a_server_that_dies_by_itself_makes_the_run_unknown() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let child = lockstorm()
+        .args([
+            "run",
+            "scenarios/library/hazards/control-single.toml",
+            "--set",
+            "step.2.work.for=2s",
+            "--set",
+            "checks.liveness-bound=100ms",
+        ])
+        .args(["--progress", "none", "--out"])
+        .arg(out.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let link = out.path().join("latest");
+    wait_until("a server runs", || {
+        fs::canonicalize(&link).is_ok_and(|folder| !servers_of(&folder).is_empty())
+    });
+    let folder = fs::canonicalize(&link).expect("the link leads to the run folder");
+    wait_until("the script is under way", || {
+        fs::read_to_string(folder.join("history.jsonl")).is_ok_and(|text| text.contains("refused"))
+    });
+    for pid in servers_of(&folder) {
+        kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it is alive");
+    }
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("died by itself"),
+        "{}",
+        stderr(&output)
+    );
+}

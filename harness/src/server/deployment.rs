@@ -116,6 +116,13 @@ impl Servers {
         address
     }
 
+    /// Servers that died though nobody killed them, each with how it ended. A run with one of
+    /// these has tested something else than it says.
+    pub fn casualties(&self) -> Vec<String> {
+        let ended = |node: &Node| Some(format!("{} ended with {}", node.name, node.exited()?));
+        self.nodes.iter().filter_map(ended).collect()
+    }
+
     /// Whether the fabric is in the path.
     pub fn has_fabric(&self) -> bool {
         self.fabric.is_some()

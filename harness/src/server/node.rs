@@ -141,8 +141,8 @@ impl Node {
         self.pid().map(|pid| pid.to_string())
     }
 
-    /// How the server ended, if it ended by itself.
-    fn exited(&self) -> Option<String> {
+    /// How the server ended, if it ended by itself; it then counts as dead.
+    pub fn exited(&self) -> Option<String> {
         let mut child = self.child.lock().expect("no holder panics");
         let status = child.as_mut()?.try_wait().ok()??;
         *child = None;

@@ -20,6 +20,13 @@ pub async fn run(stage: &Stage, mut nemesis: Nemesis) -> Option<Stopped> {
             storm::run(stage, &mut nemesis, storm, entries).await,
         ),
     };
+    let casualties = stage.servers.casualties();
     let unfinished = final_phase::run(stage, &mut nemesis, clients).await;
-    stopped.or(unfinished)
+    // Where a server died by itself, the rest only follows from it.
+    let died = casualties.first().map(|casualty| {
+        Stopped(format!(
+            "a server died by itself: {casualty}; its log says why"
+        ))
+    });
+    died.or(stopped).or(unfinished)
 }
