@@ -41,8 +41,9 @@ impl NodeConfig<'_> {
         set("logfile", &quoted(self.log));
         set("pidfile", "\"\"");
         set("enable-debug-command", "yes");
-        // The default waits 5 s for more replicas before a full synchronisation.
-        set("repl-diskless-sync-delay", "0");
+        // From disk: after a diskless synchronisation a primary holds its writes back until the
+        // replica speaks, which it does once a second.
+        set("repl-diskless-sync", "no");
         // A cut replication link shows within a second, at the primary's next ping.
         set("repl-ping-replica-period", "1");
         for (key, value) in persistence(self.persistence) {

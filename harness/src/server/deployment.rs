@@ -142,18 +142,18 @@ impl Servers {
         let primary = &self.nodes[0];
         let deadline = Instant::now() + IN_STEP_WITHIN;
         loop {
-            let info = probe::ask(primary.private, &["INFO", "replication"]).await;
-            let online = info
-                .as_ref()
-                .map_or(0, |text| text.matches("state=online").count());
-            if online == replicated.replicas as usize {
+            let reached = probe::replicas_in_step(primary.private).await;
+            if reached == Ok(i64::from(replicated.replicas)) {
                 return Ok(());
             }
             if Instant::now() > deadline {
                 return Err(EnvironmentError::NotReady {
                     node: primary.name.clone(),
                     address: primary.private.to_string(),
-                    reason: format!("{online} of {} replicas are in step", replicated.replicas),
+                    reason: match reached {
+                        Ok(n) => format!("{n} of {} replicas are in step", replicated.replicas),
+                        Err(reason) => reason,
+                    },
                 });
             }
             sleep(POLL).await;

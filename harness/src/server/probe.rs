@@ -11,6 +11,8 @@ use crate::client::Wire;
 
 /// How long a probe waits for a connection and for each reply.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long replicas may take to acknowledge, each time they are asked to.
+const WAIT_WITHIN: Duration = Duration::from_millis(20);
 /// Round trips measured; the median is reported.
 const ROUND_TRIPS: usize = 101;
 
@@ -34,6 +36,34 @@ pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
     })
     .await
     .unwrap_or_else(|_| Err(format!("no reply within {PROBE_TIMEOUT:?}")))
+}
+
+/// How many replicas of the primary at `address` get what is written there, now.
+///
+/// INFO is no proof: it calls a replica online once the first synchronisation is sent, while
+/// writes may wait up to a second more for the replica to say that it is ready for them. What
+/// proves it is something that is replicated and touches no key, and WAIT on the same connection.
+pub async fn replicas_in_step(address: SocketAddr) -> Result<i64, String> {
+    let asked = async {
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut wire = Wire::open(stream)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut send =
+            async |command: &Cmd| wire.send(command).await.map_err(|error| error.to_string());
+        send(redis::cmd("PUBLISH").arg("lockstorm").arg("")).await?;
+        let all = i64::from(i32::MAX);
+        let within = WAIT_WITHIN.as_millis() as u64;
+        match send(redis::cmd("WAIT").arg(all).arg(within)).await? {
+            Value::Int(reached) => Ok(reached),
+            odd => Err(format!("WAIT was answered {odd:?}")),
+        }
+    };
+    timeout(PROBE_TIMEOUT, asked)
+        .await
+        .unwrap_or_else(|_| Err(format!("no reply within {PROBE_TIMEOUT:?}")))
 }
 
 /// A reply as text: strings as they stand, arrays line by line.
