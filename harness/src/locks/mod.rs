@@ -12,4 +12,6 @@ mod token;
 
 pub use any::AnyLock;
 pub use lock::{Grant, Lock, LockContext, Outcome};
-pub use token::{delete_if_equal, set_if_absent};
+pub use redlock::Redlock;
+pub use setnx::Setnx;
+pub use token::{Token, delete_if_equal, set_if_absent};
