@@ -87,8 +87,8 @@ pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
     denied.outcome == Outcome::NotOwner && inside && !released
 }
 
-/// Whether the operation of the witness is an acquire that was not granted, and nobody was granted
-/// the lock in the interval of the witness.
+/// Whether the operation of the witness is an acquire that was not granted in the interval of the
+/// witness, and nobody else was granted the lock in it.
 pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
     let Some(waiting) = finding.operation.map(|id| case.digest.operation(id)) else {
         return false;
@@ -100,7 +100,10 @@ pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
             && operation.is_grant()
             && operation.answered().is_some_and(inside)
     });
-    waiting.action == Action::Acquire && !waiting.is_grant() && !granted
+    let late = waiting
+        .answered()
+        .is_some_and(|answered| answered > finding.interval.end);
+    waiting.action == Action::Acquire && (late || !waiting.is_grant()) && !granted
 }
 
 fn account(case: &Case, at: usize) -> Option<Account> {

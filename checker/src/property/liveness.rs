@@ -2,8 +2,9 @@
 //!
 //! Two readings, each with its own evidence:
 //! - **The final phase.** Every fault is healed and every holder was asked to release. Each key
-//!   that was ever asked for must be granted to somebody within the bound. Refused to the end of
-//!   the bound, it is stuck; not asked for, or left without an answer, nobody can tell.
+//!   that was ever asked for must be granted to somebody within the bound. Refused or left waiting
+//!   to the end of the bound, it is stuck, unless a lease from before was still running; not asked
+//!   for, or given up by who asked, nobody can tell.
 //! - **A wait.** An acquire that is refused after a long wait, or never answered, while the lock
 //!   was certainly free for longer than the bound: outside every hold that may have existed, and
 //!   outside every fault, for a lock need not be had from a server that is down.
@@ -70,30 +71,25 @@ fn acquires_by_key(case: &Case) -> BTreeMap<KeyId, Acquires> {
 fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, acquires: &[OpId]) {
     let bound = case.options.bound(phase.bound);
     let window = Interval::new(phase.time, phase.time + bound);
-    let mut last_refusal: Option<(Nanos, OpId)> = None;
-    let mut asked = false;
-    for &id in acquires {
-        let acquire = case.digest.operation(id);
-        let until = acquire
-            .completion
-            .map_or(Nanos::MAX, |completion| completion.time);
-        if !Interval::new(acquire.invoked, until).touches(window) {
-            continue;
-        }
-        asked = true;
-        match (acquire.outcome, acquire.answered()) {
-            (Outcome::Ok, Some(granted)) if granted <= window.end => return,
-            (Outcome::Refused, Some(refused)) => {
-                last_refusal = last_refusal.max(Some((refused, id)));
-            }
-            (Outcome::Ok | Outcome::NotOwner | Outcome::Failed | Outcome::Unknown, _)
-            | (Outcome::Refused, None) => {}
-        }
+    let tries: Vec<(OpId, &Operation)> = acquires
+        .iter()
+        .map(|&id| (id, case.digest.operation(id)))
+        .filter(|(_, acquire)| until(acquire) >= window.start)
+        .collect();
+    let asked = tries
+        .iter()
+        .any(|(_, attempt)| attempt.invoked <= window.end);
+    let granted = |attempt: &Operation| attempt.is_grant() && until(attempt) <= window.end;
+    if tries.iter().any(|(_, attempt)| granted(attempt)) {
+        return;
     }
-    let (part, whole) = LAST_REFUSAL_SHARE;
-    let late = Nanos(bound.0 / whole * part);
-    match last_refusal {
-        Some((refused, id)) if refused >= phase.time + late => ruling.findings.push(Finding {
+    let vain = Vain::of(case, key, window, &tries);
+    let last = tries
+        .iter()
+        .filter_map(|&(id, attempt)| Some((vain.shown_by(attempt)?, id)))
+        .max();
+    match last {
+        Some((_, id)) if asked => ruling.findings.push(Finding {
             property: Property::Liveness,
             key,
             holds: Vec::new(),
@@ -113,6 +109,98 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
                 .get_or_insert_with(|| format!("{lock} {why}"));
         }
     }
+}
+
+/// When an acquire shows that a key, which nobody was granted in the final phase, is stuck.
+struct Vain {
+    window: Interval,
+    /// How much of the bound somebody must have waited.
+    share: Nanos,
+    /// When the leases from before have run out; a refusal until then is in order.
+    free: Nanos,
+    /// When somebody asked who may have got the lock after the bound.
+    taken: Nanos,
+    /// Until when waiting without an answer counts: the end of the bound, if the history reaches
+    /// it and no fault was left that may have kept the answer back.
+    patience: Option<Nanos>,
+}
+
+impl Vain {
+    fn of(case: &Case, key: KeyId, window: Interval, tries: &[(OpId, &Operation)]) -> Self {
+        let (part, whole) = LAST_REFUSAL_SHARE;
+        let took_later = |acquire: &&Operation| match acquire.outcome {
+            Outcome::Ok => true,
+            Outcome::Unknown => acquire.invoked > window.end,
+            Outcome::Refused | Outcome::NotOwner | Outcome::Failed => false,
+        };
+        let mut faulty = case.faults.iter().filter_map(faults::window);
+        let calm = !faulty.any(|fault| fault.overlaps(window));
+        let later = tries.iter().map(|&(_, acquire)| acquire);
+        Self {
+            window,
+            share: Nanos((window.length().0 / whole).saturating_mul(part)),
+            free: leases_end(case, key, window),
+            taken: later
+                .filter(took_later)
+                .map(|acquire| acquire.invoked)
+                .min()
+                .unwrap_or(Nanos::MAX),
+            patience: (calm && case.digest.end >= window.end).then_some(window.end),
+        }
+    }
+
+    /// Until when `acquire` waited in vain, if for long enough.
+    fn shown_by(&self, acquire: &Operation) -> Option<Nanos> {
+        let since = acquire.invoked.max(self.free).max(self.window.start);
+        match (acquire.outcome, acquire.completion) {
+            (Outcome::Refused, Some(refused)) => {
+                let late = refused.time >= self.window.start + self.share;
+                let free = acquire.invoked > self.free || refused.time >= self.free + self.share;
+                let alone = acquire.invoked <= self.window.end || refused.time < self.taken;
+                (late && free && alone).then_some(refused.time)
+            }
+            (Outcome::Ok, Some(_)) => self
+                .patience
+                .filter(|&patience| since + self.share <= patience),
+            // Who asked before and has no completion may have died of a fault.
+            (Outcome::Unknown, None) => self.patience.filter(|&patience| {
+                acquire.invoked >= self.window.start && since + self.share <= patience
+            }),
+            (Outcome::Refused | Outcome::Ok, None)
+            | (Outcome::Unknown, Some(_))
+            | (Outcome::NotOwner | Outcome::Failed, _) => None,
+        }
+    }
+}
+
+/// When the last lease on `key` that was asked for in time has run out. A hold without a lease
+/// does not count: in the final phase every holder was asked to release.
+fn leases_end(case: &Case, key: KeyId, window: Interval) -> Nanos {
+    let drift = case.options.drift(&case.digest.header);
+    let end = |hold: &crate::Hold| {
+        if hold.is_granted() {
+            let counts = hold.is_leased() && hold.core.start <= window.end;
+            return counts.then(|| hold.possible().end);
+        }
+        let acquire = case.digest.operation(hold.acquire);
+        let asked = acquire
+            .completion
+            .map_or(acquire.invoked, |given_up| given_up.time);
+        let length = acquire.lease.filter(|_| asked <= window.end)?;
+        Some(asked + length + drift.of(length))
+    };
+    let first = case.holds.partition_point(|hold| hold.key < key);
+    let holds = case.holds[first..]
+        .iter()
+        .take_while(|hold| hold.key == key);
+    holds.filter_map(end).max().unwrap_or(Nanos(0))
+}
+
+/// How long an acquire was under way.
+fn until(acquire: &Operation) -> Nanos {
+    acquire
+        .completion
+        .map_or(Nanos::MAX, |completion| completion.time)
 }
 
 /// Long waits for a lock that was free.

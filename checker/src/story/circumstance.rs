@@ -160,7 +160,12 @@ impl Teller<'_> {
                 self.refusal(id, waiting);
             } else {
                 let owner = text::name(digest.owner(waiting.owner));
-                let text = format!("{owner} asked for {} and never had an answer", self.lock);
+                let answer = if waiting.is_grant() {
+                    "was granted it too late"
+                } else {
+                    "never had an answer"
+                };
+                let text = format!("{owner} asked for {} and {answer}", self.lock);
                 self.push(waiting.invoked, owner, StepKind::Refuse, text, id);
             }
         }

@@ -95,6 +95,70 @@ fn who_does_not_ask_or_gets_no_answer_shows_nothing() {
 }
 
 #[test]
+fn who_waits_through_the_bound_shows_that_it_is_stuck_whatever_comes_later() {
+    for (wait, story) in [
+        (
+            "1010..1501 ok",
+            "b asked for \"lock\" and was granted it too late",
+        ),
+        (
+            "1010..? pending\n c alive 1500",
+            "b asked for \"lock\" and never had an answer",
+        ),
+    ] {
+        let text = format!("{CRASHED} b acquire {wait}");
+        assert_eq!(judged(&text), (Verdict::Violated, 1), "{wait}");
+        let witness = &judge(&text).properties[&Property::Liveness].witnesses[0];
+        assert!(
+            witness.story.iter().any(|step| step.text == story),
+            "{wait}"
+        );
+    }
+    for near in [
+        "1051..1501 ok",
+        "1010..? pending\n c alive 1499",
+        "900..? pending\n c alive 1600",
+        "1010..1501 ok\n fault F1 kill n1 injected 1400",
+    ] {
+        let text = format!("{CRASHED} b acquire {near}");
+        assert_eq!(judged(&text).0, Verdict::Unknown, "near miss: {near}");
+    }
+}
+
+#[test]
+fn a_refusal_after_the_bound_counts_if_nobody_can_have_been_granted_the_lock_since() {
+    let text = format!("{CRASHED} b acquire 1010..1020 refused\n c acquire 1600..1610 refused");
+    assert_eq!(judged(&text), (Verdict::Violated, 1));
+    for other in ["1590..1605 ok", "1590..1605 info"] {
+        let taken = format!("{text}\n d acquire {other}");
+        assert_eq!(judged(&taken).0, Verdict::Unknown, "{other}");
+    }
+    let idle = text.replace("b acquire 1010..1020 refused", "");
+    assert_eq!(judged(&idle).0, Verdict::Unknown, "nobody asked in time");
+}
+
+#[test]
+fn a_lease_that_is_still_running_explains_the_refusals_of_the_final_phase() {
+    let text = |lease: u64, more: &str| {
+        format!(
+            "a acquire 900..910 ok lease {lease}
+             final 1000 bound 500
+             b acquire 1010..1020 refused
+             {more}
+             b acquire 1480..1490 refused"
+        )
+    };
+    assert_eq!(judged(&text(570, "")).0, Verdict::Unknown);
+    assert_eq!(judged(&text(569, "")), (Verdict::Violated, 1), "near miss");
+    let renewed = "a renew 990..1100 info lease 400";
+    assert_eq!(judged(&text(100, renewed)).0, Verdict::Unknown);
+    let unanswered = text(570, "").replace("910 ok", "910 info");
+    assert_eq!(judged(&unanswered).0, Verdict::Unknown);
+    let released = text(570, "a release 920..930 ok");
+    assert_eq!(judged(&released), (Verdict::Violated, 1));
+}
+
+#[test]
 fn one_stuck_key_is_enough_and_one_untried_key_is_told() {
     let text = "a acquire 0..10 ok key x
                 a release 20..30 ok key x
