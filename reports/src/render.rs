@@ -97,6 +97,12 @@ impl Rendered {
         Ok(())
     }
 
+    /// What a picture leaves out, with its name, for the reader does not see the picture.
+    fn note(&mut self, name: &str, note: Option<String>) {
+        self.notes
+            .extend(note.map(|note| format!("{name}: {note}")));
+    }
+
     fn draw(
         &mut self,
         folder: &Path,
@@ -204,11 +210,11 @@ fn draw_run(
     );
     let title = first.map_or_else(|| words::sentence(run), |witness| witness.claim.clone());
     let picture = plots::titled(timeline.drawing, &title, &below);
-    rendered.notes.extend(timeline.note);
+    rendered.note("timeline.png", timeline.note);
     rendered.draw(folder, "timeline.png", &picture)?;
     if let Some(latency) = plots::latency(trace, faults) {
         let picture = plots::titled(latency.drawing, "Latency of acquires", &below);
-        rendered.notes.extend(latency.note);
+        rendered.note("latency.png", latency.note);
         rendered.draw(folder, "latency.png", &picture)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use lockstorm_checker::{Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
-use crate::model::{ExpectationResult, Outcome, RunRecord};
+use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
 
 /// Glyph of a verdict: its second channel beside the colour.
 pub(crate) const fn glyph(verdict: Verdict) -> char {
@@ -48,24 +48,29 @@ pub(crate) fn property(property: Property) -> String {
     property.name().replace('-', " ")
 }
 
-/// An instant of the run: `4.021 s`.
+/// An instant of the run: `4.021 s`. Cut off, not rounded, as in the sentences of the stories:
+/// one instant must not have two figures on one page.
 pub(crate) fn instant(at: Nanos) -> String {
     if at == Nanos::MAX {
         "never".to_owned()
     } else {
-        format!("{:.3} s", at.as_secs_f64())
+        seconds(at.0)
     }
 }
 
-/// A length of time with the unit that suits it: `1.619 s`, `12.3 ms`, `85 µs`.
+/// Whole milliseconds as seconds.
+fn seconds(ns: u64) -> String {
+    let ms = ns / 1_000_000;
+    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
+}
+
+/// A length of time with the unit that suits it, cut off as an instant is: `1.619 s`, `12.3 ms`, `85 µs`.
 pub(crate) fn length(ns: u64) -> String {
-    let value = ns as f64;
-    if ns >= 1_000_000_000 {
-        format!("{:.3} s", value / 1e9)
-    } else if ns >= 1_000_000 {
-        format!("{:.1} ms", value / 1e6)
-    } else {
-        format!("{:.0} µs", value / 1e3)
+    let us = ns / 1_000;
+    match us {
+        1_000_000.. => seconds(ns),
+        1_000..1_000_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
+        0..1_000 => format!("{us} µs"),
     }
 }
 
@@ -91,6 +96,15 @@ pub(crate) fn evidence(events: &[u64]) -> String {
 /// Name of a cell: `token on replicated (1 replica) · failover`.
 pub(crate) fn cell_name(labels: &CaseLabels) -> String {
     format!("{} on {} · {}", labels.lock, labels.topology, labels.hazard)
+}
+
+/// How many runs a suite ended before, as the end of a sentence; empty for one that ended well.
+pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
+    let missing = suite.not_run.iter().filter(|run| run.was_not_reached());
+    match missing.count() {
+        0 => String::new(),
+        n => format!("; {n} not reached"),
+    }
 }
 
 /// One plain sentence about a run: what came of it.
@@ -144,12 +158,14 @@ mod tests {
         assert_eq!(length(1_619_000_000), "1.619 s");
         assert_eq!(length(12_340_000), "12.3 ms");
         assert_eq!(length(85_000), "85 µs");
+        assert_eq!(length(999_999_999), "999.9 ms");
     }
 
     #[test]
     fn an_instant_that_never_comes_is_called_so() {
         assert_eq!(instant(Nanos::MAX), "never");
         assert_eq!(instant(Nanos::from_millis(4021)), "4.021 s");
+        assert_eq!(instant(Nanos(988_900_000)), "0.988 s");
     }
 
     #[test]

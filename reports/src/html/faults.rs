@@ -19,7 +19,7 @@ pub(super) fn section(run: &RunRecord) -> Markup {
             p.none { "No fault was injected." }
         } @else {
             div.scroll tabindex="0" {
-                table {
+                table.faults {
                     thead { tr {
                         th scope="col" { "Fault" }
                         th scope="col" { "Target" }

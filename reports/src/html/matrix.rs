@@ -11,8 +11,9 @@ use crate::model::{SuiteRecord, SuiteRun};
 use crate::words;
 
 const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell says in how many \
-                   runs a violation was found, and of what; it leads to the run. A framed cell is \
-                   not as its scenario expects.";
+                   runs a violation was found, and of what, and, of several runs, how often one is \
+                   likely (95 % interval); it leads to the run. A framed cell is not as its \
+                   scenario expects.";
 
 fn table(suite: &SuiteRecord) -> Markup {
     let grid = Grid::new(suite);
@@ -87,13 +88,12 @@ fn ran(cell: &Cell, tally: &Tally) -> Markup {
     html! {
         td.ran.(class(tally.verdict)).unexpected[cell.is_unexpected()] {
             a href=[address] {
-                (icon(tally.verdict))
-                span.headline { (cell.headline()) }
+                span.headline { (icon(tally.verdict)) (cell.headline()) }
                 @if !detail.is_empty() { span.detail { (detail) } }
                 @if tally.runs.len() > 1 {
                     @let (low, high) = tally.rate_interval();
-                    span.detail title="share of violated runs: Wilson's interval, 95 %" {
-                        (format!("rate {low:.0}–{high:.0} %"))
+                    span.detail title="share of violated runs: Wilson interval, 95 %" {
+                        (format!("likely {low:.0}–{high:.0} %"))
                     }
                 }
                 @if cell.is_unexpected() { span.flag { "not as expected" } }

@@ -139,7 +139,7 @@ pub(super) fn of_suite(suite: &SuiteRecord) -> Markup {
                     (met) " of " (words::count(total, "run")) " as their scenarios expect: "
                     (count(Verdict::Violated)) " violated, "
                     (count(Verdict::Valid)) " without a violation found, "
-                    (count(Verdict::Unknown)) " unknown."
+                    (count(Verdict::Unknown)) " unknown" (words::not_reached(suite)) "."
                 }
             }
             dl.facts {

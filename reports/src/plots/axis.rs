@@ -16,6 +16,8 @@ pub(super) const SMALL: f64 = 12.0;
 const TICKS_MAX: f64 = 9.0;
 /// Rows of the fault strip; further faults are drawn as bands without a name.
 pub(super) const FAULT_ROWS_MAX: usize = 12;
+/// From the middle of a story's number to a name beside it: half a disc and a blank.
+const DISC_ROOM: f64 = 13.0;
 /// Height of a row of the fault strip.
 pub(super) const FAULT_ROW: f64 = 18.0;
 
@@ -114,12 +116,20 @@ pub(super) fn fault_bands(
     }
 }
 
-/// One named row for each fault. `indent` leaves room for the numbers of a story.
+/// What the strip leaves out: faults beyond its rows have a band and no name.
+pub(super) fn faults_note(faults: &[(&FaultSummary, (Nanos, Nanos))]) -> Option<String> {
+    let total = faults.len();
+    (total > FAULT_ROWS_MAX)
+        .then(|| format!("Naming only the first {FAULT_ROWS_MAX} of {total} faults."))
+}
+
+/// One named row for each fault; `discs` are the numbers of a story, which the names keep clear of.
 pub(super) fn fault_strip(
     drawing: &mut Drawing,
     faults: &[(&FaultSummary, (Nanos, Nanos))],
     scale: &TimeScale,
-    (top, indent): (f64, f64),
+    top: f64,
+    discs: &[(f64, f64)],
 ) {
     for (row, (fault, span)) in faults.iter().take(FAULT_ROWS_MAX).enumerate() {
         let y = top + row as f64 * FAULT_ROW;
@@ -128,7 +138,9 @@ pub(super) fn fault_strip(
         let name = fault_name(fault);
         drawing.titled(area, Fill::Plain(Ink::Fault, 0.38), Some(name.clone()));
         let style = TextStyle::new(SMALL, Ink::Text);
-        let (at, anchor) = label_place(&name, from + indent, scale);
+        let in_row = |disc: &&(f64, f64)| (y..y + FAULT_ROW).contains(&disc.1);
+        let discs: Vec<f64> = discs.iter().filter(in_row).map(|disc| disc.0).collect();
+        let (at, anchor) = label_place(&name, from + 6.0, &discs, scale);
         let room = (scale.right - scale.left).max(0.0);
         let text = font::fitted_in_page(&name, SMALL, false, room);
         drawing.text((at, y + 12.5), text, style.anchored(anchor));
@@ -144,9 +156,17 @@ pub(super) fn fault_name(fault: &FaultSummary) -> String {
     format!("{} {} {}{warning}", fault.id, fault.kind, fault.target)
 }
 
-/// From the beginning of its bar, or up to the edge where the picture ends too early for it.
-fn label_place(name: &str, start: f64, scale: &TimeScale) -> (f64, Anchor) {
-    if start + font::width_in_page(name, SMALL, false) <= scale.right {
+/// From the beginning of its bar, past the discs in its way, or up to the edge where the picture
+/// ends too early for it. The discs go from left to right.
+fn label_place(name: &str, start: f64, discs: &[f64], scale: &TimeScale) -> (f64, Anchor) {
+    let width = font::width_in_page(name, SMALL, false);
+    let mut start = start;
+    for disc in discs {
+        if (start - DISC_ROOM..start + width + DISC_ROOM).contains(disc) {
+            start = disc + DISC_ROOM;
+        }
+    }
+    if start + width <= scale.right {
         (start, Anchor::Start)
     } else {
         (scale.right - 4.0, Anchor::End)
@@ -205,6 +225,15 @@ mod tests {
     fn what_never_ends_is_drawn_to_the_edge_of_the_window() {
         assert!((SCALE.x(Nanos::MAX) - 900.0).abs() < 1e-9);
         assert!((SCALE.x(Nanos(0)) - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_name_of_a_fault_keeps_clear_of_the_numbers_on_it() {
+        let place = |discs: &[f64]| label_place("F1 restart primary", 206.0, discs, &SCALE).0;
+        assert!((place(&[]) - 206.0).abs() < 1e-9);
+        assert!((place(&[201.0, 218.0, 235.0]) - 248.0).abs() < 1e-9);
+        // One beyond the end of the name is in nobody's way.
+        assert!((place(&[201.0, 700.0]) - 214.0).abs() < 1e-9);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::FaultSummary;
 
 use super::axis::{
-    FAULT_ROW, FAULT_ROWS_MAX, Key, SMALL, TimeScale, WIDTH, fault_bands, fault_strip,
+    FAULT_ROW, FAULT_ROWS_MAX, Key, SMALL, TimeScale, WIDTH, fault_bands, fault_strip, faults_note,
     faults_shown, legend, time_axis,
 };
 use super::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
@@ -76,10 +76,10 @@ pub(crate) fn latency(trace: &Trace, faults: &[FaultSummary]) -> Option<Latency>
     let full = Area::between((0.0, WIDTH), 0.0, drawing.height);
     drawing.area(full, Fill::Plain(Ink::Paper, 1.0));
     fault_bands(&mut drawing, &faults, &scale, (8.0, bottom));
-    fault_strip(&mut drawing, &faults, &scale, (8.0, 6.0));
+    fault_strip(&mut drawing, &faults, &scale, 8.0, &[]);
     time_axis(&mut drawing, &scale, top, bottom);
     decades.axis(&mut drawing, &scale, (top, bottom));
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = faults_note(&faults).into_iter().collect();
     let mut keys = Vec::new();
     for (answer, mark, ink) in KINDS {
         let of_kind = trace.requests.iter().filter(|r| r.answer == answer);
@@ -91,7 +91,10 @@ pub(crate) fn latency(trace: &Trace, faults: &[FaultSummary]) -> Option<Latency>
         if every > 1 {
             let word = answer_words(answer);
             let drawn = points.len().div_ceil(every);
-            notes.push(format!("Showing only {drawn} of {} {word}.", points.len()));
+            notes.push(format!(
+                "Showing only {drawn} of {} acquires marked {word}.",
+                points.len()
+            ));
         }
         for request in points.into_iter().step_by(every) {
             let at = (
@@ -225,7 +228,10 @@ mod tests {
             ..Trace::default()
         };
         let latency = latency(&trace, &[]).unwrap();
-        assert_eq!(latency.note.unwrap(), "Showing only 1000 of 5000 granted.");
+        assert_eq!(
+            latency.note.unwrap(),
+            "Showing only 1000 of 5000 acquires marked granted."
+        );
         let crosses = latency.drawing.shapes.iter().filter(|shape| {
             let point = matches!(
                 shape,

@@ -17,7 +17,8 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
             many => format!(" {many} times"),
         };
         let name = words::property(*property);
-        let sentence = format!("{glyph} {name}: {verdict}{count} ({})", judgement.engine);
+        let word = words::verdict(verdict);
+        let sentence = format!("{glyph} {name}: {word}{count} ({})", judgement.engine);
         text.indented(2, Tone::of(verdict), &sentence);
         text.indented(
             4,
@@ -41,7 +42,7 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
     text.ending(
         "verdict",
         Tone::of(verdict),
-        &format!("{} {verdict}", words::glyph(verdict)),
+        &format!("{} {}", words::glyph(verdict), words::verdict(verdict)),
     );
     text.done()
 }

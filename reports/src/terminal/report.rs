@@ -32,13 +32,15 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     text.done()
 }
 
-/// A suite as text: the table of locks and hazards, the stories, and the verdict line last.
+/// A suite as text: the stories, then the table of locks and hazards, which is what is still on
+/// the screen at the end, and the verdict line last.
 pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
     let mut text = Text::new(options);
     let title = format!("{} · seed {}", suite.name, suite.seed);
     text.line(Tone::Heading, &title);
     text.line(Tone::Plain, &suite.description);
     text.blank();
+    text.findings(&Findings::of_suite(suite));
     let grid = Grid::new(suite);
     let table = table(&grid);
     text.push(&table.render(text.width, text.paint));
@@ -49,18 +51,14 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
          ! not as expected",
     );
     text.blank();
-    text.findings(&Findings::of_suite(suite));
     let met = suite
         .runs
         .iter()
         .filter(|run| run.record.outcome == Outcome::AsExpected)
         .count();
     let runs = words::count(suite.runs.len() as u64, "run");
-    text.ending(
-        "verdict",
-        Tone::Plain,
-        &format!("{met} of {runs} as expected"),
-    );
+    let verdict = format!("{met} of {runs} as expected{}", words::not_reached(suite));
+    text.ending("verdict", Tone::Plain, &verdict);
     text.outcome(suite.outcome());
     text.ending("repeat", Tone::Plain, &suite.rerun);
     text.done()

@@ -1,6 +1,6 @@
 //! A timeline under construction: each method draws one kind of thing.
 
-use lockstorm_checker::verdict::{FaultSummary, StepKind, Witness};
+use lockstorm_checker::verdict::{FaultSummary, Step, StepKind, Witness};
 use lockstorm_checker::{Nanos, Property};
 
 use super::super::axis::{FAULT_ROW, FAULT_ROWS_MAX, Key, SMALL, TimeScale, legend};
@@ -17,6 +17,12 @@ pub(super) const LANE: f64 = 50.0;
 const BAR: f64 = 20.0;
 /// Least distance of two step numbers in one row, from middle to middle: a disc and a hair.
 const NUMBER_GAP: f64 = 17.0;
+
+/// The number of a step, and the middle of the disc that carries it.
+pub(super) struct Number<'a> {
+    pub(super) at: (f64, f64),
+    step: &'a Step,
+}
 
 /// A timeline under construction.
 pub(super) struct Canvas<'a> {
@@ -245,12 +251,12 @@ impl Canvas<'_> {
     }
 
     /// The numbers of the story, each at its time: on a client's bar, a fault's row, or the box.
-    pub(super) fn numbers(
-        &mut self,
-        witness: &Witness,
+    pub(super) fn numbers<'w>(
+        &self,
+        witness: &'w Witness,
         faults: &[(&FaultSummary, (Nanos, Nanos))],
-    ) {
-        let mut taken: Vec<(f64, f64)> = Vec::new();
+    ) -> Vec<Number<'w>> {
+        let mut numbers: Vec<Number> = Vec::new();
         for step in &witness.story {
             let row = faults
                 .iter()
@@ -266,20 +272,26 @@ impl Canvas<'_> {
             if let (StepKind::Contradiction, Some(area)) = (step.kind, self.area_of(witness)) {
                 x = self.box_words_place(area, &box_words(witness)).0 - 18.0;
             }
+            let taken: Vec<(f64, f64)> = numbers.iter().map(|number| number.at).collect();
             x = beside(x, y, &taken);
-            taken.push((x, y));
-            let ink = match step.kind {
-                StepKind::Contradiction => Ink::Violation,
-                _ if step.certain => Ink::Text,
-                _ => Ink::Muted,
-            };
-            self.drawing
-                .mark((x, y), 8.5, Mark::Disc, ink, Some(step.text.clone()));
-            let style = TextStyle::new(11.0, Ink::Paper)
-                .bold()
-                .anchored(Anchor::Middle);
-            self.drawing.text((x, y + 4.0), step.n.to_string(), style);
+            numbers.push(Number { at: (x, y), step });
         }
+        numbers
+    }
+
+    pub(super) fn number(&mut self, number: &Number) {
+        let ((x, y), step) = (number.at, number.step);
+        let ink = match step.kind {
+            StepKind::Contradiction => Ink::Violation,
+            _ if step.certain => Ink::Text,
+            _ => Ink::Muted,
+        };
+        self.drawing
+            .mark((x, y), 8.5, Mark::Disc, ink, Some(step.text.clone()));
+        let style = TextStyle::new(11.0, Ink::Paper)
+            .bold()
+            .anchored(Anchor::Middle);
+        self.drawing.text((x, y + 4.0), step.n.to_string(), style);
     }
 
     pub(super) fn legend(&mut self) {

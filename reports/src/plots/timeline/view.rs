@@ -4,11 +4,12 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Witness};
 
 use super::super::axis::{
-    FAULT_ROW, FAULT_ROWS_MAX, TimeScale, WIDTH, fault_bands, fault_strip, faults_shown, time_axis,
+    FAULT_ROW, FAULT_ROWS_MAX, TimeScale, WIDTH, fault_bands, fault_strip, faults_note,
+    faults_shown, time_axis,
 };
 use super::super::drawing::{Area, Drawing, Fill};
 use super::super::ink::Ink;
-use super::canvas::{Canvas, GUTTER, LANE};
+use super::canvas::{Canvas, GUTTER, LANE, Number};
 use super::picture::Timeline;
 use crate::trace::{Answer, Hold, Request, Trace};
 
@@ -98,7 +99,7 @@ impl<'a> View<'a> {
         &self,
         label: String,
         faults: &[FaultSummary],
-        witnesses: &[&Witness],
+        witnesses: &[&'a Witness],
         numbered: bool,
     ) -> Timeline {
         let scale = TimeScale {
@@ -122,8 +123,14 @@ impl<'a> View<'a> {
         canvas.drawing.area(full, Fill::Plain(Ink::Paper, 1.0));
         fault_bands(&mut canvas.drawing, &faults, &scale, (8.0, bottom));
         time_axis(&mut canvas.drawing, &scale, lanes_top, bottom);
-        let indent = if numbered { 40.0 } else { 6.0 };
-        fault_strip(&mut canvas.drawing, &faults, &scale, (8.0, indent));
+        let numbers: Vec<Number> = if numbered {
+            let of = |witness: &&'a Witness| canvas.numbers(witness, &faults);
+            witnesses.iter().flat_map(of).collect()
+        } else {
+            Vec::new()
+        };
+        let discs: Vec<(f64, f64)> = numbers.iter().map(|number| number.at).collect();
+        fault_strip(&mut canvas.drawing, &faults, &scale, 8.0, &discs);
         canvas.lane_names();
         for witness in witnesses {
             canvas.ground(witness);
@@ -141,15 +148,15 @@ impl<'a> View<'a> {
         for witness in witnesses {
             canvas.overlap(witness);
         }
-        if numbered {
-            for witness in witnesses {
-                canvas.numbers(witness, &faults);
-            }
+        for number in &numbers {
+            canvas.number(number);
         }
         canvas.legend();
+        let mut notes = self.notes.clone();
+        notes.extend(faults_note(&faults));
         Timeline {
             drawing: canvas.drawing,
-            note: (!self.notes.is_empty()).then(|| self.notes.join(" ")),
+            note: (!notes.is_empty()).then(|| notes.join(" ")),
         }
     }
 }
