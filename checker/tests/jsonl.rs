@@ -62,6 +62,22 @@ fn absent_fields_take_their_defaults() {
 }
 
 #[test]
+fn what_editors_leave_behind_is_passed_over() {
+    let plain = read(&format!("{INVOKE}\n{OK}\n")).unwrap();
+    let header = "{\"format\":\"lockstorm-history\",\"version\":1}";
+    for text in [
+        format!("\u{feff}{INVOKE}\n{OK}\n"),
+        format!("\u{feff}{header}\r\n{INVOKE}\r\n{OK}\r\n"),
+        format!("{header}\n{INVOKE}\n{OK}  \n\n \t\r\n\n"),
+        format!("{INVOKE}\n{OK}\n   "),
+    ] {
+        assert_eq!(read(&text).unwrap(), plain, "{text:?}");
+    }
+    let late = refusal(&format!("{INVOKE}\n\u{feff}{OK}\n"));
+    assert!(late.starts_with("h.jsonl:2:1"), "only at the start: {late}");
+}
+
+#[test]
 fn an_empty_file_and_a_lone_header_are_empty_histories() {
     assert_eq!(read("").unwrap(), History::default());
     let header = "{\"format\":\"lockstorm-history\",\"version\":1,\"seed\":7,\"team\":\"x\"}\n";
@@ -121,7 +137,7 @@ fn a_line_that_is_cut_before_the_last_is_an_error() {
 fn a_malformed_line_names_file_line_column_reason_and_mend() {
     for (line, place, reason) in [
         ("not json", "h.jsonl:2:2", "expected ident"),
-        ("", "h.jsonl:2:0", "EOF while parsing a value"),
+        ("", "h.jsonl:2:0", "the line is blank"),
         ("[1,2]", "h.jsonl:2:0", "invalid type: sequence"),
         (
             r#"{"type":"done","process":1,"f":"x"}"#,

@@ -13,6 +13,9 @@ use crate::names::Names;
 /// ends from filling the memory.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Some editors begin a UTF-8 file with it; it means nothing there.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A history that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -45,7 +48,8 @@ pub enum ReadError {
 
 /// Reads a history in the project's own format, which `source` names in errors.
 ///
-/// An empty input is an empty history.
+/// An empty input is an empty history. A byte order mark at the start and blank lines at the end
+/// say nothing, and are passed over.
 ///
 /// # Errors
 /// [`ReadError`] when the bytes cannot be had, or at the first line that is malformed. A last line
@@ -101,8 +105,27 @@ struct Input<'a, R> {
 }
 
 impl<R: BufRead> Input<'_, R> {
-    /// Takes the next line; `false` at the end.
+    /// Takes the next line; `false` at the end, blank lines before which say nothing.
     fn advance(&mut self) -> Result<bool, ReadError> {
+        let mut blank = None;
+        while self.take_line()? {
+            if self.bytes.trim_ascii().is_empty() {
+                blank.get_or_insert(self.line);
+                continue;
+            }
+            let Some(line) = blank else {
+                return Ok(true);
+            };
+            self.line = line;
+            return Err(self.error(Fault::Other {
+                reason: "the line is blank".to_owned(),
+                mend: "delete it: every line must be one JSON object".to_owned(),
+            }));
+        }
+        Ok(false)
+    }
+
+    fn take_line(&mut self) -> Result<bool, ReadError> {
         self.bytes.clear();
         let limit = LINE_BYTES_MAX as u64 + 1;
         let read = self
@@ -119,6 +142,10 @@ impl<R: BufRead> Input<'_, R> {
                 reason: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
                 mend: "write one event a line".to_owned(),
             }));
+        }
+        if self.line == 1 && self.bytes.starts_with(BYTE_ORDER_MARK) {
+            self.bytes.drain(..BYTE_ORDER_MARK.len());
+            return Ok(true);
         }
         Ok(!self.bytes.is_empty())
     }
