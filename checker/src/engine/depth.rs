@@ -27,12 +27,14 @@ pub(crate) struct Excess {
     pub(crate) first: Vec<Vec<u32>>,
 }
 
-/// Looks for more than `permits` out at once; lists up to `limit` grants that led there.
+/// Looks for more than `permits` out at once; lists grants that led there until they name `limit`
+/// holders, so that a lock with many permits does not take a list of its holders for each grant.
 pub(crate) fn excess(loans: &mut Vec<Loan>, permits: u32, limit: usize) -> Excess {
     loans.retain(|loan| !loan.interval.is_empty());
     loans.sort_by_key(|loan| loan.interval.start);
     let mut out: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
     let mut depth = 0_u64;
+    let mut named = 0;
     let mut excess = Excess::default();
     for (position, loan) in loans.iter().enumerate() {
         while let Some(&Reverse((end, gone))) = out.peek()
@@ -47,9 +49,11 @@ pub(crate) fn excess(loans: &mut Vec<Loan>, permits: u32, limit: usize) -> Exces
             continue;
         }
         excess.count += 1;
-        if excess.first.len() < limit {
+        if named < limit {
             let holders = out.iter().map(|&Reverse((_, at))| loans[at]).collect();
-            excess.first.push(too_many(holders, permits));
+            let set = too_many(holders, permits);
+            named += set.len();
+            excess.first.push(set);
         }
     }
     excess
@@ -109,7 +113,7 @@ mod tests {
                 loans.iter().filter(inside).map(|loan| loan.permits).sum()
             };
             let expected = (0..20).any(|cell| held(cell, &loans) > 4);
-            let found = excess(&mut loans, 4, 9);
+            let found = excess(&mut loans, 4, 99);
             assert_eq!(found.count > 0, expected, "{loans:?}");
             violated += u32::from(expected);
             for set in found.first {
@@ -130,6 +134,17 @@ mod tests {
             }
         }
         assert!((300..2700).contains(&violated), "{violated}");
+    }
+
+    #[test]
+    fn a_crowd_of_holders_is_counted_for_every_grant_and_named_for_the_first_only() {
+        let mut loans: Vec<Loan> = (0..900)
+            .map(|tag| loan(u64::from(tag), 999, 1, tag))
+            .collect();
+        let found = excess(&mut loans, 99, 250);
+        assert_eq!(found.count, 801);
+        let named: Vec<usize> = found.first.iter().map(Vec::len).collect();
+        assert_eq!(named, [100, 100, 100]);
     }
 
     #[test]
