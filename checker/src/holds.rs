@@ -86,6 +86,8 @@ struct Owner {
     open: Option<usize>,
     /// The hold before that, whose release was sent.
     left: Option<usize>,
+    /// That no release of it can have had an effect: the service must still keep it.
+    is_kept: bool,
     /// An indeterminate acquire that nothing has proved.
     phantom: Option<usize>,
     token_last: Option<u64>,
@@ -234,17 +236,18 @@ impl Builder<'_> {
             hold.release = Some(id);
             // At equal times the release may have come before the renewal.
             excuse(hold, operation, self.digest);
-            if let (Outcome::NotOwner, Some(answered)) = (operation.outcome, operation.answered())
-                && operation.invoked > hold.core.start
-            {
-                deny(hold, id, answered);
-            }
+            deny_release(hold, id, operation);
             owner.left = Some(open);
+            owner.is_kept = operation.outcome == Outcome::Failed;
         } else if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
             if let Some(answered) = operation.answered() {
                 self.prove(owner, id, operation, answered);
             }
             owner.left = owner.open.take();
+            owner.is_kept = false;
+        } else if let Some(left) = owner.left.filter(|_| owner.is_kept) {
+            deny_release(&mut self.holds[left], id, operation);
+            owner.is_kept = operation.outcome == Outcome::Failed;
         }
         if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
             (owner.left, operation.outcome, operation.answered())
@@ -303,6 +306,15 @@ fn excuse(hold: &mut Hold, release: &Operation, digest: &Digest) {
     let effective = matches!(release.outcome, Outcome::Ok | Outcome::Unknown);
     if effective && answered.is_some_and(|answered| release.invoked <= answered) {
         hold.denial = None;
+    }
+}
+
+/// Notes that a release of a hold, sent after its grant, was denied.
+fn deny_release(hold: &mut Hold, id: OpId, release: &Operation) {
+    if let (Outcome::NotOwner, Some(answered)) = (release.outcome, release.answered())
+        && release.invoked > hold.core.start
+    {
+        deny(hold, id, answered);
     }
 }
 

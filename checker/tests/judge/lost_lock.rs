@@ -77,6 +77,30 @@ fn a_release_under_way_may_explain_the_refusal() {
 }
 
 #[test]
+fn a_release_that_certainly_failed_explains_no_later_refusal() {
+    let text = |between: &str| {
+        format!(
+            "a acquire 0..10 ok lease 1000
+             a release 100..110 failed
+             {between}
+             a release 300..310 not-owner"
+        )
+    };
+    for between in ["", "a release 150..160 failed", "b acquire 150..160 ok"] {
+        assert_eq!(judged(&text(between)), (Verdict::Violated, 1), "{between}");
+    }
+    for between in [
+        "a release 150..160 ok",
+        "a release 150..160 info",
+        "a release 305..320 ok",
+    ] {
+        assert_eq!(judged(&text(between)).1, 0, "{between}");
+    }
+    let late = text("").replace("lease 1000", "lease 310");
+    assert_eq!(judged(&late).0, Verdict::Unknown, "near miss");
+}
+
+#[test]
 fn a_renewal_that_was_sent_before_the_grant_belongs_to_the_hold_before() {
     let text = "a acquire 0..10 ok lease 1000
                 a release 30..40 ok

@@ -95,6 +95,8 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
     let mut holds: Vec<Hold> = Vec::new();
     let mut open = false;
     let mut phantom: Option<&Op> = None;
+    // Left, but every release failed: it cannot be gone.
+    let mut kept = false;
     for (position, op) in own.iter().enumerate() {
         let (ok, unknown) = (op.end == End::Ok, op.end == End::Unknown);
         if op.act == Act::Acquire
@@ -116,7 +118,7 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
             }
             Act::Acquire if ok => {
                 holds.push(begin(op, op.inv, op.res, alive));
-                open = true;
+                (open, kept) = (true, false);
             }
             Act::Acquire if unknown => {
                 if open && let Some(last) = holds.last_mut() {
@@ -132,14 +134,22 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                 } else {
                     lengthen(&mut hold, op, op.lease.or(acquire.lease));
                 }
-                open = op.act == Act::Renew;
+                (open, kept) = (op.act == Act::Renew, false);
                 holds.push(hold);
             }
             Act::Renew | Act::Release | Act::Lost if open => {
                 let last = holds.last_mut().expect("a hold is open");
                 open = op.act != Act::Release;
+                kept = !open && op.end == End::Failed;
                 let excused = explained(op, &own[position + 1..]);
                 follow(last, op, excused);
+            }
+            Act::Release if kept => {
+                let last = holds.last_mut().expect("a hold was left");
+                let inside = op.inv > last.granted && last.floor.is_none_or(|floor| op.res < floor);
+                let excused = explained(op, &own[position + 1..]);
+                last.lost |= op.end == End::NotOwner && inside && !excused;
+                kept = op.end == End::Failed;
             }
             Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
         }
