@@ -17,6 +17,7 @@ pub mod locks;
 mod plan;
 mod progress;
 pub mod recorder;
+mod rerun;
 mod runner;
 pub mod seed;
 pub mod server;

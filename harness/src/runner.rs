@@ -21,6 +21,7 @@ use crate::folder;
 use crate::plan::{Job, needs_fabric, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
+use crate::rerun;
 use crate::server::{EnvironmentError, Program, ServerSettings, Servers};
 use crate::workload::{self, Stage, Stopped};
 
@@ -93,14 +94,13 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         stopped: stopped.map(|stopped| stopped.0),
         analysis,
         environment,
-        rerun: job.rerun.clone().unwrap_or_else(|| rerun_of(&path, job)),
+        rerun: job
+            .rerun
+            .clone()
+            .unwrap_or_else(|| rerun::of_stored(&path, job.seed)),
     };
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)
-}
-
-fn rerun_of(scenario: &Path, job: &Job) -> String {
-    format!("lockstorm run {} --seed {}", scenario.display(), job.seed.0)
 }
 
 /// Runs the workload and saves its history.

@@ -153,7 +153,7 @@ fn summary(job: &Job, record: &RunRecord) -> String {
         Outcome::Unknown => "UNKNOWN",
         Outcome::Unexpected => "NOT AS EXPECTED",
     };
-    let verdict = record.analysis.verdict;
+    let verdict = lockstorm_reports::verdict_word(record.analysis.verdict);
     format!(
         "{}: {verdict}, {met} ({:.1} s)",
         title(job),

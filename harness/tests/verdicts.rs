@@ -138,15 +138,22 @@ fn the_same_seed_gives_the_same_scenario_and_the_command_to_repeat_it_works() {
     let record: serde_json::Value = serde_json::from_str(&stdout(&first)).expect("one document");
     assert_eq!(record["seed"], 42);
     let rerun = record["rerun"].as_str().expect("a command");
-    assert!(
-        rerun.starts_with("lockstorm run ") && rerun.contains("--seed 42"),
-        "{rerun}"
-    );
+    assert!(rerun.contains("lockstorm run ") && rerun.contains("--seed 42"));
+    let pasted = std::process::Command::new("sh")
+        .args(["-c", &format!("exec {rerun} --format json")])
+        .env("LOCKSTORM_OUT", out.path())
+        .current_dir(support::root())
+        .output()
+        .expect("there is a shell");
+    assert_eq!(pasted.status.code(), Some(0), "{}", stderr(&pasted));
+    let again: serde_json::Value = serde_json::from_str(&stdout(&pasted)).expect("one document");
+    assert_eq!(again["seed"], 42);
+    assert_eq!(again["expectations"], record["expectations"]);
     let stored = out.path().join("latest/scenario.toml");
-    let again = run_scenario(
+    let stored = run_scenario(
         stored.to_str().expect("plain"),
         out.path(),
         &["--seed", "42"],
     );
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert_eq!(stored.status.code(), Some(0), "{}", stderr(&stored));
 }

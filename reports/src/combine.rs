@@ -1,19 +1,41 @@
 //! Runs that were made apart, put side by side.
 
-use crate::model::{RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
+use crate::encode::Record;
+use crate::model::{NotRun, RESULTS_VERSION, SuiteRecord, SuiteRun};
 
-/// A suite of stored runs, for `lockstorm report` with several folders.
+/// A suite of stored runs and suites, for `lockstorm report` with several folders.
 ///
-/// `runs` are folders, relative to the folder of the suite or absolute, with their records.
-pub fn combine(runs: Vec<(String, RunRecord)>) -> SuiteRecord {
-    let records = || runs.iter().map(|(_, record)| record);
+/// Each part comes with its folder, relative to that of the new suite or absolute.
+pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
+    let mut runs: Vec<SuiteRun> = Vec::new();
+    let mut not_run: Vec<NotRun> = Vec::new();
+    let mut reruns = Vec::new();
+    for (folder, record) in parts {
+        match record {
+            Record::Run(record) => {
+                reruns.push(record.rerun.clone());
+                runs.push(SuiteRun {
+                    folder,
+                    record: *record,
+                });
+            }
+            Record::Suite(suite) => {
+                reruns.push(suite.rerun);
+                not_run.extend(suite.not_run);
+                runs.extend(suite.runs.into_iter().map(|run| SuiteRun {
+                    folder: format!("{folder}/{}", run.folder),
+                    record: run.record,
+                }));
+            }
+        }
+    }
+    let records = || runs.iter().map(|run| &run.record);
     let mut names: Vec<&str> = records().map(|run| run.scenario.as_str()).collect();
     names.dedup();
     let name = match names.as_slice() {
         [one] => (*one).to_owned(),
         _ => "comparison".to_owned(),
     };
-    let reruns: Vec<&str> = records().map(|run| run.rerun.as_str()).collect();
     SuiteRecord {
         version: RESULTS_VERSION,
         name,
@@ -26,11 +48,8 @@ pub fn combine(runs: Vec<(String, RunRecord)>) -> SuiteRecord {
             .unwrap_or_default(),
         duration_s: records().map(|run| run.duration_s).sum(),
         rerun: reruns.join(" && "),
-        not_run: Vec::new(),
-        runs: runs
-            .into_iter()
-            .map(|(folder, record)| SuiteRun { folder, record })
-            .collect(),
+        not_run,
+        runs,
     }
 }
 
@@ -43,11 +62,29 @@ mod tests {
     #[test]
     fn runs_made_apart_become_one_comparison_with_the_worst_outcome() {
         let suite = combine(vec![
-            ("a".to_owned(), sample::failover_run()),
-            ("b".to_owned(), sample::vacuous_run()),
+            (
+                "a".to_owned(),
+                Record::Run(Box::new(sample::failover_run())),
+            ),
+            ("b".to_owned(), Record::Run(Box::new(sample::vacuous_run()))),
         ]);
         assert_eq!(suite.name, "comparison");
         assert_eq!(suite.outcome(), Outcome::Unknown);
         assert_eq!(suite.runs[1].folder, "b");
+    }
+
+    #[test]
+    fn a_suite_brings_its_cells_its_gaps_and_its_one_command() {
+        let whole = sample::suite();
+        let suite = combine(vec![(
+            "../x".to_owned(),
+            Record::Suite(Box::new(whole.clone())),
+        )]);
+        assert_eq!(
+            suite.runs[0].folder,
+            format!("../x/{}", whole.runs[0].folder)
+        );
+        assert_eq!(suite.not_run, whole.not_run);
+        assert_eq!(suite.rerun, whole.rerun);
     }
 }

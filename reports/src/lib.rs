@@ -40,3 +40,4 @@ pub use model::{
 };
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};
+pub use words::verdict as verdict_word;

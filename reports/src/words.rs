@@ -15,7 +15,7 @@ pub(crate) const fn glyph(verdict: Verdict) -> char {
 }
 
 /// A verdict in words. A test can show a violation, never its absence.
-pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
+pub const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "no violation",
         Verdict::Unknown => "unknown",
@@ -64,7 +64,8 @@ fn seconds(ns: u64) -> String {
     format!("{}.{:03} s", ms / 1_000, ms % 1_000)
 }
 
-/// A length of time with the unit that suits it, cut off as an instant is: `1.619 s`, `12.3 ms`, `85 µs`.
+/// A length of time with the unit that suits it, cut off as an instant is: `1.619 s`, `12.3 ms`,
+/// `85 µs`.
 pub(crate) fn length(ns: u64) -> String {
     let us = ns / 1_000;
     match us {

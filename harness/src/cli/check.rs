@@ -9,16 +9,18 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::{History, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Property, Verdict};
+use lockstorm_reports::{Record, read_record};
 use serde_json::json;
 
 use super::exit::{ExitCode, MissingInput};
 use super::output;
+use super::{describe, in_one_line};
 use crate::folder::HISTORY;
 
 /// Arguments of `lockstorm check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Histories: files, or run folders.
+    /// Histories: files, or folders of runs or suites.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Judge these properties only, joined by commas.
@@ -56,9 +58,9 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     };
     let mut worst = ExitCode::AsExpected;
     let mut all = Vec::new();
-    for file in &args.files {
+    for file in args.files.iter().flat_map(|file| histories(file)) {
         let name = file.display().to_string();
-        let checked = read(file).map(|history| {
+        let checked = read(&file).map(|history| {
             if let Some(torn) = &history.torn {
                 output::human(&format!(
                     "{name}: line {} is torn ({} bytes) and left out: {}",
@@ -77,13 +79,25 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
             CheckFormat::Json => all.push(whole(&name, &checked)),
         }
         if let (Err(error), CheckFormat::Json | CheckFormat::JsonLines) = (&checked, args.format) {
-            output::human(&format!("error: {error:#}"));
+            output::human(&describe(error));
         }
     }
     if args.format == CheckFormat::Json {
         output::machine(&serde_json::to_string_pretty(&all)?)?;
     }
     Ok(worst)
+}
+
+/// What is meant by a path: the folder of a suite stands for its runs.
+fn histories(path: &Path) -> Vec<PathBuf> {
+    if path.is_dir()
+        && !path.join(HISTORY).exists()
+        && let Ok(Record::Suite(suite)) = read_record(path)
+    {
+        let runs = suite.runs.iter();
+        return runs.map(|run| path.join(&run.folder)).collect();
+    }
+    vec![path.to_owned()]
 }
 
 /// Reads a history file, or that of a run folder.
@@ -120,7 +134,7 @@ fn show(name: &str, checked: &Result<Analysis, Error>) {
             "{name}\n{}",
             lockstorm_reports::terminal_analysis(analysis, output::terminal())
         )),
-        Err(error) => output::human(&format!("error: {error:#}")),
+        Err(error) => output::human(&describe(error)),
     }
 }
 
@@ -147,7 +161,7 @@ fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
             "file": name,
             "verdict": Verdict::Unknown,
             "properties": {},
-            "error": format!("{error:#}"),
+            "error": in_one_line(error),
         }),
     }
 }
@@ -155,6 +169,6 @@ fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
 fn whole(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
     match checked {
         Ok(analysis) => json!({ "file": name, "analysis": analysis }),
-        Err(error) => json!({ "file": name, "error": format!("{error:#}") }),
+        Err(error) => json!({ "file": name, "error": in_one_line(error) }),
     }
 }

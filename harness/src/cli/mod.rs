@@ -42,6 +42,35 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
 pub fn describe(error: &Error) -> String {
     match error.downcast_ref::<lockstorm_scenarios::Diagnostics>() {
         Some(diagnostics) => diagnostics.render(output::colored()),
-        None => format!("error: {error:#}"),
+        None => format!("error: {}", in_one_line(error)),
+    }
+}
+
+/// An error with its causes, each said once: our own errors name their cause already.
+fn in_one_line(error: &Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cause_is_told_twice_and_none_is_lost() {
+        let cause = || std::io::Error::other("disk on fire");
+        let named = exit::MissingInput {
+            path: "x".into(),
+            source: cause(),
+        };
+        assert_eq!(in_one_line(&named.into()), "cannot open 'x': disk on fire");
+        let unnamed = Error::new(cause()).context("cannot start");
+        assert_eq!(in_one_line(&unnamed), "cannot start: disk on fire");
     }
 }

@@ -1,7 +1,7 @@
 //! `lockstorm report`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Error;
 use clap::Args;
@@ -66,20 +66,54 @@ pub fn render(folder: &Path, formats: &Formats) -> Result<Vec<PathBuf>, RenderEr
 
 /// Puts all runs of `folders` side by side in `out`.
 fn compare(folders: &[PathBuf], out: &Path, formats: &Formats) -> Result<Vec<PathBuf>, Error> {
-    let mut runs = Vec::new();
+    let mut parts = Vec::new();
     for folder in folders {
-        let absolute = std::path::absolute(folder)?;
-        match read_record(folder)? {
-            Record::Run(record) => runs.push((absolute.display().to_string(), *record)),
-            Record::Suite(suite) => runs.extend(
-                suite
-                    .runs
-                    .into_iter()
-                    .map(|run| (absolute.join(&run.folder).display().to_string(), run.record)),
-            ),
-        }
+        parts.push((folder, read_record(folder)?));
     }
-    fs::create_dir_all(out)?;
-    write_suite(out, &combine(runs))?;
-    Ok(render_suite(out, formats)?.paths)
+    let unwritable = |source| RenderError::Write {
+        path: out.to_owned(),
+        source,
+    };
+    fs::create_dir_all(out).map_err(unwritable)?;
+    let from = fs::canonicalize(out).map_err(unwritable)?;
+    let mut named = Vec::new();
+    for (folder, record) in parts {
+        let to = fs::canonicalize(folder)?;
+        if to == from {
+            let text = "the comparison would overwrite a run; give another folder: --out DIR";
+            return Err(UsageError(text.to_owned()).into());
+        }
+        named.push((way(&from, &to).display().to_string(), record));
+    }
+    write_suite(out, &combine(named))?;
+    let rendered = render_suite(out, formats)?;
+    for note in &rendered.notes {
+        output::human(note);
+    }
+    Ok(rendered.paths)
+}
+
+/// The way from one folder to another, so that both can be moved together. Both are absolute,
+/// and hold no link: `latest` would lead elsewhere tomorrow.
+fn way(from: &Path, to: &Path) -> PathBuf {
+    let common = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_finds_its_runs_from_where_it_lies() {
+        let way = |from: &str, to: &str| way(Path::new(from), Path::new(to));
+        assert_eq!(way("/r/cmp", "/r/a/1"), Path::new("../a/1"));
+        assert_eq!(way("/cmp", "/r/a"), Path::new("../r/a"));
+        assert_eq!(way("/r", "/r/a"), Path::new("a"));
+    }
 }

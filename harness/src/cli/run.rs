@@ -13,6 +13,7 @@ use super::interrupt::Interrupt;
 use super::output;
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::progress::{self, ProgressKind};
+use crate::rerun::{self, quoted};
 use crate::runner::RunSettings;
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, find_program};
@@ -151,7 +152,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         [only] => only.clone(),
         _ => ("suite".to_owned(), String::new()),
     };
-    let rerun = rerun(args, seed);
+    let rerun = command(args, seed);
     let mut jobs = jobs(&cases, args.repeat, seed);
     if !suite {
         jobs[0].rerun = Some(rerun.clone());
@@ -178,38 +179,27 @@ fn matches_filter(case: &Case, text: &str) -> bool {
 }
 
 /// The exact command that repeats the whole.
-fn rerun(args: &RunArgs, seed: Seed) -> String {
-    let mut words = vec!["lockstorm".to_owned(), "run".to_owned()];
-    words.extend(
-        args.scenarios
-            .iter()
-            .map(|path| quoted(&path.display().to_string())),
-    );
+fn command(args: &RunArgs, seed: Seed) -> String {
+    let path = |path: &Path| quoted(&path.display().to_string());
+    let mut words = vec![rerun::program(), "run".to_owned()];
+    words.extend(args.scenarios.iter().map(|scenario| path(scenario)));
     words.push(format!("--seed {}", seed.0));
     if args.repeat > 1 {
         words.push(format!("--repeat {}", args.repeat));
     }
-    words.extend(
-        args.overrides
-            .iter()
-            .map(|text| format!("--set {}", quoted(text))),
-    );
-    words.extend(
-        args.filter
-            .iter()
-            .map(|text| format!("--filter {}", quoted(text))),
-    );
-    words.join(" ")
-}
-
-/// `text` as one word of a shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
+    if args.fail_fast {
+        words.push("--fail-fast".to_owned());
     }
+    let overrides = args.overrides.iter();
+    words.extend(overrides.map(|text| format!("--set {}", quoted(text))));
+    let filter = args.filter.iter();
+    words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
+    let server = args.redis_server.iter();
+    words.extend(server.map(|program| format!("--redis-server {}", path(program))));
+    if args.port != DEFAULT_PORT {
+        words.push(format!("--port {}", args.port));
+    }
+    words.join(" ")
 }
 
 /// Reads a list such as `html,png`.
@@ -246,16 +236,4 @@ fn print(finished: &Finished, folder: &Path, format: OutputFormat) -> Result<(),
         OutputFormat::Junit => output::machine(&junit)?,
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_the_rerun_command_survive_a_shell() {
-        assert_eq!(quoted("lock.token.lease=1s"), "lock.token.lease=1s");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-    }
 }

@@ -162,7 +162,8 @@ impl LockKind {
         match self {
             Self::Setnx => "SETNX then EXPIRE, plain DEL: the broken ancestor; promises little",
             Self::Token => {
-                "SET NX PX with a random value, compare-and-delete: exclusive as long as its one server remembers"
+                "SET NX PX with a random value, compare-and-delete: exclusive as long as its one \
+                 server remembers"
             }
             Self::Redlock => "the Redlock algorithm: a majority of independent nodes",
         }
