@@ -11,8 +11,8 @@ use crate::model::{SuiteRecord, SuiteRun};
 use crate::words;
 
 const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell says in how many \
-                   runs a violation was found, and of what, and, of several runs, how often one is \
-                   likely (95 % interval); it leads to the run. A framed cell is not as its \
+                   runs a violation was found, and of what; with several, also the range in which the true \
+                   rate lies (95 % interval). It leads to the run. A framed cell is not as its \
                    scenario expects.";
 
 fn table(suite: &SuiteRecord) -> Markup {
@@ -93,7 +93,7 @@ fn ran(cell: &Cell, tally: &Tally) -> Markup {
                 @if tally.runs.len() > 1 {
                     @let (low, high) = tally.rate_interval();
                     span.detail title="share of violated runs: Wilson interval, 95 %" {
-                        (format!("likely {low:.0}–{high:.0} %"))
+                        (format!("rate {low:.0}–{high:.0} %"))
                     }
                 }
                 @if cell.is_unexpected() { span.flag { "not as expected" } }
