@@ -1,5 +1,6 @@
 //! The words of reports: one for each thing, the same in every format.
 
+use lockstorm_checker::verdict::Coverage;
 use lockstorm_checker::{Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
@@ -97,6 +98,17 @@ pub(crate) fn evidence(events: &[u64]) -> String {
 /// Name of a cell: `token on replicated (1 replica) · failover`.
 pub(crate) fn cell_name(labels: &CaseLabels) -> String {
     format!("{} on {} · {}", labels.lock, labels.topology, labels.hazard)
+}
+
+/// What a verdict rests on, in one line: what was put to the test.
+pub(crate) fn coverage(coverage: &Coverage) -> String {
+    format!(
+        "{}, {} granted, {} contended, {} under a fault",
+        count(coverage.operations, "operation"),
+        coverage.granted,
+        coverage.contended,
+        coverage.granted_under_fault
+    )
 }
 
 /// How many runs a suite ended before, as the end of a sentence; empty for one that ended well.

@@ -65,9 +65,17 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
 }
 
 fn writable(out: &std::path::Path) -> Result<String, String> {
+    // Whoever asks for a diagnosis wants no new folder.
+    let is_new = !out.exists();
     let probe = out.join(format!(".doctor-{}", std::process::id()));
     fs::create_dir_all(&probe)
         .and_then(|()| fs::remove_dir(&probe))
+        .and_then(|()| {
+            if is_new {
+                fs::remove_dir(out)?;
+            }
+            Ok(())
+        })
         .map(|()| format!("{} can be written", out.display()))
         .map_err(|error| {
             format!(

@@ -48,7 +48,7 @@ pub struct RunArgs {
     /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
-    /// Run only the cells whose `lock topology hazard` contains this text.
+    /// Run only the cells whose `scenario lock topology hazard` contains this text.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
     /// End after the first run that is not as expected.

@@ -11,9 +11,9 @@ use crate::model::{SuiteRecord, SuiteRun};
 use crate::words;
 
 const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell says in how many \
-                   runs a violation was found, and of what; with several, also the range in which the true \
-                   rate lies (95 % interval). It leads to the run. A framed cell is not as its \
-                   scenario expects.";
+                   runs a violation was found, and of what; with several, also the range in \
+                   which the true rate lies (95 % interval). It leads to the run. A framed cell \
+                   is not as its scenario expects.";
 
 fn table(suite: &SuiteRecord) -> Markup {
     let grid = Grid::new(suite);

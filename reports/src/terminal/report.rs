@@ -12,7 +12,12 @@ use crate::words;
 /// A run as text: its verdicts, the story of each violation, and the verdict line last.
 pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     let mut text = Text::new(options);
-    let title = format!("{} · {}", run.scenario, words::cell_name(&run.labels));
+    let labels = &run.labels;
+    let title = if labels.hazard == run.scenario {
+        format!("{} · {} on {}", run.scenario, labels.lock, labels.topology)
+    } else {
+        format!("{} · {}", run.scenario, words::cell_name(labels))
+    };
     text.line(Tone::Heading, &title);
     text.line(Tone::Plain, &run.description);
     text.blank();
@@ -24,6 +29,11 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
         text.line(Tone::Unknown, &format!("stopped early: {reason}"));
         text.blank();
     }
+    text.ending(
+        "covered",
+        Tone::Plain,
+        &words::coverage(&run.analysis.coverage),
+    );
     let verdict = run.analysis.verdict;
     let sentence = format!("{} {}", words::glyph(verdict), words::sentence(run));
     text.ending("verdict", Tone::of(verdict), &sentence);
