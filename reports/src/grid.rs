@@ -45,11 +45,15 @@ pub(crate) struct Tally<'a> {
     pub(crate) properties: Vec<Property>,
 }
 
-/// The verdict of a run as one word: violated if anything is. Otherwise a liveness that could not
-/// be decided does not blur what the safety properties say.
+/// The verdict of a run as one word: violated if anything is, and unknown if the run was stopped
+/// before its end. Otherwise a liveness that could not be decided does not blur what the safety
+/// properties say.
 pub(crate) fn run_verdict(run: &RunRecord) -> Verdict {
     if run.analysis.verdict == Verdict::Violated {
         return Verdict::Violated;
+    }
+    if run.stopped.is_some() {
+        return Verdict::Unknown;
     }
     let judged = &run.analysis.properties;
     judged
@@ -263,6 +267,18 @@ mod tests {
             .insert(Property::Liveness, undecided);
         run.analysis.verdict = Verdict::Unknown;
         assert_eq!(run_verdict(&run), Verdict::Valid);
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_is_unknown_unless_it_is_violated() {
+        let mut run = sample::control_run();
+        run.stopped = Some("interrupted".to_owned());
+        assert_eq!(run_verdict(&run), Verdict::Unknown);
+        let sentence = words::sentence(&run);
+        assert!(sentence.starts_with("Stopped early; "), "{sentence}");
+        let mut run = sample::failover_run();
+        run.stopped = Some("interrupted".to_owned());
+        assert_eq!(run_verdict(&run), Verdict::Violated);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lockstorm_checker::history::FaultPhase;
 
 use crate::finding::{Finding, Findings};
-use crate::grid::{Cell, Grid};
+use crate::grid::{Cell, Grid, run_verdict};
 use crate::inert::visible;
 use crate::model::{RunRecord, SuiteRecord};
 use crate::story;
@@ -53,7 +53,7 @@ pub fn markdown_run(run: &RunRecord) -> String {
     if !run.description.is_empty() {
         let _ = writeln!(text, "{}\n", escaped(&run.description));
     }
-    let verdict = run.analysis.verdict;
+    let verdict = run_verdict(run).merge(run.analysis.verdict);
     let _ = writeln!(
         text,
         "**{} {}** Outcome: {}.\n",

@@ -142,9 +142,13 @@ pub(crate) fn sentence(run: &RunRecord) -> String {
     }
     let valid = of(Verdict::Valid);
     if valid.is_empty() {
-        "Nothing was judged.".to_owned()
+        return "Nothing was judged.".to_owned();
+    }
+    let valid = valid.join(", ");
+    if run.stopped.is_some() {
+        format!("Stopped early; up to then no violation found of {valid}.")
     } else {
-        format!("No violation found of {}.", valid.join(", "))
+        format!("No violation found of {valid}.")
     }
 }
 

@@ -4,7 +4,7 @@ use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::finding::Findings;
-use crate::grid::{Cell, Grid};
+use crate::grid::{Cell, Grid, run_verdict};
 use crate::inert::visible;
 use crate::model::{Outcome, RunRecord, SuiteRecord};
 use crate::words;
@@ -34,7 +34,7 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
         Tone::Plain,
         &words::coverage(&run.analysis.coverage),
     );
-    let verdict = run.analysis.verdict;
+    let verdict = run_verdict(run).merge(run.analysis.verdict);
     let sentence = format!("{} {}", words::glyph(verdict), words::sentence(run));
     text.ending("verdict", Tone::of(verdict), &sentence);
     text.outcome(run.outcome);
