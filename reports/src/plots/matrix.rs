@@ -71,7 +71,10 @@ fn heading(drawing: &mut Drawing, suite: &SuiteRecord) {
         title,
         TextStyle::new(24.0, Ink::Text).bold(),
     );
-    let description = font::fitted(&suite.description, 14.0, false, room);
+    // A picture has room for one sentence; the page has them all.
+    let first = suite.description.split_inclusive(". ").next();
+    let first = first.unwrap_or_default().trim_end();
+    let description = font::fitted(first, 14.0, false, room);
     drawing.text(
         (MARGIN, 66.0),
         description,
@@ -178,7 +181,7 @@ fn foot(drawing: &mut Drawing, suite: &SuiteRecord) {
         (
             Mark::Check,
             Ink::Valid,
-            "no violation found, which proves none absent",
+            "no violation found; that does not prove that there is none",
         ),
         (Mark::Question, Ink::Unknown, "could not be decided"),
     ];
