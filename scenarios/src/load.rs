@@ -172,6 +172,9 @@ impl MatrixFiles<'_> {
 
 /// Reads a text file of bearable size; else says what is wrong with it.
 fn read(path: &Path) -> Result<String, String> {
+    if path.is_dir() {
+        return Err("is a folder; name the files in it".to_owned());
+    }
     let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1)

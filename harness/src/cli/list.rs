@@ -74,7 +74,10 @@ fn lock(kind: LockKind) -> (String, String) {
 }
 
 fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {
-    let found = lockstorm_scenarios::list(&args.scenarios)?;
+    let found = lockstorm_scenarios::list(&args.scenarios).map_err(|error| {
+        let text = format!("{error}; name the folder of scenarios: --scenarios DIR");
+        std::io::Error::new(error.kind(), text)
+    })?;
     let row =
         |entry: lockstorm_scenarios::Listed| (entry.path.display().to_string(), entry.description);
     Ok(found.into_iter().map(row).collect())
