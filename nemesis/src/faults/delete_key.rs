@@ -76,6 +76,6 @@ impl Fault for DeleteKey {
     }
 
     async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok("by itself: locking may go on".into())
+        Ok("nothing is left to undo".into())
     }
 }

@@ -45,7 +45,7 @@ impl Fault for KillClient {
         let commands = clients.commands(&self.spec.client).unwrap_or_default();
         match clients.state(&self.spec.client) {
             Some(ClientState::Dead) => {
-                Sighting::seen(format!("dead after {commands} commands in all"))
+                Sighting::seen(format!("dead; commands sent in all: {commands}"))
             }
             Some(ClientState::Doomed) => {
                 Sighting::Later(format!("doomed, and alive after {commands} commands"))

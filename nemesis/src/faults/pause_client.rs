@@ -62,7 +62,7 @@ impl Fault for PauseClient {
         self.commands = on.clients().commands(&self.client);
         match self.commands {
             Some(commands) if before == Some(commands) => Sighting::seen(
-                format!("{state:?}; its number of commands stands at {commands}").to_lowercase(),
+                format!("{state:?}; commands sent so far: {commands}, and no more").to_lowercase(),
             ),
             Some(_) | None => Sighting::NotYet("it still sends commands".to_owned()),
         }
@@ -73,12 +73,12 @@ impl Fault for PauseClient {
             return Ok(evidence);
         }
         on.clients().resume(&self.client)?;
-        Ok("goes on".into())
+        Ok("it goes on".into())
     }
 
     fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
         match self.state(on) {
-            Ok(ClientState::Running | ClientState::Doomed) => Some("goes on".into()),
+            Ok(ClientState::Running | ClientState::Doomed) => Some("it goes on".into()),
             Ok(ClientState::Dead) => Some("the paused client is dead".into()),
             Ok(ClientState::Paused) | Err(_) => None,
         }

@@ -103,6 +103,6 @@ impl Fault for Restart {
     }
 
     async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok("by itself: it runs again".into())
+        Ok("it runs again".into())
     }
 }

@@ -27,7 +27,7 @@ async fn a_paused_client_stands_still_until_it_is_healed() {
     assert_eq!(fake.state("a"), Some(ClientState::Paused));
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "paused; its number of commands stands at 1"
+        "paused; commands sent so far: 1, and no more"
     );
     nemesis.heal("pause-client", "a").await.unwrap();
     assert_eq!(fake.state("a"), Some(ClientState::Running));
@@ -81,7 +81,7 @@ async fn a_doomed_client_is_observed_when_it_dies() {
     assert!(!nemesis.has_pending());
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "dead after 2 commands in all"
+        "dead; commands sent in all: 2"
     );
 }
 
