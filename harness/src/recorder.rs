@@ -25,9 +25,10 @@ use crate::clock::RunClock;
 
 /// Bytes that may wait for the disk. A full buffer makes clients wait; it never drops.
 const BUFFER_MAX: usize = 16 << 20;
-/// Least time between two writes. Waking the writer for each event would cost more than all the
-/// rest of the recording; this is what a crash of the harness can lose at the most.
-const WRITE_EVERY: Duration = Duration::from_millis(2);
+/// Least time between two writes while events keep coming; after a silence the first is written
+/// at once. A crash of the harness loses no more than this. Measured with 50 clients on two busy
+/// cores: at 2 ms the writer's waking takes a tenth of the cycles, at 20 ms a fortieth.
+const WRITE_EVERY: Duration = Duration::from_millis(20);
 
 /// Where parts of a run put their events; cheap to clone.
 #[derive(Clone)]
