@@ -27,7 +27,7 @@ use crate::clock::RunClock;
 const BUFFER_MAX: usize = 16 << 20;
 /// Least time between two writes while events keep coming; after a silence the first is written
 /// at once. A crash of the harness loses no more than this. Measured with 50 clients on two busy
-/// cores: at 2 ms the writer's waking takes a tenth of the cycles, at 20 ms a fortieth.
+/// cores: at 2 ms recording takes about a tenth of the cycles, at 20 ms about a twentieth.
 const WRITE_EVERY: Duration = Duration::from_millis(20);
 
 /// Where parts of a run put their events; cheap to clone.
