@@ -70,6 +70,22 @@ impl Ground {
             .map_err(|error| error.to_string())
     }
 
+    /// Asks again and again until the reply is as it should be; no reply at all is no such reply.
+    async fn until(&self, node: &str, args: &[&str], right: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + WITHIN;
+        loop {
+            let reply = self.ask(node, args).await;
+            if reply.as_deref().is_ok_and(&right) {
+                return;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "{node} {args:?}: still {reply:?}"
+            );
+            sleep(POLL).await;
+        }
+    }
+
     async fn inject(&mut self, fault: FaultSpec) {
         self.nemesis
             .inject(&fault)
@@ -101,6 +117,9 @@ fn restart(memory: Memory) -> FaultSpec {
         memory,
     })
 }
+
+/// Pause between two looks at an awaited condition.
+const POLL: std::time::Duration = std::time::Duration::from_millis(10);
 
 const WHOLE_LIFE: [FaultPhase; 4] = [
     FaultPhase::Requested,
@@ -174,15 +193,11 @@ async fn a_snapshot_survives_a_restart_once_it_is_written() {
         .await
         .expect("the server answers");
     // `save 1 1` writes within about a second; until then a kill loses the key.
-    let deadline = Instant::now() + WITHIN;
-    while ground
-        .ask("primary", &["INFO", "persistence"])
-        .await
-        .is_ok_and(|info| !info.contains("rdb_changes_since_last_save:0"))
-    {
-        assert!(Instant::now() < deadline, "the snapshot is not written");
-        sleep(std::time::Duration::from_millis(10)).await;
-    }
+    ground
+        .until("primary", &["INFO", "persistence"], |info| {
+            info.contains("rdb_changes_since_last_save:0")
+        })
+        .await;
     ground.inject(restart(Memory::Kept)).await;
     assert_eq!(
         ground.ask("primary", &["EXISTS", "lock"]).await.as_deref(),
@@ -266,19 +281,9 @@ async fn a_stalled_replication_link_holds_writes_back_until_it_heals() {
         .heal_link(&link)
         .await
         .expect("the link heals");
-    let deadline = Instant::now() + WITHIN;
-    while ground
-        .ask("replica-1", &["EXISTS", "lock"])
-        .await
-        .as_deref()
-        != Ok("1")
-    {
-        assert!(
-            Instant::now() < deadline,
-            "the write never arrived after the heal"
-        );
-        sleep(std::time::Duration::from_millis(10)).await;
-    }
+    ground
+        .until("replica-1", &["EXISTS", "lock"], |count| count == "1")
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -293,15 +298,11 @@ async fn a_reset_link_drops_the_connections_of_replication() {
         mode: CutMode::Reset,
     };
     ground.inject(FaultSpec::Cut(cut)).await;
-    let deadline = Instant::now() + WITHIN;
-    while !ground
-        .ask("replica-1", &["INFO", "replication"])
-        .await
-        .is_ok_and(|info| info.contains("master_link_status:down"))
-    {
-        assert!(Instant::now() < deadline, "the replica still has its link");
-        sleep(std::time::Duration::from_millis(10)).await;
-    }
+    ground
+        .until("replica-1", &["INFO", "replication"], |info| {
+            info.contains("master_link_status:down")
+        })
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
