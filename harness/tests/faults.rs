@@ -256,7 +256,7 @@ async fn a_stalled_replication_link_holds_writes_back_until_it_heals() {
     let stream = TcpStream::connect(address)
         .await
         .expect("the primary is up");
-    let mut wire = Wire::open(stream).await.expect("and speaks");
+    let mut wire = Wire::new(stream);
     wire.send(redis::cmd("SET").arg("lock").arg("a"))
         .await
         .expect("it takes the write");

@@ -76,7 +76,7 @@ impl Connection {
             self.dialer.gate.count_reply();
         }
         let passed = self.dialer.gate.pass().await;
-        if matches!(result, Err(WireError::Lost(_))) || passed.is_err() {
+        if passed.is_err() {
             self.wire = None;
         }
         passed?;
@@ -87,12 +87,18 @@ impl Connection {
     }
 
     async fn exchange(&mut self, command: &Cmd) -> Result<Value, WireError> {
-        if self.wire.is_none() {
-            self.wire = Some(self.open().await?);
-        }
-        let wire = self.wire.as_mut().expect("it was opened just now");
+        // Taken out, and put back only with its reply read: an exchange that is given up
+        // half-way closes the connection.
+        let mut wire = match self.wire.take() {
+            Some(wire) => wire,
+            None => self.open().await?,
+        };
         self.dialer.gate.count_command();
-        wire.send(command).await
+        let result = wire.send(command).await;
+        if !matches!(result, Err(WireError::Lost(_))) {
+            self.wire = Some(wire);
+        }
+        result
     }
 
     async fn open(&self) -> Result<Wire, WireError> {
@@ -105,6 +111,6 @@ impl Connection {
             .map_err(lost)?;
         let stream = socket.connect(self.address).await.map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
-        Wire::open(stream).await
+        Ok(Wire::new(stream))
     }
 }

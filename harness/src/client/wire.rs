@@ -1,17 +1,19 @@
 //! One connection to one server, over a stream that we opened ourselves.
 //!
-//! The redis crate speaks the protocol. What it would hide (reconnects, retries, timeouts of its
-//! own) is switched off: each of these is for the caller to see.
+//! The redis crate packs commands and parses replies; the exchange itself is one write and one
+//! read. A client has one command under way at a time, so it needs no task that shares the
+//! connection out, and there is nothing that could reconnect, retry or time out unseen.
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, RedisConnectionInfo, RedisError, Value};
+use futures_util::{SinkExt as _, StreamExt as _};
+use redis::{Cmd, RedisError, Value, ValueCodec};
 use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
+use tokio_util::codec::Framed;
 
 /// An open connection; dropping it closes it.
+///
+/// An exchange that was given up leaves its reply behind: drop the connection then.
 pub struct Wire {
-    connection: MultiplexedConnection,
-    driver: JoinHandle<()>,
+    frames: Framed<TcpStream, ValueCodec>,
 }
 
 /// Why there is no reply that counts.
@@ -38,18 +40,10 @@ impl From<RedisError> for WireError {
 
 impl Wire {
     /// Speaks over `stream`.
-    ///
-    /// # Errors
-    /// When the stream breaks at once.
-    pub async fn open(stream: TcpStream) -> Result<Self, WireError> {
-        let info = RedisConnectionInfo::default().set_skip_set_lib_name();
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let (connection, driver) =
-            MultiplexedConnection::new_with_config(&info, stream, config).await?;
-        Ok(Self {
-            connection,
-            driver: tokio::spawn(driver),
-        })
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            frames: Framed::new(stream, ValueCodec::default()),
+        }
     }
 
     /// Sends one command and waits for its reply, however long it takes.
@@ -57,16 +51,12 @@ impl Wire {
     /// # Errors
     /// The server's own error, or the loss of the connection.
     pub async fn send(&mut self, command: &Cmd) -> Result<Value, WireError> {
-        Ok(self
-            .connection
-            .send_packed_command(command)
-            .await?
-            .extract_error()?)
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        self.driver.abort();
+        self.frames.send(command.get_packed_command()).await?;
+        match self.frames.next().await {
+            Some(reply) => Ok(reply?.extract_error()?),
+            None => Err(WireError::Lost(
+                "the server closed the connection".to_owned(),
+            )),
+        }
     }
 }

@@ -22,9 +22,7 @@ pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
         let stream = TcpStream::connect(address)
             .await
             .map_err(|error| error.to_string())?;
-        let mut wire = Wire::open(stream)
-            .await
-            .map_err(|error| error.to_string())?;
+        let mut wire = Wire::new(stream);
         let mut command = Cmd::new();
         for arg in args {
             command.arg(*arg);
@@ -48,9 +46,7 @@ pub async fn replicas_in_step(address: SocketAddr) -> Result<i64, String> {
         let stream = TcpStream::connect(address)
             .await
             .map_err(|error| error.to_string())?;
-        let mut wire = Wire::open(stream)
-            .await
-            .map_err(|error| error.to_string())?;
+        let mut wire = Wire::new(stream);
         let mut send =
             async |command: &Cmd| wire.send(command).await.map_err(|error| error.to_string());
         send(redis::cmd("PUBLISH").arg("lockstorm").arg("")).await?;
@@ -93,7 +89,7 @@ pub async fn round_trip_us(address: SocketAddr) -> Option<f64> {
     timeout(PROBE_TIMEOUT, async {
         let stream = TcpStream::connect(address).await.ok()?;
         stream.set_nodelay(true).ok()?;
-        let mut wire = Wire::open(stream).await.ok()?;
+        let mut wire = Wire::new(stream);
         let ping = redis::cmd("PING");
         let mut all = Vec::with_capacity(ROUND_TRIPS);
         for _ in 0..ROUND_TRIPS {
