@@ -44,10 +44,17 @@ pub(crate) struct Finding {
     pub(crate) key: KeyId,
     /// Positions of the holds involved; for a lease overrun the stale one first.
     pub(crate) holds: Vec<usize>,
-    /// The operation that shows it, where it is not the holds alone.
-    pub(crate) operation: Option<OpId>,
+    /// The operations that show it, where it is not the holds alone.
+    pub(crate) operations: Vec<OpId>,
     pub(crate) interval: Interval,
     pub(crate) certain: bool,
+}
+
+impl Finding {
+    /// The operation that shows it, where there is one.
+    pub(crate) fn operation(&self) -> Option<OpId> {
+        self.operations.first().copied()
+    }
 }
 
 /// The answer of a property.

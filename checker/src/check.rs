@@ -7,9 +7,9 @@ use crate::faults::{faults, window};
 use crate::history::History;
 use crate::holds::holds;
 use crate::options::Options;
-use crate::property;
+use crate::property::rule;
 use crate::verdict::{Analysis, Judgement, Property, Verdict};
-use crate::witness::{stands_alone, witness};
+use crate::witness::witness;
 
 /// Judges a history.
 pub fn check(history: &History, options: &Options) -> Analysis {
@@ -40,7 +40,7 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         {
             continue;
         }
-        let ruling = property::judge(property, &case);
+        let ruling = rule(property).judge(&case);
         if !ruling.has_matter && options.only.is_none() {
             continue;
         }
@@ -81,7 +81,10 @@ fn judgement(case: &Case, ruling: &Ruling) -> Judgement {
         count: ruling.count,
         ..Judgement::default()
     };
-    if let Some(broken) = told.iter().find(|finding| !stands_alone(case, finding)) {
+    if let Some(broken) = told
+        .iter()
+        .find(|finding| !rule(finding.property).stands_alone(case, finding))
+    {
         debug_assert!(false, "the witness does not stand alone: {broken:?}");
         judgement.verdict = Verdict::Unknown;
         judgement.reason = Some(

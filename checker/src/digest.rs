@@ -5,12 +5,15 @@
 //! an operation whose process moves on without completing it is indeterminate.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use crate::history::{
     Event, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
 };
 use crate::names::Names;
-use crate::operation::{Action, Completion, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::operation::{
+    Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,
+};
 
 /// What the checker keeps of a history. Its operations are in order of invocation.
 #[derive(Clone, Debug, Default)]
@@ -27,10 +30,18 @@ pub struct Digest {
     pub keys: Names,
     /// Names of owners, by [`OwnerId`].
     pub owners: Names,
+    /// Names of guarded resources, by [`Detail::resource`].
+    pub resources: Names,
+    /// Values read and written, as JSON text, by [`ValueId`].
+    pub values: Names,
+    /// What operations on resources asked and were told.
+    details: Vec<Detail>,
     /// When each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// "You lost the lock" notices, by index.
     pub lost: Vec<LostNote>,
+    /// Doorways of fair locks, by index.
+    pub queued: Vec<QueuedNote>,
     /// Life cycles of faults, by index.
     pub faults: Vec<FaultEvent>,
     /// The start of the final phase.
@@ -48,6 +59,21 @@ pub struct LostNote {
     pub key: KeyId,
     /// Who.
     pub owner: OwnerId,
+}
+
+/// A client passed the doorway of a fair lock: from here on it has its place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuedNote {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// Which lock.
+    pub key: KeyId,
+    /// Who.
+    pub owner: OwnerId,
+    /// The acquire that waits, if one of this process is under way.
+    pub acquire: Option<OpId>,
 }
 
 /// A note in the life of a fault.
@@ -85,6 +111,17 @@ impl Digest {
     /// One operation.
     pub fn operation(&self, id: OpId) -> &Operation {
         &self.operations[id.0 as usize]
+    }
+
+    /// What an operation asked of the guarded resource, and was told.
+    pub fn detail(&self, operation: &Operation) -> Option<&Detail> {
+        let id = operation.detail?.0.get() as usize;
+        self.details.get(id - 1)
+    }
+
+    /// A value, as JSON text.
+    pub fn value(&self, value: ValueId) -> &str {
+        self.values.name(value.0)
     }
 
     /// The text of a key.
@@ -141,6 +178,8 @@ impl DigestBuilder {
         let key = self.key(&event.key);
         let owner = self.owner(&event.value, event.process);
         self.see(owner, event.time);
+        let action = Action::from(&event.function);
+        let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
         self.pending.insert(process, self.digest.operations.len());
         self.digest.operations.push(Operation {
             invoke: event.index,
@@ -152,10 +191,32 @@ impl DigestBuilder {
             key,
             owner,
             permits: event.value.permits.unwrap_or(1),
-            action: Action::from(&event.function),
+            action,
             mode: event.value.mode.unwrap_or(Mode::Write),
             outcome: Outcome::Unknown,
+            count: None,
+            detail,
         });
+    }
+
+    fn detail(&mut self, value: &Value) -> DetailId {
+        let resource = value.resource.as_ref();
+        let detail = Detail {
+            resource: resource.map(|name| self.digest.resources.intern_name(name)),
+            asked: self.value(value),
+            replied: None,
+        };
+        self.digest.details.push(detail);
+        let id = u32::try_from(self.digest.details.len()).ok();
+        DetailId(
+            id.and_then(NonZeroU32::new)
+                .expect("four billion operations do not fit in memory"),
+        )
+    }
+
+    fn value(&mut self, value: &Value) -> Option<ValueId> {
+        let json = value.value.as_ref()?;
+        Some(ValueId(self.digest.values.intern(&json.to_string())))
     }
 
     fn complete(&mut self, event: &Event, process: u64) {
@@ -173,9 +234,14 @@ impl DigestBuilder {
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
         }
+        operation.count = event.value.count;
+        if let Some(detail) = operation.detail {
+            let replied = self.value(&event.value);
+            self.digest.details[detail.0.get() as usize - 1].replied = replied;
+        }
         // An info may have been written on behalf of a client that was killed.
         if event.kind != Kind::Info {
-            let owner = operation.owner;
+            let owner = self.digest.operations[position].owner;
             self.see(owner, event.time);
         }
     }
@@ -211,6 +277,27 @@ impl DigestBuilder {
                 owner,
             });
         }
+        if event.function == Function::Queued {
+            self.queued(event, owner);
+        }
+    }
+
+    fn queued(&mut self, event: &Event, owner: OwnerId) {
+        let waiting = match event.process {
+            Process::Client(process) => self.pending.get(&process),
+            Process::Nemesis => None,
+        };
+        let acquire = waiting
+            .map(|&position| OpId(position as u32))
+            .filter(|&id| self.digest.operation(id).action == Action::Acquire);
+        let note = QueuedNote {
+            event: event.index,
+            time: event.time,
+            key: self.key(&event.key),
+            owner,
+            acquire,
+        };
+        self.digest.queued.push(note);
     }
 
     fn key(&mut self, key: &Name) -> KeyId {
@@ -237,7 +324,10 @@ impl DigestBuilder {
 fn outcome(action: Action, event: &Event) -> Outcome {
     match (event.kind, action, event.error.as_deref()) {
         (Kind::Ok, _, _) => Outcome::Ok,
-        (Kind::Fail, Action::Acquire, Some(Event::REFUSED)) => Outcome::Refused,
+        (Kind::Fail, Action::Acquire, Some(Event::REFUSED))
+        | (Kind::Fail, Action::Resource(Access::Cas), None | Some(Event::REFUSED)) => {
+            Outcome::Refused
+        }
         (Kind::Fail, Action::Renew | Action::Release, Some(Event::NOT_OWNER)) => Outcome::NotOwner,
         (Kind::Fail, _, _) => Outcome::Failed,
         (Kind::Info | Kind::Invoke | Kind::Note, _, _) => Outcome::Unknown,

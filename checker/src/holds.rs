@@ -50,10 +50,10 @@ fn moments(digest: &Digest) -> Vec<Moment> {
     let mut moments = Vec::with_capacity(digest.operations.len() + digest.lost.len());
     for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
         let at_answer = match (operation.action, operation.outcome) {
-            (Action::Acquire | Action::Renew | Action::Resource, Outcome::Ok)
+            (Action::Acquire | Action::Renew | Action::Resource(_), Outcome::Ok)
             | (Action::Renew, Outcome::NotOwner) => true,
             (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
-            (Action::Acquire | Action::Renew | Action::Resource | Action::Other, _) => continue,
+            (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _) => continue,
         };
         let (time, index) = match operation.completion {
             Some(completion) if at_answer => (completion.time, completion.index),
@@ -110,7 +110,7 @@ impl Builder<'_> {
                     Action::Acquire => self.acquire(&mut owner, id, operation),
                     Action::Renew => self.renew(&mut owner, id, operation),
                     Action::Release => self.release(&mut owner, id, operation),
-                    Action::Resource => self.resource(&mut owner, id, operation),
+                    Action::Resource(_) => self.resource(&mut owner, id, operation),
                     Action::Other => {}
                 }
             }

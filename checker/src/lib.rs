@@ -11,7 +11,6 @@
 
 mod case;
 mod check;
-mod claim;
 mod coverage;
 mod digest;
 mod engine;
@@ -35,12 +34,14 @@ mod windows;
 mod witness;
 
 pub use check::{check, check_digest};
-pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote};
+pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote};
 pub use history::{Event, Nanos};
 pub use hold::Hold;
 pub use holds::holds;
 pub use interval::Interval;
 pub use lease::{Drift, Lease};
-pub use operation::{Action, Completion, KeyId, OpId, Operation, Outcome, OwnerId};
+pub use operation::{
+    Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,
+};
 pub use options::Options;
 pub use verdict::{Analysis, Property, Verdict};

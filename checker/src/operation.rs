@@ -3,6 +3,8 @@
 //! For: the compact form on which everything after the reader works; a million of them take about
 //! a hundred megabytes. Not for: judging; what an operation implies is said by the holds.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::history::{Function, Mode, Nanos};
@@ -19,6 +21,27 @@ pub struct OwnerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
 
+/// A JSON value, by its number in [`Digest::values`](crate::Digest::values): equal values have
+/// equal numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(pub u32);
+
+/// The number of a [`Detail`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DetailId(pub(crate) NonZeroU32);
+
+/// What only an operation on a guarded resource has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Detail {
+    /// Which resource, by its number in [`Digest::resources`](crate::Digest::resources); absent
+    /// means the one that the lock guards.
+    pub resource: Option<u32>,
+    /// The value of the invocation.
+    pub asked: Option<ValueId>,
+    /// The value of the reply.
+    pub replied: Option<ValueId>,
+}
+
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
@@ -28,10 +51,23 @@ pub enum Action {
     Renew,
     /// Gives the lock back.
     Release,
-    /// Reads or writes the guarded resource.
-    Resource,
+    /// Uses the guarded resource.
+    Resource(Access),
     /// Anything else, of which the checker knows nothing.
     Other,
+}
+
+/// How an operation uses the guarded resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    /// Asks for its value.
+    Read,
+    /// Sets its value.
+    Write,
+    /// Sets its value if it is as expected.
+    Cas,
+    /// Adds to its end.
+    Append,
 }
 
 impl From<&Function> for Action {
@@ -40,7 +76,10 @@ impl From<&Function> for Action {
             Function::Acquire => Self::Acquire,
             Function::Renew => Self::Renew,
             Function::Release => Self::Release,
-            Function::Read | Function::Write | Function::Cas | Function::Append => Self::Resource,
+            Function::Read => Self::Resource(Access::Read),
+            Function::Write => Self::Resource(Access::Write),
+            Function::Cas => Self::Resource(Access::Cas),
+            Function::Append => Self::Resource(Access::Append),
             Function::Queued
             | Function::Lost
             | Function::Alive
@@ -57,7 +96,7 @@ impl From<&Function> for Action {
 pub enum Outcome {
     /// It took effect.
     Ok,
-    /// An acquire: the server answered that the lock is held.
+    /// The server's own answer: an acquire met a holder, or a compare-and-set another value.
     Refused,
     /// A renewal or a release: the server answered that the caller does not hold the lock.
     NotOwner,
@@ -95,6 +134,11 @@ pub struct Operation {
     pub mode: Mode,
     /// What became of it.
     pub outcome: Outcome,
+    /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
+    pub count: Option<u32>,
+    /// What it asked of the guarded resource and was told, in
+    /// [`Digest::detail`](crate::Digest::detail).
+    pub detail: Option<DetailId>,
 }
 
 /// The event that completed an operation.

@@ -68,7 +68,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
 /// Whether the denied operation of the witness was sent and answered inside the lease, with no
 /// other release of its owner under way.
 pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
-    let (Some(denial), [at]) = (finding.operation, &*finding.holds) else {
+    let (Some(denial), [at]) = (finding.operation(), &*finding.holds) else {
         return false;
     };
     let denied = case.digest.operation(denial);
@@ -90,7 +90,7 @@ pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
 /// Whether the operation of the witness is an acquire that was not granted in the interval of the
 /// witness, and nobody else was granted the lock in it.
 pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
-    let Some(waiting) = finding.operation.map(|id| case.digest.operation(id)) else {
+    let Some(waiting) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
     };
     let granted = case.digest.operations.iter().any(|operation| {
@@ -156,7 +156,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
                 let lease = Lease::granted(operation.invoked, answered, length, drift);
                 account.lease = account.lease.extended(lease);
             }
-            (Action::Acquire | Action::Renew | Action::Resource | Action::Other, _, _) => {}
+            (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _, _) => {}
         }
     }
     Some(account)

@@ -64,6 +64,14 @@ impl Property {
         Self::Liveness,
     ];
 
+    /// Whether a violation does harm by itself. The others make people wait, and no more.
+    pub const fn is_safety(self) -> bool {
+        match self {
+            Self::MutualExclusion | Self::LostLock | Self::LeaseOverrun => true,
+            Self::Liveness => false,
+        }
+    }
+
     /// The name used on the command line, in scenarios and in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -256,6 +264,8 @@ pub enum StepKind {
     Renew,
     /// A lease ended.
     Expire,
+    /// Any other command: the guarded resource was used, or a place in a queue was taken.
+    Command,
     /// A fault began or ended.
     Fault,
     /// A release was sent or answered.

@@ -8,8 +8,9 @@ use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::operation::{Action, OpId};
-use crate::verdict::{Holder, Property, Witness};
-use crate::{claim, story};
+use crate::property::rule;
+use crate::story;
+use crate::verdict::{Holder, Witness};
 
 /// Puts a finding into the form of the report.
 pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
@@ -18,6 +19,12 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
         .holds
         .iter()
         .map(|&at| case.holds[at].hull.start)
+        .chain(
+            finding
+                .operations
+                .iter()
+                .map(|&id| case.digest.operation(id).invoked),
+        )
         .min()
         .unwrap_or(interval.start);
     let scene = Interval::new(first.min(interval.start), interval.end);
@@ -38,7 +45,7 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
         property: finding.property,
         signature: format!("{}, {during}, {certainty}", finding.property.name()),
         lock_key: case.digest.key(finding.key).to_owned(),
-        claim: claim::claim(case, finding, interval),
+        claim: rule(finding.property).claim(case, finding, interval),
         interval: (interval.start, interval.end),
         certain: finding.certain,
         holders: finding
@@ -94,14 +101,4 @@ pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
         })
         .map(|(id, _)| id)
         .collect()
-}
-
-/// Whether the witness of `finding` still shows a violation when nothing but its own operations
-/// is left of the history.
-pub(crate) fn stands_alone(case: &Case, finding: &Finding) -> bool {
-    match finding.property {
-        Property::MutualExclusion | Property::LeaseOverrun => crate::replay::holders(case, finding),
-        Property::LostLock => crate::replay::denial(case, finding),
-        Property::Liveness => crate::replay::refusal(case, finding),
-    }
 }

@@ -344,6 +344,7 @@ fn value() -> impl Strategy<Value = Value> {
     )
         .prop_map(|(lock, resource, content, notes, extra)| {
             let (owner, mode, permits, lease_ms, wait_ms, token) = lock;
+            let count = permits.map(|permits| permits / 2);
             let (fault, phase) = notes.unzip();
             let extra = extra.then(|| json!({"z": {"deep": [null]}}).as_object().cloned());
             Value {
@@ -353,6 +354,7 @@ fn value() -> impl Strategy<Value = Value> {
                 lease_ms,
                 wait_ms,
                 token,
+                count,
                 resource,
                 value: content.map(Box::new),
                 fault,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
-use lockstorm_checker::{Analysis, Options, Property, Verdict};
+use lockstorm_checker::{Analysis, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
 use lockstorm_scenarios::{Case, Expected};
@@ -205,7 +205,7 @@ fn judge(result: &ExpectationResult) -> Outcome {
     }
     match (result.expected, result.actual) {
         (Expected::Violated, _) => Outcome::Unexpected,
-        (_, Verdict::Violated) if result.property == Property::Liveness => Outcome::LivenessFailed,
+        (_, Verdict::Violated) if !result.property.is_safety() => Outcome::LivenessFailed,
         (_, Verdict::Violated) | (Expected::Unknown, Verdict::Valid) => Outcome::Unexpected,
         (_, Verdict::Valid | Verdict::Unknown) => Outcome::Unknown,
     }
@@ -213,6 +213,8 @@ fn judge(result: &ExpectationResult) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use lockstorm_checker::Property;
+
     use super::*;
 
     fn result(property: Property, expected: Expected, actual: Verdict) -> ExpectationResult {

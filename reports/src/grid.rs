@@ -58,7 +58,7 @@ pub(crate) fn run_verdict(run: &RunRecord) -> Verdict {
     let judged = &run.analysis.properties;
     judged
         .iter()
-        .filter(|(property, _)| **property != Property::Liveness || judged.len() == 1)
+        .filter(|(property, _)| property.is_safety() || judged.len() == 1)
         .map(|(_, judgement)| judgement.verdict)
         .reduce(Verdict::merge)
         // A run in which nothing was judged has shown nothing.

@@ -103,7 +103,9 @@ impl Request {
             (Action::Acquire, Outcome::Refused) => Answer::Refused,
             (Action::Acquire, Outcome::Failed | Outcome::NotOwner) => Answer::Failed,
             (Action::Acquire, Outcome::Unknown) => Answer::Indeterminate,
-            (Action::Renew | Action::Release | Action::Resource | Action::Other, _) => return None,
+            (Action::Renew | Action::Release | Action::Resource(_) | Action::Other, _) => {
+                return None;
+            }
         };
         let ended = operation.completion.map(|completion| completion.time);
         Some(Self {

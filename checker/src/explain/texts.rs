@@ -13,6 +13,16 @@ impl Property {
         }
     }
 
+    /// What is seen of a violation, in a few words that fit into a picture.
+    pub const fn brief(self) -> &'static str {
+        match self {
+            Self::MutualExclusion => "at once",
+            Self::LostLock => "lost inside its lease",
+            Self::LeaseOverrun => "one past its lease",
+            Self::Liveness => "cannot be had",
+        }
+    }
+
     /// The long text: definition, whose fault it is, an example, what to do, where it is from.
     pub const fn explain(self) -> &'static str {
         match self {

@@ -213,6 +213,8 @@ pub struct Value {
     pub wait_ms: Option<u64>,
     /// Fencing token.
     pub token: Option<u64>,
+    /// In a reply: how often the owner holds the lock now; 0 means that it is free.
+    pub count: Option<u32>,
     /// Guarded resource.
     pub resource: Option<Name>,
     /// What is read or written there.

@@ -10,13 +10,40 @@
 //! one was not entitled to count on the lock any more. `certain` tells on which side of the
 //! ceiling it lies; an overlap that reaches beyond the ceiling is certain.
 
+use super::rule::{Rule, owners};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
 use crate::vacuity;
 use crate::verdict::Property;
 
-pub(super) fn judge(case: &Case) -> Ruling {
+/// The rule of this property.
+pub(super) struct LeaseOverrun;
+
+impl Rule for LeaseOverrun {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        overran(case, finding, interval)
+    }
+
+    fn tell(&self, teller: &mut Teller, interval: Interval) {
+        teller.foreign_release(interval.start);
+        teller.last_refusal(interval.start);
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::holders(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
     let mut ruling = Ruling {
         engine: "core-sweep",
         has_matter: case
@@ -57,6 +84,22 @@ pub(super) fn judge(case: &Case) -> Ruling {
     ruling
 }
 
+fn overran(case: &Case, finding: &Finding, interval: Interval) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let owners = owners(case, finding);
+    let ran_out = if finding.certain {
+        "had certainly run out"
+    } else {
+        "may have run out"
+    };
+    let other = owners.last().map_or("another", String::as_str);
+    format!(
+        "{} acted as holder of {lock} after its lease {ran_out}, while {other} held it, for {}",
+        owners[0],
+        text::length(interval.length()),
+    )
+}
+
 /// Every hold takes part twice: with its overrun on the left and its belief on the right.
 fn spans(holds: &[Hold]) -> Vec<Span> {
     let sides = |(position, hold): (u32, &Hold)| {
@@ -88,7 +131,7 @@ fn finding(case: &Case, stale: usize, holder: usize) -> Finding {
         property: Property::LeaseOverrun,
         key: late.key,
         holds: vec![stale, holder],
-        operation: None,
+        operations: Vec::new(),
         interval,
         certain: interval.end > late.lease.ceiling,
     }

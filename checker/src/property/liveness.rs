@@ -11,12 +11,15 @@
 
 use std::collections::BTreeMap;
 
+use super::rule::Rule;
 use crate::case::{Case, Finding, Ruling, keep_first};
 use crate::digest::FinalPhase;
 use crate::faults;
 use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
+use crate::replay;
+use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;
 use crate::windows::Windows;
@@ -25,7 +28,28 @@ use crate::windows::Windows;
 /// and again asks a little before the end for the last time.
 const LAST_REFUSAL_SHARE: (u64, u64) = (9, 10);
 
-pub(super) fn judge(case: &Case) -> Ruling {
+/// The rule of this property.
+pub(super) struct Liveness;
+
+impl Rule for Liveness {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        stuck(case, finding, interval)
+    }
+
+    fn tell(&self, teller: &mut Teller, interval: Interval) {
+        teller.stuck(interval);
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::refusal(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
     let mut ruling = Ruling {
         engine: "gap-scan",
         has_matter: false,
@@ -53,6 +77,32 @@ pub(super) fn judge(case: &Case) -> Ruling {
         ));
     }
     ruling
+}
+
+fn stuck(case: &Case, finding: &Finding, interval: Interval) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let free = text::length(interval.length());
+    let waiting = finding.operation().map(|id| case.digest.operation(id));
+    let in_final_phase = case
+        .digest
+        .final_phase
+        .is_some_and(|phase| phase.time == interval.start);
+    match waiting {
+        Some(waiting) if !in_final_phase => {
+            let owner = text::name(case.digest.owner(waiting.owner));
+            let end = if waiting.outcome == Outcome::Refused {
+                "was refused"
+            } else {
+                "was never answered"
+            };
+            format!("{owner} waited for {lock} and {end}, though it was free for {free}")
+        }
+        Some(_) | None => {
+            format!(
+                "{lock} could not be had for {free}, with every fault healed and nobody at work"
+            )
+        }
+    }
 }
 
 type Acquires = Vec<OpId>;
@@ -93,7 +143,7 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
             property: Property::Liveness,
             key,
             holds: Vec::new(),
-            operation: Some(id),
+            operations: vec![id],
             interval: Interval::new(phase.time, window.end.min(case.digest.end)),
             certain: true,
         }),
@@ -230,7 +280,7 @@ fn judge_waits(case: &Case, ruling: &mut Ruling, keys: &BTreeMap<KeyId, Acquires
                 property: Property::Liveness,
                 key,
                 holds: Vec::new(),
-                operation: Some(id),
+                operations: vec![id],
                 interval,
                 certain: true,
             }));

@@ -9,14 +9,45 @@
 //! only a refusal that nothing else can explain: the operation was sent after the grant, answered
 //! before the floor, and no other release of the owner was under way.
 
+use super::rule::{Rule, owners};
 use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::operation::{Action, Operation, Outcome};
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
 use crate::vacuity;
 use crate::verdict::Property;
 
-pub(super) fn judge(case: &Case) -> Ruling {
+/// The rule of this property.
+pub(super) struct LostLock;
+
+impl Rule for LostLock {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        lost(case, finding, interval)
+    }
+
+    fn tell(&self, teller: &mut Teller, interval: Interval) {
+        teller.foreign_release(interval.start);
+        teller.denial();
+    }
+
+    fn plain_at(&self, interval: Interval) -> Nanos {
+        interval.start
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::denial(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
     let mut findings: Vec<Finding> = case
         .holds
         .iter()
@@ -34,6 +65,20 @@ pub(super) fn judge(case: &Case) -> Ruling {
     }
 }
 
+fn lost(case: &Case, finding: &Finding, interval: Interval) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let owner = text::list(&owners(case, finding));
+    let left = if finding.interval.end == Nanos::MAX {
+        "although it had no lease that could run out".to_owned()
+    } else {
+        format!(
+            "{} before its lease could run out",
+            text::length(interval.length())
+        )
+    };
+    format!("the service told {owner} that it does not hold {lock}, {left}")
+}
+
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
     let denial = hold.denial?;
     let answered = case.digest.operation(denial).answered()?;
@@ -41,7 +86,7 @@ fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
         property: Property::LostLock,
         key: hold.key,
         holds: vec![at],
-        operation: Some(denial),
+        operations: vec![denial],
         interval: Interval::new(answered, hold.lease.floor),
         certain: true,
     })

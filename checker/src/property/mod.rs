@@ -4,16 +4,18 @@ mod lease_overrun;
 mod liveness;
 mod lost_lock;
 mod mutual_exclusion;
+mod rule;
 
-use crate::case::{Case, Ruling};
+pub(crate) use rule::Rule;
+
 use crate::verdict::Property;
 
-/// Judges one property.
-pub(crate) fn judge(property: Property, case: &Case) -> Ruling {
+/// The rule of a property.
+pub(crate) fn rule(property: Property) -> &'static dyn Rule {
     match property {
-        Property::MutualExclusion => mutual_exclusion::judge(case),
-        Property::LostLock => lost_lock::judge(case),
-        Property::LeaseOverrun => lease_overrun::judge(case),
-        Property::Liveness => liveness::judge(case),
+        Property::MutualExclusion => &mutual_exclusion::MutualExclusion,
+        Property::LostLock => &lost_lock::LostLock,
+        Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
+        Property::Liveness => &liveness::Liveness,
     }
 }

@@ -9,15 +9,42 @@
 //! Readers share; of a semaphore, more permits must be out than it has. What a client does after
 //! its lease is not counted here: see the lease overrun.
 
+use super::rule::{Rule, owners};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
 use crate::engine::depth::{Loan, excess};
 use crate::engine::sweep::{Side, Span, sweep};
+use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
 use crate::vacuity;
 use crate::verdict::Property;
 
-pub(super) fn judge(case: &Case) -> Ruling {
+/// The rule of this property.
+pub(super) struct MutualExclusion;
+
+impl Rule for MutualExclusion {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        both_held(case, finding, interval)
+    }
+
+    fn tell(&self, teller: &mut Teller, interval: Interval) {
+        teller.foreign_release(interval.start);
+        teller.last_refusal(interval.start);
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::holders(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
     let mut ruling = Ruling {
         engine: "core-sweep",
         has_matter: true,
@@ -43,6 +70,35 @@ pub(super) fn judge(case: &Case) -> Ruling {
     }
     keep_first(&mut ruling.findings);
     ruling
+}
+
+fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
+    let owners = owners(case, finding);
+    let lock = text::lock(case.digest.key(finding.key));
+    let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
+    let inside = if holds().any(Hold::is_leased) {
+        " inside their leases"
+    } else {
+        ""
+    };
+    let time = if finding.interval.end == Nanos::MAX {
+        format!(
+            "from {} to the end of the history",
+            text::instant(interval.start)
+        )
+    } else {
+        format!("for {}", text::length(interval.length()))
+    };
+    let together = if owners.len() == 2 { "both" } else { "all" };
+    let who = format!("{} {together}", text::list(&owners));
+    if case.permits() == 1 {
+        return format!("{who} held {lock} {time}{inside}");
+    }
+    let permits: u64 = holds().map(|hold| u64::from(hold.permits)).sum();
+    format!(
+        "{who} held {lock} {time}{inside}: {permits} permits of {}",
+        case.permits()
+    )
 }
 
 /// A lock with several permits looks like a violated mutex to who does not know how many.
@@ -95,7 +151,7 @@ fn finding(case: &Case, mut holds: Vec<usize>) -> Finding {
         property: Property::MutualExclusion,
         key: case.holds[holds[0]].key,
         holds,
-        operation: None,
+        operations: Vec::new(),
         interval,
         certain: true,
     }

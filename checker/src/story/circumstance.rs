@@ -44,7 +44,7 @@ impl Teller<'_> {
     }
 
     /// The last acquire that was refused before `time`: until then the lock did its work.
-    pub(super) fn last_refusal(&mut self, time: Nanos) {
+    pub(crate) fn last_refusal(&mut self, time: Nanos) {
         let digest = self.case.digest;
         let first = self.drafts.iter().map(|draft| draft.time).min();
         let refused = (0..)
@@ -56,21 +56,14 @@ impl Teller<'_> {
                     && operation.outcome == Outcome::Refused
                     && operation.answered().is_some_and(inside)
             });
-        if let Some((id, refused)) = refused.max_by_key(|(_, operation)| operation.answered()) {
-            self.refusal(id, refused);
+        if let Some((id, _)) = refused.max_by_key(|(_, operation)| operation.answered()) {
+            self.deed(id);
         }
-    }
-
-    fn refusal(&mut self, id: OpId, refused: &Operation) {
-        let owner = text::name(self.case.digest.owner(refused.owner));
-        let text = format!("{owner} asked for {} and was refused", self.lock);
-        let answered = refused.answered().unwrap_or(self.until);
-        self.push(answered.min(self.until), owner, StepKind::Refuse, text, id);
     }
 
     /// The last release before `time` by somebody who is none of the holders: where it took the
     /// lock away from one of them, it is the cause of all that follows.
-    pub(super) fn foreign_release(&mut self, time: Nanos) {
+    pub(crate) fn foreign_release(&mut self, time: Nanos) {
         let digest = self.case.digest;
         let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
         let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
@@ -98,8 +91,8 @@ impl Teller<'_> {
     }
 
     /// A renewal or release answered "not owner", and who was granted the lock before that.
-    pub(super) fn denial(&mut self) {
-        let (Some(id), Some(&at)) = (self.finding.operation, self.finding.holds.first()) else {
+    pub(crate) fn denial(&mut self) {
+        let (Some(id), Some(&at)) = (self.finding.operation(), self.finding.holds.first()) else {
             return;
         };
         let (holds, victim) = (self.case.holds, &self.case.holds[at]);
@@ -117,7 +110,7 @@ impl Teller<'_> {
         let owner = self.owner(victim);
         let (verb, kind) = match self.case.digest.operation(id).action {
             Action::Release => ("release", StepKind::Release),
-            Action::Acquire | Action::Renew | Action::Resource | Action::Other => {
+            Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other => {
                 ("renew", StepKind::Renew)
             }
         };
@@ -133,7 +126,7 @@ impl Teller<'_> {
     }
 
     /// Why nobody gets the lock: who may still have it, what was promised, and who asked.
-    pub(super) fn stuck(&mut self, interval: Interval) {
+    pub(crate) fn stuck(&mut self, interval: Interval) {
         self.suspect(interval.end);
         let digest = self.case.digest;
         let phase = digest
@@ -154,10 +147,10 @@ impl Teller<'_> {
                 change: Change::None,
             });
         }
-        if let Some(id) = self.finding.operation {
+        if let Some(id) = self.finding.operation() {
             let waiting = digest.operation(id);
             if waiting.outcome == Outcome::Refused {
-                self.refusal(id, waiting);
+                self.deed(id);
             } else {
                 let owner = text::name(digest.owner(waiting.owner));
                 let answer = if waiting.is_grant() {
@@ -174,7 +167,7 @@ impl Teller<'_> {
     /// The hold that may have lasted until `end`, the likeliest first: one that has no end.
     fn suspect(&mut self, end: Nanos) {
         let lasts = |hold: &&Hold| {
-            let waits = self.finding.operation == Some(hold.acquire);
+            let waits = self.finding.operation() == Some(hold.acquire);
             let covers = hold.hull.start < end && hold.possible().end >= end;
             hold.key == self.finding.key && !waits && covers
         };

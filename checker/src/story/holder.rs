@@ -14,7 +14,7 @@ impl Teller<'_> {
         self.last_renewal(hold);
         self.expiry(hold);
         self.notice(hold);
-        if hold.release != self.finding.operation {
+        if hold.release != self.finding.operation() {
             self.release(hold);
         }
     }
@@ -27,7 +27,7 @@ impl Teller<'_> {
             let seen = match self.case.digest.operation(proof).action {
                 Action::Renew => "its renewal was granted",
                 Action::Release => "its release was granted",
-                Action::Acquire | Action::Resource | Action::Other => "its token was in use",
+                Action::Acquire | Action::Resource(_) | Action::Other => "its token was in use",
             };
             format!(
                 "{owner} holds {}: its acquire had no answer, but {seen}",

@@ -5,8 +5,9 @@
 //! completeness; a story tells what leads to the contradiction and leaves the rest to the timeline.
 
 mod circumstance;
+mod deed;
 mod holder;
 mod steps;
 mod teller;
 
-pub(crate) use teller::story;
+pub(crate) use teller::{Teller, story};

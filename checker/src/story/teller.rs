@@ -5,8 +5,9 @@ use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::operation::OpId;
-use crate::verdict::{Property, Step, StepKind};
-use crate::{claim, faults, text};
+use crate::property::rule;
+use crate::verdict::{Step, StepKind};
+use crate::{faults, text};
 
 /// Faults told of in one story. Who needs more reads the table of faults.
 const FAULTS_MAX: usize = 12;
@@ -23,10 +24,7 @@ pub(crate) fn story(
         case,
         finding,
         lock: text::lock(case.digest.key(finding.key)),
-        until: match finding.property {
-            Property::LostLock => interval.start,
-            Property::MutualExclusion | Property::LeaseOverrun | Property::Liveness => interval.end,
-        },
+        until: rule(finding.property).plain_at(interval),
         drafts: Vec::new(),
     };
     for &at in &finding.holds {
@@ -36,18 +34,8 @@ pub(crate) fn story(
     for fault in active.into_iter().take(FAULTS_MAX) {
         teller.fault(fault);
     }
-    match finding.property {
-        Property::MutualExclusion | Property::LeaseOverrun => {
-            teller.foreign_release(interval.start);
-            teller.last_refusal(interval.start);
-        }
-        Property::LostLock => {
-            teller.foreign_release(interval.start);
-            teller.denial();
-        }
-        Property::Liveness => teller.stuck(interval),
-    }
-    teller.tell(claim::claim(case, finding, interval))
+    rule(finding.property).tell(&mut teller, interval);
+    teller.tell(rule(finding.property).claim(case, finding, interval))
 }
 
 /// A step before it is numbered.
@@ -69,7 +57,8 @@ pub(super) enum Change {
     Loses,
 }
 
-pub(super) struct Teller<'a> {
+/// Gathers the steps of one story.
+pub(crate) struct Teller<'a> {
     pub(super) case: &'a Case<'a>,
     pub(super) finding: &'a Finding,
     pub(super) lock: String,
@@ -99,6 +88,7 @@ impl Teller<'_> {
                 | StepKind::Refuse
                 | StepKind::Renew
                 | StepKind::Expire
+                | StepKind::Command
                 | StepKind::Fault
                 | StepKind::Contradiction => Change::None,
             },

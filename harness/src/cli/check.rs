@@ -117,13 +117,13 @@ fn read(path: &Path) -> Result<History, Error> {
 
 /// Without a scenario there is no expectation: a violation is a violation.
 fn exit_code(analysis: &Analysis) -> ExitCode {
-    let only_liveness = analysis.properties.iter().all(|(property, judgement)| {
-        judgement.verdict != Verdict::Violated || *property == Property::Liveness
+    let only_waiting = analysis.properties.iter().all(|(property, judgement)| {
+        judgement.verdict != Verdict::Violated || !property.is_safety()
     });
     match analysis.verdict {
         Verdict::Valid => ExitCode::AsExpected,
         Verdict::Unknown => ExitCode::Unknown,
-        Verdict::Violated if only_liveness => ExitCode::LivenessFailed,
+        Verdict::Violated if only_waiting => ExitCode::LivenessFailed,
         Verdict::Violated => ExitCode::Unexpected,
     }
 }

@@ -209,6 +209,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "lease_ms" => fill(&mut value.lease_ms, map.next_value()?),
                 "wait_ms" => fill(&mut value.wait_ms, map.next_value()?),
                 "token" => fill(&mut value.token, map.next_value()?),
+                "count" => fill(&mut value.count, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.
                 "value" => fill(&mut value.value, Some(map.next_value()?)),

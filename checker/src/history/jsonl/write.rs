@@ -84,6 +84,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(token) = value.token {
         number(fields.next("token"), token);
     }
+    if let Some(count) = value.count {
+        number(fields.next("count"), u64::from(count));
+    }
     if let Some(resource) = &value.resource {
         text(fields.next("resource"), resource);
     }

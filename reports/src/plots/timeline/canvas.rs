@@ -1,7 +1,7 @@
 //! A timeline under construction: each method draws one kind of thing.
 
+use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Step, StepKind, Witness};
-use lockstorm_checker::{Nanos, Property};
 
 use super::super::axis::{FAULT_ROW, FAULT_ROWS_MAX, Key, SMALL, TimeScale, legend};
 use super::super::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
@@ -328,11 +328,10 @@ fn hold_title(hold: &Hold) -> String {
 
 /// What stands above the box of a violation.
 fn box_words(witness: &Witness) -> String {
-    let what = match witness.property {
-        Property::MutualExclusion => format!("{} holders", witness.holders.len()),
-        Property::LeaseOverrun => format!("{} holders, one past its lease", witness.holders.len()),
-        Property::LostLock => "lost inside its lease".to_owned(),
-        Property::Liveness => "cannot be had".to_owned(),
+    let brief = witness.property.brief();
+    let what = match witness.holders.len() {
+        0 | 1 => brief.to_owned(),
+        holders => format!("{holders} holders, {brief}"),
     };
     if witness.interval.1 == Nanos::MAX {
         format!("{what}, without end")

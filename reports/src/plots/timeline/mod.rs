@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! F1 cut primary→replica ███████████████████████
-//!                          2 holders · 1.078 s
+//!                          2 holders, at once · 1.078 s
 //!  a   ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│        bar: hold, lighter ends: request in flight
 //!      ───────────────────────┤      line: lease, up to its tick
 //!  b            ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓

@@ -129,7 +129,13 @@ mod tests {
             &sample::failover_trace(),
         );
         let words = words_of(&picture.drawing);
-        for wanted in ["a", "b", "2 holders · 1.078 s", "F2 kill primary", "6"] {
+        for wanted in [
+            "a",
+            "b",
+            "2 holders, at once · 1.078 s",
+            "F2 kill primary",
+            "6",
+        ] {
             assert!(words.contains(&wanted), "{wanted} is missing of {words:?}");
         }
         assert!(picture.note.is_none());
@@ -170,7 +176,10 @@ mod tests {
         let trace = Trace::of_witness(&witness);
         let picture = around(&witness, &run.analysis.faults, &trace);
         let words = words_of(&picture.drawing);
-        assert!(words.contains(&"2 holders, without end"), "{words:?}");
+        assert!(
+            words.contains(&"2 holders, at once, without end"),
+            "{words:?}"
+        );
         assert!(picture.drawing.shapes.iter().all(|shape| match shape {
             Shape::Box { area, .. } => area.width <= WIDTH && area.width.is_finite(),
             Shape::Line { .. } | Shape::Mark { .. } | Shape::Text(_) => true,
