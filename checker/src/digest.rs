@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use crate::history::{
-    Event, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
+    Event, EventSink, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
 };
 use crate::names::Names;
 use crate::operation::{
@@ -317,6 +317,16 @@ impl DigestBuilder {
             self.digest.alive.resize(owner + 1, Nanos(0));
         }
         self.digest.alive[owner] = self.digest.alive[owner].max(time);
+    }
+}
+
+impl EventSink for DigestBuilder {
+    fn header(&mut self, header: Header) {
+        self.digest.header = header;
+    }
+
+    fn event(&mut self, event: Event) {
+        self.push(&event);
     }
 }
 

@@ -3,9 +3,10 @@
 //! Method: every rule of the format has a text that keeps it and one that breaks it; random events
 //! must come back as they were written, and random bytes must never end in a panic.
 
+use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
-    Event, FaultNote, FaultPhase, Function, Header, History, Kind, Mode, Name, Nanos, PhaseNote,
-    Process, ReadError, Value, read_jsonl, write_event, write_header,
+    self, Event, FaultNote, FaultPhase, Format, Function, Header, History, Kind, Mode, Name, Nanos,
+    PhaseNote, Process, ReadError, Value, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -414,4 +415,41 @@ proptest! {
         bytes[at] = to;
         let _ = read_jsonl(bytes.as_slice(), "h");
     }
+}
+
+#[test]
+fn a_history_is_told_by_its_content_and_handed_on_event_by_event() {
+    let text = "{\"format\":\"lockstorm-history\",\"version\":1,\"seed\":7}\n\
+                {\"type\":\"invoke\",\"process\":0,\"f\":\"acquire\"}\n{\"type\":\"ok\",\"pro";
+    let mut builder = DigestBuilder::default();
+    let reading = history::read(text.as_bytes(), "h", None, &mut builder).unwrap();
+    let digest = builder.finish();
+    assert_eq!(reading.events, 1);
+    assert_eq!(reading.torn.expect("the last line is cut short").line, 3);
+    assert_eq!(digest.header.seed, Some(7), "the header reaches the sink");
+    assert_eq!(digest.operations.len(), 1, "and so does the event");
+}
+
+#[test]
+fn content_that_no_format_begins_with_is_refused_with_the_formats_that_there_are() {
+    let mut history = History::default();
+    let error = history::read("Dear diary\n".as_bytes(), "h", None, &mut history).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("\"Dear diary\\n\"") && text.contains("--from (jsonl"),
+        "{text}"
+    );
+    let named: Format = "jsonl".parse().unwrap();
+    let error = history::read("Dear diary\n".as_bytes(), "h", Some(named), &mut history);
+    assert!(
+        error.unwrap_err().to_string().starts_with("h:1:1: "),
+        "named, it is read as such"
+    );
+    assert!(
+        "xml"
+            .parse::<Format>()
+            .unwrap_err()
+            .to_string()
+            .contains("jsonl")
+    );
 }

@@ -1,14 +1,22 @@
 //! The vocabulary that every part of Lockstorm speaks: events, their times, owners and values.
 
 mod document;
+mod error;
 mod event;
+mod format;
 mod header;
 pub mod jsonl;
 mod note;
 mod order;
+mod read;
+mod sink;
 
 pub use document::{History, TornLine};
+pub use error::ReadError;
 pub use event::{Event, Function, Kind, Mode, Name, Nanos, Process, Value};
+pub use format::{Format, UnknownFormat};
 pub use header::{FORMAT, Header, VERSION};
-pub use jsonl::{ReadError, read_jsonl, write_event, write_header};
+pub use jsonl::{read_jsonl, write_event, write_header};
 pub use note::{FaultNote, FaultPhase, PhaseNote};
+pub use read::read;
+pub use sink::{EventSink, Reading};

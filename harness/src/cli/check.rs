@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
-use lockstorm_checker::history::{History, read_jsonl};
-use lockstorm_checker::{Analysis, Options, Property, Verdict};
+use lockstorm_checker::history::{self, Format, Reading};
+use lockstorm_checker::{
+    Analysis, Digest, DigestBuilder, Options, Property, Verdict, check_digest,
+};
 use lockstorm_reports::{Record, read_record};
 use serde_json::json;
 
@@ -26,6 +28,9 @@ pub struct CheckArgs {
     /// Judge these properties only, joined by commas.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<Property>,
+    /// What the files are written in, where their content does not tell it.
+    #[arg(long, value_name = "FORMAT")]
+    pub from: Option<Format>,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: CheckFormat,
@@ -60,14 +65,14 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let mut all = Vec::new();
     for file in args.files.iter().flat_map(|file| histories(file)) {
         let name = file.display().to_string();
-        let checked = read(&file).map(|history| {
-            if let Some(torn) = &history.torn {
+        let checked = read(&file, args.from).map(|(digest, reading)| {
+            if let Some(torn) = &reading.torn {
                 output::human(&format!(
                     "{name}: line {} is torn ({} bytes) and left out: {}",
                     torn.line, torn.bytes, torn.reason
                 ));
             }
-            lockstorm_checker::check(&history, &options)
+            check_digest(&digest, &options)
         });
         worst = worst.max(match &checked {
             Ok(analysis) => exit_code(analysis),
@@ -100,8 +105,8 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
-/// Reads a history file, or that of a run folder.
-fn read(path: &Path) -> Result<History, Error> {
+/// Reads a history file, or that of a run folder, and keeps what the checker needs.
+fn read(path: &Path, from: Option<Format>) -> Result<(Digest, Reading), Error> {
     let path = if path.is_dir() {
         path.join(HISTORY)
     } else {
@@ -112,7 +117,9 @@ fn read(path: &Path) -> Result<History, Error> {
         path: name.clone(),
         source,
     })?;
-    Ok(read_jsonl(BufReader::new(file), &name)?)
+    let mut digest = DigestBuilder::default();
+    let reading = history::read(BufReader::new(file), &name, from, &mut digest)?;
+    Ok((digest.finish(), reading))
 }
 
 /// Without a scenario there is no expectation: a violation is a violation.

@@ -21,5 +21,6 @@ mod line;
 mod read;
 mod write;
 
-pub use read::{LINE_BYTES_MAX, ReadError, read_jsonl};
+pub(super) use read::stream;
+pub use read::{LINE_BYTES_MAX, read_jsonl};
 pub use write::{write_event, write_header};

@@ -6,7 +6,9 @@ use serde_json::error::Category;
 
 use super::line;
 use crate::history::order::Order;
-use crate::history::{Event, FORMAT, Header, History, TornLine, VERSION};
+use crate::history::{
+    Event, EventSink, FORMAT, Header, History, ReadError, Reading, TornLine, VERSION,
+};
 use crate::names::Names;
 
 /// Longest line that is read. Events take some hundred bytes; the limit keeps a file without line
@@ -16,45 +18,25 @@ pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Some editors begin a UTF-8 file with it; it means nothing there.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A history that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The bytes could not be had.
-    #[error("cannot read {file} after line {line}: {cause}; check that the file can be read")]
-    Io {
-        /// Name of the history.
-        file: String,
-        /// The last line that was read.
-        line: u64,
-        /// What the reader says.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// A line is no event, or cannot stand where it stands.
-    #[error("{file}:{line}:{column}: {reason}; {mend}")]
-    Malformed {
-        /// Name of the history.
-        file: String,
-        /// From 1.
-        line: u64,
-        /// From 1; 0 when it is about the line as a whole.
-        column: usize,
-        /// What is wrong.
-        reason: String,
-        /// What sets it right.
-        mend: String,
-    },
+/// Reads a history in the project's own format, which `source` names in errors, and keeps it.
+///
+/// # Errors
+/// As [`read()`](crate::history::read()).
+pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadError> {
+    let mut history = History::default();
+    history.torn = stream(reader, source, &mut history)?.torn;
+    Ok(history)
 }
 
-/// Reads a history in the project's own format, which `source` names in errors.
+/// Hands a history in the project's own format on, event by event.
 ///
 /// An empty input is an empty history. A byte order mark at the start and blank lines at the end
 /// say nothing, and are passed over.
-///
-/// # Errors
-/// [`ReadError`] when the bytes cannot be had, or at the first line that is malformed. A last line
-/// that was cut short is no error: it is [`History::torn`].
-pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadError> {
+pub(in crate::history) fn stream(
+    reader: impl BufRead,
+    source: &str,
+    sink: &mut impl EventSink,
+) -> Result<Reading, ReadError> {
     let mut input = Input {
         reader,
         file: source,
@@ -63,12 +45,12 @@ pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadErr
     };
     let mut names = Names::default();
     let mut order = Order::default();
-    let mut history = History::default();
+    let mut reading = Reading::default();
     while input.advance()? {
         if input.line == 1 {
             match input.header() {
                 Ok(Some(header)) => {
-                    history.header = header;
+                    sink.header(header);
                     continue;
                 }
                 // An unreadable first line is judged as an event, below.
@@ -77,9 +59,12 @@ pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadErr
             }
         }
         match input.event(&mut names, &mut order) {
-            Ok(event) => history.events.push(event),
+            Ok(event) => {
+                reading.events += 1;
+                sink.event(event);
+            }
             Err(Fault::Json(error)) if input.is_torn(&error)? => {
-                history.torn = Some(TornLine {
+                reading.torn = Some(TornLine {
                     line: input.line,
                     bytes: input.bytes.len(),
                     reason: reason(&error),
@@ -88,7 +73,7 @@ pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadErr
             Err(fault) => return Err(input.error(fault)),
         }
     }
-    Ok(history)
+    Ok(reading)
 }
 
 /// Why a line is refused.

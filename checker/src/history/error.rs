@@ -1,0 +1,45 @@
+//! Why a history cannot be read.
+
+use super::format::Format;
+
+/// A history that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The bytes could not be had.
+    #[error("cannot read {file} after line {line}: {cause}; check that the file can be read")]
+    Io {
+        /// Name of the history.
+        file: String,
+        /// The last line that was read.
+        line: u64,
+        /// What the reader says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// No format begins like this.
+    #[error(
+        "{file} is no history that can be recognised: it begins with {begin:?}; say its format \
+         with --from ({})",
+        Format::names()
+    )]
+    Unrecognised {
+        /// Name of the history.
+        file: String,
+        /// How it begins.
+        begin: String,
+    },
+    /// A line is no event, or cannot stand where it stands.
+    #[error("{file}:{line}:{column}: {reason}; {mend}")]
+    Malformed {
+        /// Name of the history.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// From 1; 0 when it is about the line as a whole.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+        /// What sets it right.
+        mend: String,
+    },
+}
