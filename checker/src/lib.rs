@@ -21,6 +21,12 @@ mod hold;
 mod holds;
 mod interval;
 mod lease;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the engines that take the calls follow"
+)]
+mod model;
 pub mod names;
 mod operation;
 mod options;
@@ -40,6 +46,7 @@ pub use hold::Hold;
 pub use holds::holds;
 pub use interval::Interval;
 pub use lease::{Drift, Lease};
+pub use model::{ModelName, UnknownModel};
 pub use operation::{
     Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,
 };

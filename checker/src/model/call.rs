@@ -1,0 +1,109 @@
+//! What the engines take: the calls of one lock, or of one guarded resource, in order of invocation.
+//!
+//! ```text
+//! a acquire |--------|                      returned: it took effect in between
+//! b acquire    |- - - - - - - - - - - -     never returns: at any time after the start, or never
+//! a expire                  |------|        the lease of a ends between its floor and its ceiling
+//! ```
+//!
+//! A call that returns is part of every linearization; one that never returns is optional. Ties
+//! are concurrent: a call that returns at an instant and one that is invoked at it are in no order,
+//! except for two calls of one process, where the second names the first as its predecessor.
+//! After an indeterminate operation a client goes on under a new process, and an owner that is
+//! named nowhere is the process: so what such a call left behind belongs to an owner of its own.
+
+use std::num::NonZeroU64;
+
+use crate::history::{Mode, Nanos};
+use crate::operation::{OpId, OwnerId};
+
+/// A call, by its place among the calls of its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CallId(pub(crate) u32);
+
+/// A lease, numbered in order of its ceiling. Where a renewal or a reentrant grant extends a hold,
+/// the lease with the later ceiling counts: the greater number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LeaseId(pub(crate) u32);
+
+impl LeaseId {
+    /// No lease: it never runs out, which is later than any ceiling.
+    pub(crate) const NEVER: Self = Self(u32::MAX);
+}
+
+/// A value of a register, by its number in [`Values`](super::Values).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Datum(pub(crate) u32);
+
+impl Datum {
+    /// What a register holds before anybody wrote.
+    pub(crate) const NULL: Self = Self(0);
+}
+
+/// What is asked for, with what the reply says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// The lock.
+    Acquire {
+        mode: Mode,
+        permits: u32,
+        /// The fencing token of the grant; `None` is unknown and fits everywhere.
+        token: Option<NonZeroU64>,
+        lease: LeaseId,
+    },
+    /// A longer lease.
+    Renew { mode: Mode, lease: LeaseId },
+    /// To give the lock back.
+    Release { mode: Mode, permits: u32 },
+    /// Nobody asks: the service ends the hold that has this lease, if it is still there. It follows
+    /// the acquire or renewal that gave the lease.
+    Expire(LeaseId),
+    /// The value, and what it was.
+    Read(Datum),
+    /// To set the value.
+    Write(Datum),
+    /// To set the value if it is as expected.
+    Cas { expected: Datum, new: Datum },
+    /// To add to the end of the value.
+    Append(Datum),
+}
+
+/// What was observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// It took effect; of a call that never returns: if it does, it takes effect.
+    Done,
+    /// It was refused, which changes nothing and tells something about the state.
+    Denied,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The operation; of an expiry, the acquire or renewal that gave the lease.
+    pub(crate) op: OpId,
+    /// Who calls; of an expiry, whose lease it is.
+    pub(crate) owner: OwnerId,
+    /// It took effect no earlier.
+    pub(crate) invoked: Nanos,
+    /// It took effect no later. [`Nanos::MAX`]: it may never take effect.
+    pub(crate) returned: Nanos,
+    /// The call that must have taken effect before it.
+    pub(crate) after: Option<CallId>,
+    /// What is asked for.
+    pub(crate) request: Request,
+    /// What was observed.
+    pub(crate) reply: Reply,
+}
+
+impl Call {
+    /// Whether it is part of every linearization.
+    pub(crate) fn is_required(&self) -> bool {
+        self.returned < Nanos::MAX
+    }
+
+    /// Whether it stands for an operation of the history.
+    pub(crate) fn is_operation(&self) -> bool {
+        !matches!(self.request, Request::Expire(_))
+    }
+}

@@ -1,0 +1,16 @@
+//! Models: what a lock or a register would do if everybody took turns.
+//!
+//! For: the sequential specifications that a history can be judged by, one file each, and the calls
+//! that they speak of. Not for: searching for an order of the calls, which the engines do.
+
+mod call;
+mod calls;
+mod fit;
+mod name;
+mod values;
+
+pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
+pub(crate) use calls::{Partition, partitions};
+pub(crate) use fit::{Unfit, fits};
+pub use name::{ModelName, UnknownModel};
+pub(crate) use values::Values;
