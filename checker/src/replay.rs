@@ -5,7 +5,7 @@
 //! for: finding anything.
 
 use crate::case::{Case, Finding};
-use crate::history::Nanos;
+use crate::history::{Mode, Nanos};
 use crate::lease::Lease;
 use crate::operation::{Action, Operation, Outcome, OwnerId};
 use crate::verdict::Property;
@@ -55,9 +55,10 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
                 let belief = account.until(account.alive);
                 (belief.0.max(account.lease.floor), belief.1)
             }
-            Property::LeaseOverrun | Property::LostLock | Property::Liveness => {
-                account.until(account.alive)
-            }
+            Property::LeaseOverrun
+            | Property::LostLock
+            | Property::SpuriousRefusal
+            | Property::Liveness => account.until(account.alive),
         });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))
@@ -104,6 +105,27 @@ pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
         .answered()
         .is_some_and(|answered| answered > finding.interval.end);
     waiting.action == Action::Acquire && (late || !waiting.is_grant()) && !granted
+}
+
+/// Whether the operation of the witness is an acquire that was refused, and nobody whose hold would
+/// have kept it out was granted the lock in the time that it took.
+pub(crate) fn needless(case: &Case, finding: &Finding) -> bool {
+    let Some(attempt) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return false;
+    };
+    let excludes = |other: &Operation| {
+        let alone = other.mode == Mode::Write || attempt.mode == Mode::Write;
+        other.key == attempt.key && other.is_grant() && alone && case.permits() == 1
+    };
+    let inside =
+        |answered: Nanos| finding.interval.start <= answered && answered <= finding.interval.end;
+    let refused = attempt.action == Action::Acquire && attempt.outcome == Outcome::Refused;
+    let mut others = case
+        .digest
+        .operations
+        .iter()
+        .filter(|other| excludes(other));
+    refused && !others.any(|other| other.answered().is_some_and(inside))
 }
 
 fn account(case: &Case, at: usize) -> Option<Account> {

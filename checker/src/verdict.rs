@@ -51,16 +51,19 @@ pub enum Property {
     LostLock,
     /// A client acted as holder after its lease, while another held.
     LeaseOverrun,
+    /// A try was refused although the lock was certainly free.
+    SpuriousRefusal,
     /// A free lock could not be had within a named bound.
     Liveness,
 }
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
+        Self::SpuriousRefusal,
         Self::Liveness,
     ];
 
@@ -68,7 +71,7 @@ impl Property {
     pub const fn is_safety(self) -> bool {
         match self {
             Self::MutualExclusion | Self::LostLock | Self::LeaseOverrun => true,
-            Self::Liveness => false,
+            Self::SpuriousRefusal | Self::Liveness => false,
         }
     }
 
@@ -78,6 +81,7 @@ impl Property {
             Self::MutualExclusion => "mutual-exclusion",
             Self::LostLock => "lost-lock",
             Self::LeaseOverrun => "lease-overrun",
+            Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",
         }
     }

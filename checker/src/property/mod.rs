@@ -5,6 +5,7 @@ mod liveness;
 mod lost_lock;
 mod mutual_exclusion;
 mod rule;
+mod spurious_refusal;
 
 pub(crate) use rule::Rule;
 
@@ -16,6 +17,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::MutualExclusion => &mutual_exclusion::MutualExclusion,
         Property::LostLock => &lost_lock::LostLock,
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
+        Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Liveness => &liveness::Liveness,
     }
 }

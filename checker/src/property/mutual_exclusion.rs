@@ -102,7 +102,7 @@ fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
 }
 
 /// A lock with several permits looks like a violated mutex to who does not know how many.
-fn unknown_permits(case: &Case) -> Option<String> {
+pub(super) fn unknown_permits(case: &Case) -> Option<String> {
     let asks = case.digest.header.permits.is_none()
         && case
             .digest

@@ -125,6 +125,21 @@ impl Teller<'_> {
         }
     }
 
+    /// A try that was refused for nothing: who had the lock last, and the try itself.
+    pub(crate) fn needless(&mut self, interval: Interval) {
+        let gone = |hold: &&Hold| {
+            let over = hold.possible().end < interval.start;
+            hold.key == self.finding.key && hold.is_granted() && over
+        };
+        let before = self.case.holds.iter().filter(gone);
+        if let Some(last) = before.max_by_key(|hold| hold.possible().end) {
+            self.hold(last);
+        }
+        if let Some(id) = self.finding.operation() {
+            self.deed(id);
+        }
+    }
+
     /// Why nobody gets the lock: who may still have it, what was promised, and who asked.
     pub(crate) fn stuck(&mut self, interval: Interval) {
         self.suspect(interval.end);

@@ -12,5 +12,6 @@ mod lease_overrun;
 mod liveness;
 mod lost_lock;
 mod mutual_exclusion;
+mod spurious_refusal;
 mod story;
 mod vacuity;

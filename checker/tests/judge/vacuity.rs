@@ -13,7 +13,15 @@ fn a_contended_history_without_faults_is_valid() {
     let analysis = judge(CONTENDED);
     assert_eq!(analysis.verdict, Verdict::Valid);
     let judged: Vec<&str> = analysis.properties.keys().map(|p| p.name()).collect();
-    assert_eq!(judged, ["mutual-exclusion", "lost-lock", "lease-overrun"]);
+    assert_eq!(
+        judged,
+        [
+            "mutual-exclusion",
+            "lost-lock",
+            "lease-overrun",
+            "spurious-refusal"
+        ]
+    );
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! A try is refused though the lock was certainly free.
+
+use lockstorm_checker::{Nanos, Property, Verdict, check};
+
+use crate::support::{exact, history, judge, reason, verdict};
+
+fn judged(text: &str) -> (Verdict, u64) {
+    verdict(Property::SpuriousRefusal, text)
+}
+
+const LEFT: &str = "a acquire 0..10 ok lease 500
+                    a release 90..100 ok\n";
+
+#[test]
+fn a_refusal_while_nobody_can_hold_is_a_violation() {
+    let text = format!("{LEFT} b acquire 110..120 refused");
+    assert_eq!(judged(&text), (Verdict::Violated, 1));
+    let witness = &judge(&text).properties[&Property::SpuriousRefusal].witnesses[0];
+    let expected = (Nanos::from_millis(110), Nanos::from_millis(120));
+    assert_eq!(witness.interval, expected);
+    let story: Vec<&str> = witness.story.iter().map(|step| &*step.text).collect();
+    assert_eq!(
+        story,
+        [
+            "a was granted \"lock\", its lease good until 0.500 s",
+            "a released \"lock\"",
+            "b asked for \"lock\" and was refused",
+            "b was refused \"lock\", though nobody can have held it in the 0.010 s that the try took",
+        ]
+    );
+}
+
+#[test]
+fn a_try_that_touches_a_hold_in_one_instant_is_rightly_refused() {
+    for (near, expected) in [
+        ("100..120", Verdict::Valid),
+        ("101..120", Verdict::Violated),
+        ("50..60", Verdict::Valid),
+        ("0..120", Verdict::Valid),
+    ] {
+        let text = format!("{LEFT} b acquire {near} refused");
+        assert_eq!(judged(&text).0, expected, "{near}");
+    }
+    let before = "b acquire 0..9 refused\n a acquire 10..20 ok";
+    assert_eq!(judged(before), (Verdict::Violated, 1));
+    assert_eq!(judged(&before.replace("0..9", "0..10")).0, Verdict::Valid);
+}
+
+#[test]
+fn whatever_may_hold_explains_a_refusal() {
+    for line in [
+        "c acquire 20..30 info",
+        "c acquire 20..? pending lease 10",
+        "c acquire 105..130 ok\n c release 140..150 ok",
+        "b acquire 105..115 ok",
+    ] {
+        let text = format!("{LEFT} {line}\n b acquire 110..120 refused");
+        assert_eq!(judged(&text), (Verdict::Valid, 0), "{line}");
+    }
+    for unanswered in ["90..100 info", "90..100 failed", "90..? pending"] {
+        let text = format!("{LEFT} b acquire 110..120 refused").replace("90..100 ok", unanswered);
+        assert_eq!(judged(&text), (Verdict::Valid, 0), "{unanswered}");
+        let late = text.replace("110..120", "511..520");
+        assert_eq!(
+            judged(&late),
+            (Verdict::Violated, 1),
+            "after the ceiling: {unanswered}"
+        );
+    }
+}
+
+#[test]
+fn an_indeterminate_renewal_may_hold_for_ever_and_a_refusal_never_holds() {
+    let text = "a acquire 0..10 ok lease 50
+                a renew 20..30 info
+                b acquire 900..910 refused";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+    let both = format!("{LEFT} b acquire 110..130 refused\n c acquire 115..120 refused");
+    assert_eq!(judged(&both), (Verdict::Violated, 2), "votes were split");
+}
+
+#[test]
+fn readers_are_kept_out_by_writers_only() {
+    let text = |holder: &str, asks: &str| {
+        format!("a acquire 0..10 ok {holder}\n b acquire 20..30 refused {asks}")
+    };
+    assert_eq!(judged(&text("mode read", "mode read")).0, Verdict::Violated);
+    assert_eq!(judged(&text("mode read", "")).0, Verdict::Valid);
+    assert_eq!(judged(&text("", "mode read")).0, Verdict::Valid);
+}
+
+#[test]
+fn a_semaphore_refuses_rightly_when_too_few_permits_may_be_left() {
+    let judged = |text: &str| {
+        let mut history = history(text);
+        history.header.permits = Some(3);
+        let analysis = check(&history, &exact());
+        analysis.properties[&Property::SpuriousRefusal].verdict
+    };
+    let text = "a acquire 0..10 ok
+                b acquire 0..10 ok
+                c acquire 20..30 refused permits 2";
+    assert_eq!(judged(text), Verdict::Valid);
+    assert_eq!(judged(&text.replace("permits 2", "")), Verdict::Violated);
+    let twice = text
+        .replace("permits 2", "")
+        .replace("b acquire", "a acquire");
+    assert_eq!(judged(&twice), Verdict::Violated);
+    let thrice = format!("{twice}\n a acquire 12..13 ok");
+    assert_eq!(
+        judged(&thrice),
+        Verdict::Valid,
+        "one owner may take several"
+    );
+    let one_after_another = "a acquire 0..10 ok
+                             a release 24..25 ok
+                             b acquire 26..27 ok permits 2
+                             c acquire 20..30 refused permits 1";
+    assert_eq!(
+        judged(one_after_another),
+        Verdict::Violated,
+        "two were out at the most"
+    );
+    let too_many = "c acquire 20..30 refused permits 4";
+    assert_eq!(judged(too_many), Verdict::Valid);
+}
+
+#[test]
+fn who_does_not_say_how_many_permits_there_are_cannot_be_judged() {
+    let text = "a acquire 0..10 ok permits 2\n b acquire 20..30 refused permits 2";
+    assert!(reason(Property::SpuriousRefusal, text).contains("does not say how many"));
+}
+
+#[test]
+fn an_owner_that_entered_twice_may_keep_the_lock_after_its_first_release() {
+    let text = "a acquire 0..10 ok
+                a acquire 20..30 ok
+                a release 40..50 ok
+                b acquire 60..70 refused
+                a release 80..90 ok";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+    let after = format!("{text}\n b acquire 91..99 refused");
+    assert_eq!(judged(&after), (Verdict::Violated, 1));
+}
+
+#[test]
+fn others_in_the_queue_of_a_fair_lock_explain_a_refusal() {
+    let text = |note: &str| {
+        let mut history = history(
+            "c acquire 105..140 refused
+             b acquire 110..120 refused
+             a acquire 150..160 ok",
+        );
+        let mut queued = history.events[0].clone();
+        queued.kind = lockstorm_checker::history::Kind::Note;
+        queued.function = lockstorm_checker::history::Function::Queued;
+        queued.time = Nanos::from_millis(107);
+        if note == "queued" {
+            history.events.insert(1, queued);
+        }
+        for (index, event) in (0..).zip(&mut history.events) {
+            event.index = index;
+        }
+        check(&history, &exact()).properties[&Property::SpuriousRefusal].count
+    };
+    assert_eq!(text("nobody"), 2);
+    assert_eq!(text("queued"), 1, "c itself was refused for nothing");
+}
+
+#[test]
+fn without_a_refusal_the_property_has_no_matter() {
+    let analysis = judge(LEFT);
+    assert!(!analysis.properties.contains_key(&Property::SpuriousRefusal));
+    assert_eq!(judged(LEFT).0, Verdict::Unknown);
+}
