@@ -12,23 +12,49 @@ use crate::history::Name;
 pub struct Names {
     by_text: HashMap<Name, u32>,
     by_id: Vec<Name>,
+    /// The last name seen with each [`mark`]: the names of a history come again and again, and to
+    /// compare a text costs a fraction of hashing it.
+    recent: Vec<u32>,
 }
+
+/// Names that are found without hashing: four kilobytes of numbers, enough for all the clients and
+/// most of the keys of a large run.
+const RECENT: usize = 1024;
 
 impl Names {
     /// The number of `text`, which it gets now if it is new.
     pub fn intern(&mut self, text: &str) -> u32 {
-        match self.by_text.get(text) {
-            Some(&id) => id,
-            None => self.insert(text.into()),
-        }
+        self.number(text, || text.into())
     }
 
     /// The number of a name that is shared already, without copying its text.
     pub fn intern_name(&mut self, name: &Name) -> u32 {
-        match self.by_text.get(name) {
-            Some(&id) => id,
-            None => self.insert(Name::clone(name)),
+        self.number(name, || Name::clone(name))
+    }
+
+    /// The one shared copy of `text`.
+    pub fn share(&mut self, text: &str) -> Name {
+        let id = self.intern(text);
+        Name::clone(self.name(id))
+    }
+
+    fn number(&mut self, text: &str, name: impl FnOnce() -> Name) -> u32 {
+        let mark = mark(text);
+        if let Some(&id) = self.recent.get(mark)
+            && self
+                .by_id
+                .get(id as usize)
+                .is_some_and(|name| **name == *text)
+        {
+            return id;
         }
+        let id = match self.by_text.get(text) {
+            Some(&id) => id,
+            None => self.insert(name()),
+        };
+        self.recent.resize(RECENT, 0);
+        self.recent[mark] = id;
+        id
     }
 
     fn insert(&mut self, name: Name) -> u32 {
@@ -52,6 +78,15 @@ impl Names {
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
+}
+
+/// A place among the recent names: told from the last letters, in which names differ. Texts made to
+/// share one place only lose what the place would save.
+fn mark(text: &str) -> usize {
+    let spread =
+        |mark: u64, &letter: &u8| (mark ^ u64::from(letter)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mark = text.as_bytes().iter().rev().take(8).fold(0, spread);
+    (mark >> 32) as usize % RECENT
 }
 
 #[cfg(test)]

@@ -34,17 +34,12 @@ impl Line {
             kind: self.kind,
             process: self.process,
             function: self.function,
-            key: self.key.unwrap_or_else(|| share(names, "")),
+            key: self.key.unwrap_or_else(|| names.share("")),
             value: self.value,
             error: self.error,
             extra: self.extra,
         }
     }
-}
-
-fn share(names: &mut Names, text: &str) -> Name {
-    let id = names.intern(text);
-    Name::clone(names.name(id))
 }
 
 /// Parses the bytes of one line.
@@ -118,7 +113,7 @@ fn shared<'de, A: MapAccess<'de>>(
     names: &mut Names,
 ) -> Result<Option<Name>, A::Error> {
     let text: Option<Text<'de>> = map.next_value()?;
-    Ok(text.map(|Text(text)| share(names, &text)))
+    Ok(text.map(|Text(text)| names.share(&text)))
 }
 
 struct LineSeed<'a>(&'a mut Names);

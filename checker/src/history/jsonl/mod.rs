@@ -18,6 +18,7 @@
 //! reported and dropped; everything else that is malformed is an error.
 
 mod line;
+mod plain;
 mod read;
 mod write;
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read as _};
 
 use serde_json::error::Category;
 
-use super::line;
+use super::{line, plain};
 use crate::history::order::Order;
 use crate::history::{
     Event, EventSink, FORMAT, Header, History, ReadError, Reading, TornLine, VERSION,
@@ -169,8 +169,12 @@ impl<R: BufRead> Input<'_, R> {
     }
 
     fn event(&self, names: &mut Names, order: &mut Order) -> Result<Event, Fault> {
-        let line = line::parse(self.content(), names).map_err(Fault::Json)?;
-        let event = line.into_event(order.index_next(), names);
+        let event = match plain::event(self.content(), names) {
+            Some(event) => event,
+            None => line::parse(self.content(), names)
+                .map_err(Fault::Json)?
+                .into_event(order.index_next(), names),
+        };
         order.push(&event).map_err(|disorder| Fault::Other {
             reason: disorder.reason,
             mend: disorder.mend.to_owned(),
