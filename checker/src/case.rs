@@ -1,9 +1,13 @@
 //! What every property looks at, and what it answers.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use crate::digest::Digest;
 use crate::history::Mode;
 use crate::hold::Hold;
 use crate::interval::Interval;
+use crate::ledger::{Standing, standings};
 use crate::operation::{KeyId, OpId};
 use crate::options::Options;
 use crate::verdict::{Coverage, FaultSummary, Property};
@@ -16,9 +20,30 @@ pub(crate) struct Case<'a> {
     pub(crate) faults: &'a [FaultSummary],
     pub(crate) coverage: &'a Coverage,
     pub(crate) options: &'a Options,
+    /// Made when it is first asked for.
+    pub(crate) standings: OnceLock<Vec<Standing>>,
 }
 
 impl<'a> Case<'a> {
+    /// How often each owner may have held, and must have held, before each of its operations.
+    pub(crate) fn standings(&self) -> &[Standing] {
+        let drift = self.options.drift(&self.digest.header);
+        self.standings.get_or_init(|| standings(self.digest, drift))
+    }
+
+    /// The standing before one operation, if it is a granted acquire or an answered release.
+    pub(crate) fn standing(&self, op: OpId) -> Option<Standing> {
+        let standings = self.standings();
+        let at = standings.binary_search_by_key(&op, |standing| standing.op);
+        at.ok().map(|at| standings[at])
+    }
+
+    /// The position of the hold that each acquire began; reentrant grants begin none.
+    pub(crate) fn holds_by_acquire(&self) -> HashMap<OpId, usize> {
+        let holds = self.holds.iter().enumerate();
+        holds.map(|(at, hold)| (hold.acquire, at)).collect()
+    }
+
     /// The positions of the holds of each key.
     pub(crate) fn keys(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
         let mut start = 0;

@@ -1,5 +1,7 @@
 //! The checker as a whole: a history in, an analysis out.
 
+use std::sync::OnceLock;
+
 use crate::case::{Case, Ruling};
 use crate::coverage::coverage;
 use crate::digest::Digest;
@@ -30,6 +32,7 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         faults: &analysis.faults,
         coverage: &analysis.coverage,
         options,
+        standings: OnceLock::new(),
     };
     let mut violations = vec![0; analysis.faults.len()];
     for property in Property::ALL {

@@ -21,6 +21,7 @@ mod hold;
 mod holds;
 mod interval;
 mod lease;
+mod ledger;
 #[expect(
     dead_code,
     unused_imports,

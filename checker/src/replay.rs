@@ -57,6 +57,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             }
             Property::LeaseOverrun
             | Property::LostLock
+            | Property::Fencing
             | Property::SpuriousRefusal
             | Property::Liveness => account.until(account.alive),
         });

@@ -51,6 +51,8 @@ pub enum Property {
     LostLock,
     /// A client acted as holder after its lease, while another held.
     LeaseOverrun,
+    /// A fencing token did not grow, or the resource took a smaller one after a larger one.
+    Fencing,
     /// A try was refused although the lock was certainly free.
     SpuriousRefusal,
     /// A free lock could not be had within a named bound.
@@ -59,10 +61,11 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
+        Self::Fencing,
         Self::SpuriousRefusal,
         Self::Liveness,
     ];
@@ -70,7 +73,7 @@ impl Property {
     /// Whether a violation does harm by itself. The others make people wait, and no more.
     pub const fn is_safety(self) -> bool {
         match self {
-            Self::MutualExclusion | Self::LostLock | Self::LeaseOverrun => true,
+            Self::MutualExclusion | Self::LostLock | Self::LeaseOverrun | Self::Fencing => true,
             Self::SpuriousRefusal | Self::Liveness => false,
         }
     }
@@ -81,6 +84,7 @@ impl Property {
             Self::MutualExclusion => "mutual-exclusion",
             Self::LostLock => "lost-lock",
             Self::LeaseOverrun => "lease-overrun",
+            Self::Fencing => "fencing",
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",
         }
@@ -210,7 +214,8 @@ pub struct FaultStage {
 pub struct Witness {
     /// What is violated.
     pub property: Property,
-    /// Groups witnesses of the same shape: property, faults active, certainty.
+    /// Groups witnesses of the same shape: property and kind of violation, faults active,
+    /// certainty.
     pub signature: String,
     /// The lock.
     pub lock_key: String,

@@ -41,9 +41,12 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
     } else {
         "uncertain"
     };
+    let kind = rule(finding.property).kind(case, finding);
+    let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let property = finding.property.name();
     Witness {
         property: finding.property,
-        signature: format!("{}, {during}, {certainty}", finding.property.name()),
+        signature: format!("{property}{kind}, {during}, {certainty}"),
         lock_key: case.digest.key(finding.key).to_owned(),
         claim: rule(finding.property).claim(case, finding, interval),
         interval: (interval.start, interval.end),

@@ -9,6 +9,7 @@ impl Property {
             Self::MutualExclusion => "two owners hold one lock at once, both inside their leases",
             Self::LostLock => "the service drops a lock before its lease could run out",
             Self::LeaseOverrun => "a client goes on after its lease while another holds the lock",
+            Self::Fencing => "fencing tokens do not grow, or the resource takes a stale one",
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",
             Self::Liveness => "a free lock cannot be had within a named bound",
         }
@@ -20,6 +21,7 @@ impl Property {
             Self::MutualExclusion => "at once",
             Self::LostLock => "lost inside its lease",
             Self::LeaseOverrun => "one past its lease",
+            Self::Fencing => "stale token",
             Self::SpuriousRefusal => "refused though free",
             Self::Liveness => "cannot be had",
         }
@@ -31,6 +33,7 @@ impl Property {
             Self::MutualExclusion => include_str!("mutual_exclusion.txt"),
             Self::LostLock => include_str!("lost_lock.txt"),
             Self::LeaseOverrun => include_str!("lease_overrun.txt"),
+            Self::Fencing => include_str!("fencing.txt"),
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
             Self::Liveness => include_str!("liveness.txt"),
         }

@@ -1,5 +1,6 @@
 //! The properties, one file each: what counts as a violation, and when there may be none to see.
 
+mod fencing;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;
@@ -17,6 +18,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::MutualExclusion => &mutual_exclusion::MutualExclusion,
         Property::LostLock => &lost_lock::LostLock,
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
+        Property::Fencing => &fencing::Fencing,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Liveness => &liveness::Liveness,
     }

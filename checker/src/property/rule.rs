@@ -15,6 +15,11 @@ pub(crate) trait Rule: Sync {
     /// with the history at the latest.
     fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String;
 
+    /// Which of several faults of this property it is, for the signature of the witness.
+    fn kind(&self, _case: &Case, _finding: &Finding) -> Option<&'static str> {
+        None
+    }
+
     /// Tells what led to the violation, beyond the holds of the finding and the faults.
     fn tell(&self, teller: &mut Teller, interval: Interval);
 

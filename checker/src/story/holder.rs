@@ -9,7 +9,7 @@ use crate::verdict::StepKind;
 use crate::{text, witness};
 
 impl Teller<'_> {
-    pub(super) fn hold(&mut self, hold: &Hold) {
+    pub(crate) fn hold(&mut self, hold: &Hold) {
         self.grant(hold);
         self.last_renewal(hold);
         self.expiry(hold);

@@ -9,5 +9,6 @@ mod deed;
 mod holder;
 mod steps;
 mod teller;
+mod token;
 
 pub(crate) use teller::{Teller, story};

@@ -8,6 +8,7 @@
 mod support;
 
 mod analysis;
+mod fencing;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;
