@@ -1,23 +1,37 @@
-//! The formats in which a history may come.
+//! The formats in which a history may come, and how they are told apart.
 
 use std::fmt;
 use std::str::FromStr;
+
+use super::jepsen_log;
 
 /// How a history is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// The project's own: one JSON object a line.
     Jsonl,
+    /// Jepsen's: maps in EDN.
+    Edn,
+    /// Jepsen's log lines.
+    JepsenLog,
+    /// The key-value histories of Porcupine's tests.
+    Porcupine,
 }
+
+/// Some editors begin a UTF-8 file with it; it means nothing there.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Jsonl];
+    pub const ALL: [Self; 4] = [Self::Jsonl, Self::Edn, Self::JepsenLog, Self::Porcupine];
 
     /// The word for it on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
+            Self::Edn => "edn",
+            Self::JepsenLog => "jepsen-log",
+            Self::Porcupine => "porcupine",
         }
     }
 
@@ -25,6 +39,9 @@ impl Format {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Jsonl => "Lockstorm's own: one JSON object a line",
+            Self::Edn => "Jepsen's: maps in EDN, one after another or in one vector",
+            Self::JepsenLog => "the operations in Jepsen's log, or its history.txt",
+            Self::Porcupine => "the key-value histories of Porcupine's tests",
         }
     }
 
@@ -33,14 +50,49 @@ impl Format {
         Self::ALL.map(Self::name).join(", ")
     }
 
-    /// Tells the format by how a history begins. Nothing at all is an empty history of our own.
+    /// Tells the format by how a history begins.
+    ///
+    /// Nothing at all is an empty history of our own. `None`: no format begins like this.
     pub fn detect(head: &[u8]) -> Option<Self> {
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-        match head.trim_ascii_start().first() {
-            None | Some(b'{') => Some(Self::Jsonl),
-            Some(_) => None,
+        let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+        let significant = skip_comments(head);
+        match significant {
+            [] if head.trim_ascii().is_empty() => Some(Self::Jsonl),
+            [b'{', rest @ ..] => match rest.trim_ascii_start() {
+                [] | [b'"' | b'}', ..] => Some(Self::Jsonl),
+                _ if is_porcupine(rest) => Some(Self::Porcupine),
+                _ => Some(Self::Edn),
+            },
+            // Comments alone are an empty history of Jepsen's.
+            [] | [b'[' | b'(' | b'#', ..] => Some(Self::Edn),
+            _ => is_log(head).then_some(Self::JepsenLog),
         }
     }
+}
+
+/// What follows the blanks and the comments with which a file in EDN may begin.
+fn skip_comments(head: &[u8]) -> &[u8] {
+    let mut rest = head.trim_ascii_start();
+    while let [b';', ..] = rest {
+        let line = rest.iter().position(|&byte| byte == b'\n');
+        rest = line.map_or(&[][..], |end| rest[end..].trim_ascii_start());
+    }
+    rest
+}
+
+/// Porcupine's maps are EDN too, but they name a key, no time, and the calls of a key-value store.
+fn is_porcupine(map: &[u8]) -> bool {
+    let end = map.iter().position(|&byte| byte == b'\n' || byte == b'}');
+    let text = String::from_utf8_lossy(&map[..end.unwrap_or(map.len())]);
+    let has = |field: &str| text.contains(field);
+    let calls = [":f :get", ":f :put", ":f :append"];
+    has(":key") && !has(":time") && calls.into_iter().any(has)
+}
+
+fn is_log(head: &[u8]) -> bool {
+    String::from_utf8_lossy(head)
+        .lines()
+        .any(jepsen_log::is_operation)
 }
 
 impl fmt::Display for Format {
@@ -62,5 +114,67 @@ impl FromStr for Format {
             .into_iter()
             .find(|format| format.name() == word)
             .ok_or_else(|| UnknownFormat(word.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_is_told_by_how_it_begins() {
+        let table: [(&str, Option<Format>); 22] = [
+            ("", Some(Format::Jsonl)),
+            (" \n\n", Some(Format::Jsonl)),
+            ("{\"type\":\"invoke\"}", Some(Format::Jsonl)),
+            ("\u{feff}{ \"format\":", Some(Format::Jsonl)),
+            ("{", Some(Format::Jsonl)),
+            ("{}", Some(Format::Jsonl)),
+            ("; a comment", Some(Format::Edn)),
+            ("; {\"type\" 3}\n;;\n {:type :invoke", Some(Format::Edn)),
+            ("[{:type :invoke, :f :acquire}]", Some(Format::Edn)),
+            ("[]", Some(Format::Edn)),
+            ("({:type :invoke})", Some(Format::Edn)),
+            ("#jepsen.history.Op{:index 0", Some(Format::Edn)),
+            (
+                "{:process 0, :type :invoke, :f :acquire, :key \"0\"",
+                Some(Format::Edn),
+            ),
+            (
+                "{:time 1, :process 0, :f :append, :key \"0\"}",
+                Some(Format::Edn),
+            ),
+            (
+                "{:process 0, :f :append, :value 1}\n:key",
+                Some(Format::Edn),
+            ),
+            (
+                "{:process 0, :type :invoke, :f :get, :key \"0\", :value nil}",
+                Some(Format::Porcupine),
+            ),
+            (
+                "INFO  jepsen.util - 0\t:invoke\t:read\tnil",
+                Some(Format::JepsenLog),
+            ),
+            ("3 :invoke :read nil", Some(Format::JepsenLog)),
+            (
+                "2026-01-01 starting\nINFO [x] jepsen worker 3 - jepsen.util 3 :invoke :read nil",
+                Some(Format::JepsenLog),
+            ),
+            ("Dear diary", None),
+            ("<html>", None),
+            ("\0\u{1}", None),
+        ];
+        for (head, format) in table {
+            assert_eq!(Format::detect(head.as_bytes()), format, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn every_format_goes_by_its_name() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+            assert!(!format.summary().is_empty());
+        }
     }
 }

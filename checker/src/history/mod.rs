@@ -1,10 +1,13 @@
 //! The vocabulary that every part of Lockstorm speaks: events, their times, owners and values.
 
 mod document;
+mod edn;
 mod error;
 mod event;
 mod format;
 mod header;
+mod intake;
+mod jepsen_log;
 pub mod jsonl;
 mod note;
 mod order;
@@ -12,6 +15,7 @@ mod read;
 mod sink;
 
 pub use document::{History, TornLine};
+pub use edn::{EdnStyle, EdnWriter, RefusedRelease};
 pub use error::ReadError;
 pub use event::{Event, Function, Kind, Mode, Name, Nanos, Process, Value};
 pub use format::{Format, UnknownFormat};

@@ -2,8 +2,10 @@
 
 use std::io::{BufRead, Cursor, Read as _};
 
+use super::edn::{self, Dialect};
 use super::error::ReadError;
 use super::format::Format;
+use super::jepsen_log;
 use super::jsonl;
 use super::sink::{EventSink, Reading};
 
@@ -44,6 +46,9 @@ pub fn read(
     let reader = Cursor::new(head).chain(reader);
     match format {
         Format::Jsonl => jsonl::stream(reader, source, sink),
+        Format::Edn => edn::stream(reader, source, Dialect::Jepsen, sink),
+        Format::JepsenLog => jepsen_log::stream(reader, source, sink),
+        Format::Porcupine => edn::stream(reader, source, Dialect::Porcupine, sink),
     }
 }
 

@@ -1,0 +1,188 @@
+//! The `:value` of an event → what the checker knows of values.
+//!
+//! The notation leaves open what a value means; for locks these conventions are understood:
+//!
+//! | `:value` of `:acquire`, `:renew`, `:release` | read as |
+//! |---|---|
+//! | `nil` | nothing more is said |
+//! | `"orders"`, `:orders`, `3` in an invocation | the lock's key |
+//! | `["orders" v]` | the lock's key, and `v` as here |
+//! | `{:owner "a", :token 17, :lease-ms 2000, ...}` | the fields of that name |
+//!
+//! For everything else the value is what is read or written, as it stands.
+
+use serde::de::DeserializeOwned;
+use serde_json::Map;
+
+use super::form::Form;
+use crate::history::{Function, Kind, Mode, Value};
+
+/// A value that cannot be what its field asks for.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    pub(super) field: String,
+    pub(super) found: &'static str,
+    pub(super) wanted: &'static str,
+}
+
+/// What a value says.
+#[derive(Debug, Default)]
+pub(super) struct Meaning {
+    pub(super) value: Value,
+    pub(super) key: Option<String>,
+    /// Process of a client's note that stands among the events of the nemesis.
+    pub(super) client: Option<u64>,
+}
+
+/// Whether values of this function describe a lock and not the contents of a resource.
+pub(super) fn is_about_lock(function: &Function) -> bool {
+    match function {
+        Function::Acquire
+        | Function::Renew
+        | Function::Release
+        | Function::Queued
+        | Function::Lost
+        | Function::Alive
+        | Function::Fault
+        | Function::Phase => true,
+        Function::Read
+        | Function::Write
+        | Function::Cas
+        | Function::Append
+        | Function::Other(_) => false,
+    }
+}
+
+/// Reads the value of an event.
+pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Meaning, Misfit> {
+    if matches!(function, Function::Fault | Function::Phase) {
+        // Others may mean something else by these words, and then it is theirs.
+        let foreign = |_| Ok(contents(form.clone()));
+        return of_fields(form.clone(), kind).or_else(foreign);
+    }
+    if is_about_lock(function) {
+        return of_fields(form, kind);
+    }
+    // Nobody asks to read nil: an invocation without contents is written so.
+    let is_empty = form == Form::Nil
+        && match kind {
+            Kind::Invoke => *function == Function::Read,
+            Kind::Ok => false,
+            Kind::Fail | Kind::Info | Kind::Note => true,
+        };
+    Ok(Meaning {
+        value: Value {
+            value: (!is_empty).then(|| Box::new(form.into_json())),
+            ..Value::default()
+        },
+        ..Meaning::default()
+    })
+}
+
+/// Reads a value whose fields have names.
+pub(super) fn of_fields(form: Form, kind: Kind) -> Result<Meaning, Misfit> {
+    match form {
+        Form::Nil => Ok(Meaning::default()),
+        Form::Map(entries) => of_map(entries),
+        Form::Vector(mut pair) if pair.len() == 2 && pair[0].name().is_some() => {
+            let inner = pair.pop().unwrap_or(Form::Nil);
+            let key = pair[0].name();
+            // Within a pair, anything but a map is contents: the key is said already.
+            let mut meaning = match inner {
+                Form::Nil => Meaning::default(),
+                Form::Map(entries) => of_map(entries)?,
+                other @ (Form::Bool(_)
+                | Form::Number(_)
+                | Form::Text(_)
+                | Form::Word(_)
+                | Form::Vector(_)) => contents(other),
+            };
+            meaning.key = meaning.key.or(key);
+            Ok(meaning)
+        }
+        Form::Text(_) | Form::Word(_) | Form::Number(_) if kind == Kind::Invoke => Ok(Meaning {
+            key: form.name(),
+            ..Meaning::default()
+        }),
+        other @ (Form::Bool(_)
+        | Form::Number(_)
+        | Form::Text(_)
+        | Form::Word(_)
+        | Form::Vector(_)) => Ok(contents(other)),
+    }
+}
+
+fn contents(form: Form) -> Meaning {
+    Meaning {
+        value: Value {
+            value: Some(Box::new(form.into_json())),
+            ..Value::default()
+        },
+        ..Meaning::default()
+    }
+}
+
+fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
+    let mut meaning = Meaning::default();
+    let value = &mut meaning.value;
+    let mut extra = Map::new();
+    for (key, form) in entries {
+        let field = key.into_text();
+        if form == Form::Nil && field != "value" {
+            continue;
+        }
+        match field.as_str() {
+            "key" | "lock" => meaning.key = Some(form.into_text()),
+            "client" if form.natural().is_some() => meaning.client = form.natural(),
+            "owner" => value.owner = Some(form.into_text().into()),
+            "mode" => value.mode = Some(mode(&field, &form)?),
+            "permits" => value.permits = Some(small(&field, &form)?),
+            "lease-ms" | "lease_ms" => value.lease_ms = Some(natural(&field, &form)?),
+            "wait-ms" | "wait_ms" => value.wait_ms = Some(natural(&field, &form)?),
+            "token" | "fence" => value.token = Some(natural(&field, &form)?),
+            "count" => value.count = Some(small(&field, &form)?),
+            "resource" => value.resource = Some(form.into_text().into()),
+            "value" => value.value = Some(Box::new(form.into_json())),
+            "fault" => value.fault = Some(note(&field, form)?),
+            "phase" => value.phase = Some(note(&field, form)?),
+            _ => {
+                extra.insert(field, form.into_json());
+            }
+        }
+    }
+    value.extra = (!extra.is_empty()).then(|| Box::new(extra));
+    Ok(meaning)
+}
+
+fn note<T: DeserializeOwned>(field: &str, form: Form) -> Result<Box<T>, Misfit> {
+    let wanted = "the note as in Lockstorm's own histories";
+    let misfit = misfit(field, &form, wanted);
+    serde_json::from_value(form.into_json()).map_err(|_| misfit)
+}
+
+pub(super) fn natural(field: &str, form: &Form) -> Result<u64, Misfit> {
+    form.natural()
+        .ok_or_else(|| misfit(field, form, "a whole number from 0"))
+}
+
+fn small(field: &str, form: &Form) -> Result<u32, Misfit> {
+    natural(field, form)?
+        .try_into()
+        .map_err(|_| misfit(field, form, "a whole number below four billion"))
+}
+
+fn mode(field: &str, form: &Form) -> Result<Mode, Misfit> {
+    match form.text() {
+        Some("write") => Ok(Mode::Write),
+        Some("read") => Ok(Mode::Read),
+        Some(_) | None => Err(misfit(field, form, ":write or :read")),
+    }
+}
+
+pub(super) fn misfit(field: &str, form: &Form, wanted: &'static str) -> Misfit {
+    Misfit {
+        field: field.to_owned(),
+        found: form.kind(),
+        wanted,
+    }
+}
