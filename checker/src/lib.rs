@@ -33,6 +33,7 @@ mod operation;
 mod options;
 mod property;
 mod replay;
+mod resource;
 mod story;
 mod text;
 mod vacuity;

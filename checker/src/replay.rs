@@ -8,6 +8,8 @@ use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos};
 use crate::lease::Lease;
 use crate::operation::{Action, Operation, Outcome, OwnerId};
+use crate::property::Damage;
+use crate::resource;
 use crate::verdict::Property;
 use crate::witness;
 
@@ -58,6 +60,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             Property::LeaseOverrun
             | Property::LostLock
             | Property::Fencing
+            | Property::GuardedResource
             | Property::SpuriousRefusal
             | Property::Liveness => account.until(account.alive),
         });
@@ -127,6 +130,46 @@ pub(crate) fn needless(case: &Case, finding: &Finding) -> bool {
         .iter()
         .filter(|other| excludes(other));
     refused && !others.any(|other| other.answered().is_some_and(inside))
+}
+
+/// Whether the operations of the witness alone show the damage: what was read, what was written,
+/// and in which order.
+pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
+    let all: Vec<&Operation> = finding
+        .operations
+        .iter()
+        .map(|&id| case.digest.operation(id))
+        .collect();
+    let before = |one: &Operation, other: &Operation| {
+        one.answered()
+            .is_some_and(|answered| answered < other.invoked)
+    };
+    let same_key = all.iter().all(|operation| operation.key == finding.key);
+    let seen = |read, append| resource::shown(case.digest, read, append);
+    let shows = match (Damage::of(case, finding), &*all) {
+        (Damage::StaleWrite, [late, early]) => {
+            let done = early.outcome == Outcome::Ok && late.outcome == Outcome::Ok;
+            done && early.owner != late.owner && before(early, late)
+        }
+        (Damage::LostUpdate, [late, early, late_read, early_read]) => {
+            let value = |read| resource::read_value(case.digest, read);
+            let builds = |read: &Operation, write: &Operation| {
+                let one = read.invoke == write.invoke || before(read, write);
+                one && read.owner == write.owner && write.outcome == Outcome::Ok
+            };
+            let same = value(late_read).is_some() && value(late_read) == value(early_read);
+            same && builds(late_read, late) && builds(early_read, early)
+        }
+        (Damage::LostAppend, [append, read]) => {
+            append.outcome == Outcome::Ok && before(append, read) && seen(read, append).is_some()
+        }
+        (Damage::DoubleEffect, [read, append]) => seen(read, append) > Some(1),
+        (
+            Damage::StaleWrite | Damage::LostUpdate | Damage::LostAppend | Damage::DoubleEffect,
+            _,
+        ) => false,
+    };
+    same_key && shows
 }
 
 fn account(case: &Case, at: usize) -> Option<Account> {

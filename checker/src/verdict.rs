@@ -53,6 +53,8 @@ pub enum Property {
     LeaseOverrun,
     /// A fencing token did not grow, or the resource took a smaller one after a larger one.
     Fencing,
+    /// Damage to what the lock protects: a lost update, a double effect, a stale write.
+    GuardedResource,
     /// A try was refused although the lock was certainly free.
     SpuriousRefusal,
     /// A free lock could not be had within a named bound.
@@ -61,11 +63,12 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
         Self::Fencing,
+        Self::GuardedResource,
         Self::SpuriousRefusal,
         Self::Liveness,
     ];
@@ -73,7 +76,11 @@ impl Property {
     /// Whether a violation does harm by itself. The others make people wait, and no more.
     pub const fn is_safety(self) -> bool {
         match self {
-            Self::MutualExclusion | Self::LostLock | Self::LeaseOverrun | Self::Fencing => true,
+            Self::MutualExclusion
+            | Self::LostLock
+            | Self::LeaseOverrun
+            | Self::Fencing
+            | Self::GuardedResource => true,
             Self::SpuriousRefusal | Self::Liveness => false,
         }
     }
@@ -85,6 +92,7 @@ impl Property {
             Self::LostLock => "lost-lock",
             Self::LeaseOverrun => "lease-overrun",
             Self::Fencing => "fencing",
+            Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",
         }

@@ -10,6 +10,7 @@ impl Property {
             Self::LostLock => "the service drops a lock before its lease could run out",
             Self::LeaseOverrun => "a client goes on after its lease while another holds the lock",
             Self::Fencing => "fencing tokens do not grow, or the resource takes a stale one",
+            Self::GuardedResource => "what the lock protects is damaged",
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",
             Self::Liveness => "a free lock cannot be had within a named bound",
         }
@@ -22,6 +23,7 @@ impl Property {
             Self::LostLock => "lost inside its lease",
             Self::LeaseOverrun => "one past its lease",
             Self::Fencing => "stale token",
+            Self::GuardedResource => "damaged",
             Self::SpuriousRefusal => "refused though free",
             Self::Liveness => "cannot be had",
         }
@@ -34,6 +36,7 @@ impl Property {
             Self::LostLock => include_str!("lost_lock.txt"),
             Self::LeaseOverrun => include_str!("lease_overrun.txt"),
             Self::Fencing => include_str!("fencing.txt"),
+            Self::GuardedResource => include_str!("guarded_resource.txt"),
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
             Self::Liveness => include_str!("liveness.txt"),
         }

@@ -1,6 +1,7 @@
 //! The properties, one file each: what counts as a violation, and when there may be none to see.
 
 mod fencing;
+mod guarded_resource;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;
@@ -8,6 +9,7 @@ mod mutual_exclusion;
 mod rule;
 mod spurious_refusal;
 
+pub(crate) use guarded_resource::Damage;
 pub(crate) use rule::Rule;
 
 use crate::verdict::Property;
@@ -19,6 +21,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::LostLock => &lost_lock::LostLock,
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
         Property::Fencing => &fencing::Fencing,
+        Property::GuardedResource => &guarded_resource::GuardedResource,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Liveness => &liveness::Liveness,
     }

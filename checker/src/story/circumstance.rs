@@ -125,6 +125,16 @@ impl Teller<'_> {
         }
     }
 
+    /// What was read and written, as far as the finding names it.
+    pub(crate) fn damage(&mut self) {
+        let mut operations = self.finding.operations.clone();
+        operations.sort_unstable();
+        operations.dedup();
+        for id in operations {
+            self.deed(id);
+        }
+    }
+
     /// A try that was refused for nothing: who had the lock last, and the try itself.
     pub(crate) fn needless(&mut self, interval: Interval) {
         let gone = |hold: &&Hold| {

@@ -9,6 +9,7 @@ mod support;
 
 mod analysis;
 mod fencing;
+mod guarded_resource;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;

@@ -5,6 +5,8 @@
 //! b acquire 20..30 refused
 //! a renew 50..? pending                      no completion
 //! a release 60..90 info                      indeterminate from 90 ms on
+//! a read 20..30 ok saw 5                     the reply of the resource
+//! a write 40..50 ok value 6                  what it was asked
 //! a lost 70                                  a note of the client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase
@@ -74,6 +76,7 @@ fn operation(
     let (sent, answered) = span.split_once("..").expect("a span is sent..answered");
     let mut invoke = event(process, Kind::Invoke, action, ms(sent));
     invoke.value.owner = Some(owner.into());
+    let mut replied = None;
     for option in options.chunks(2) {
         match *option {
             ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
@@ -82,6 +85,9 @@ fn operation(
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
+            ["resource", resource] => invoke.value.resource = Some(resource.into()),
+            ["value", value] => invoke.value.value = Some(json(value)),
+            ["saw", value] => replied = Some(json(value)),
             _ => panic!("no such option: {option:?}"),
         }
     }
@@ -100,8 +106,14 @@ fn operation(
         let mut completion = event(process, kind, action, ms(answered));
         completion.key = key;
         completion.error = error.map(Into::into);
+        completion.value.value = replied;
         events.push(completion);
     }
+}
+
+/// A value without blanks: `5`, `"five"`, `[1,2]`.
+fn json(text: &str) -> Box<serde_json::Value> {
+    Box::new(serde_json::from_str(text).expect("a JSON value"))
 }
 
 fn event(process: u64, kind: Kind, function: &str, time: Nanos) -> Event {

@@ -1,0 +1,181 @@
+//! Guarded resource: the damage itself, on what the lock protects.
+//!
+//! Four kinds, each decided only where it is certain. An indeterminate write counts as one that may
+//! have taken effect once, later, or never.
+//! - **Lost update**: two holders read one version of a value, and both wrote.
+//! - **Stale write**: a holder's write was accepted after that of a later holder.
+//! - **Lost append**: the last read does not show an acknowledged append.
+//! - **Double effect**: a read shows a value more often than it was appended.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::rule::Rule;
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, keep_first};
+use crate::history::Nanos;
+use crate::interval::Interval;
+use crate::operation::{Access, Action, OpId, Operation};
+use crate::replay;
+use crate::resource::{self, Usage};
+use crate::story::Teller;
+use crate::text;
+use crate::vacuity;
+use crate::verdict::Property;
+
+/// The rule of this property.
+pub(super) struct GuardedResource;
+
+impl Rule for GuardedResource {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, _interval: Interval) -> String {
+        damaged(case, finding)
+    }
+
+    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+        teller.damage();
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::damage(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let usages = resource::usages(case);
+    let mut ruling = Ruling {
+        engine: "section-scan",
+        has_matter: false,
+        count: 0,
+        findings: Vec::new(),
+        vacuous: Some("no holder changed a resource of the lock".to_owned()),
+    };
+    for usage in &usages {
+        let guarded = |used: &resource::Use| used.is_write() && used.hold.is_some();
+        ruling.has_matter |= usage.uses.iter().any(guarded);
+        judge_one(case, &mut ruling, usage);
+    }
+    if ruling.has_matter {
+        ruling.vacuous = vacuity::of_exclusion(case);
+    }
+    keep_first(&mut ruling.findings);
+    ruling
+}
+
+fn judge_one(case: &Case, ruling: &mut Ruling, usage: &Usage) {
+    let mut found: Vec<Vec<OpId>> = Vec::new();
+    let damage = resource::appends(case, usage);
+    for (append, read) in damage.lost {
+        found.push(vec![append.id, read.id]);
+    }
+    for (append, read) in damage.doubled {
+        found.push(vec![read.id, append.id]);
+    }
+    let stale = resource::stale_writes(case, usage);
+    for (late, early) in &stale {
+        found.push(vec![late.id, early.id]);
+    }
+    let told: HashSet<OpId> = stale.iter().map(|(late, _)| late.id).collect();
+    for [early, late] in resource::lost_updates(case, usage) {
+        // One write does one damage.
+        if !told.contains(&late.write.id) {
+            let (late, early) = ([late.write.id, late.read], [early.write.id, early.read]);
+            found.push(vec![late[0], early[0], late[1], early[1]]);
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let writers = usage.uses.iter().filter(|used| used.is_write());
+    let writers: HashMap<OpId, usize> = writers
+        .filter_map(|used| Some((used.id, used.hold?)))
+        .collect();
+    let holds = |ids: &[OpId]| -> Vec<usize> {
+        let holds: BTreeSet<usize> = ids
+            .iter()
+            .filter_map(|id| writers.get(id).copied())
+            .collect();
+        holds.into_iter().collect()
+    };
+    ruling.count += found.len() as u64;
+    let room = FINDINGS_MAX.saturating_sub(ruling.findings.len());
+    found.truncate(room);
+    let new = found.into_iter().map(|ids| finding(case, holds(&ids), ids));
+    ruling.findings.extend(new);
+}
+
+fn finding(case: &Case, holds: Vec<usize>, operations: Vec<OpId>) -> Finding {
+    let all = operations.iter().map(|&id| case.digest.operation(id));
+    let start = all.clone().map(|operation| operation.invoked).min();
+    let end = all.filter_map(Operation::answered).max();
+    let (start, end) = (start.unwrap_or(Nanos(0)), end.unwrap_or(Nanos::MAX));
+    Finding {
+        property: Property::GuardedResource,
+        key: case.digest.operation(operations[0]).key,
+        holds,
+        operations,
+        interval: Interval::new(start, end),
+        certain: true,
+    }
+}
+
+/// The kind of damage, as the operations of a finding tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// A write, the one that it lost, and what each had read.
+    LostUpdate,
+    /// A write, and the later holder's that came before.
+    StaleWrite,
+    /// An append, and the read that does not show it.
+    LostAppend,
+    /// A read, and the append whose value it shows too often.
+    DoubleEffect,
+}
+
+impl Damage {
+    pub(crate) fn of(case: &Case, finding: &Finding) -> Self {
+        let is_read = |id: &OpId| {
+            let action = case.digest.operation(*id).action;
+            action == Action::Resource(Access::Read)
+        };
+        match &*finding.operations {
+            [first, ..] if is_read(first) => Self::DoubleEffect,
+            [_, second] if is_read(second) => Self::LostAppend,
+            [_, _] => Self::StaleWrite,
+            _ => Self::LostUpdate,
+        }
+    }
+}
+
+fn damaged(case: &Case, finding: &Finding) -> String {
+    let digest = case.digest;
+    let who = |position: usize| {
+        let operation = digest.operation(finding.operations[position]);
+        text::name(digest.owner(operation.owner))
+    };
+    let lock = text::lock(digest.key(finding.key));
+    match Damage::of(case, finding) {
+        Damage::LostUpdate => {
+            let (late, early) = (who(0), who(1));
+            format!(
+                "{early} and {late} both changed the resource of {lock} from the same version: \
+                 the update of {early} is lost"
+            )
+        }
+        Damage::StaleWrite => format!(
+            "a stale write of {} to the resource of {lock} was accepted, after {} had been granted \
+             the lock and had written",
+            who(0),
+            who(1)
+        ),
+        Damage::LostAppend => format!(
+            "an append of {} to the resource of {lock} was acknowledged, and is lost",
+            who(0)
+        ),
+        Damage::DoubleEffect => format!(
+            "an append of {} to the resource of {lock} took effect more than once",
+            who(1)
+        ),
+    }
+}

@@ -1,0 +1,119 @@
+//! Lost updates: two holders read one version of a value, and both wrote.
+//!
+//! ```text
+//! a   |--= read 5 ========= write 6 =|
+//! b        |--= read 5 = write 7 =|         one of the two was overwritten unseen
+//! ```
+//!
+//! It is one version if nobody wrote the value (it was there from the start), or if it was written
+//! once and can have come from nowhere else: an acknowledged write had replaced what was there from
+//! the start before either read it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::case::Case;
+use crate::history::Nanos;
+use crate::operation::{Access, OpId};
+
+use super::usage::{Usage, Use};
+use super::value::{read_value, written_value};
+
+/// What a holder read, and its write upon it; both are the same for a compare-and-set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section {
+    pub(crate) read: OpId,
+    pub(crate) write: Use,
+}
+
+/// Pairs of sections that read one version, the one that wrote later last.
+pub(crate) fn lost_updates(case: &Case, usage: &Usage) -> Vec<[Section; 2]> {
+    // An append leaves a value behind that its own text does not tell.
+    if usage.uses.iter().any(|used| used.access == Access::Append) {
+        return Vec::new();
+    }
+    let versions = Versions::of(case, usage);
+    let mut found = Vec::new();
+    for (value, sections) in sections(case, usage) {
+        let mut sections: Vec<Section> = sections
+            .into_iter()
+            .filter(|section| versions.is_certain(case, &value, section.read))
+            .collect();
+        sections.sort_by_key(|section| (section.write.hold, section.write.done));
+        sections.dedup_by_key(|section| section.write.hold);
+        sections.sort_by_key(|section| (section.write.done, section.write.id));
+        let pairs = sections.windows(2).map(|pair| [pair[0], pair[1]]);
+        found.extend(pairs);
+    }
+    found
+}
+
+/// The acknowledged sections of all holds, by the value that they read.
+fn sections(case: &Case, usage: &Usage) -> BTreeMap<String, Vec<Section>> {
+    let mut sections: BTreeMap<String, Vec<Section>> = BTreeMap::new();
+    let mut last_read: HashMap<usize, Use> = HashMap::new();
+    for used in &usage.uses {
+        let Some(hold) = used.hold else {
+            continue;
+        };
+        let read = match used.access {
+            Access::Read => {
+                last_read.insert(hold, *used);
+                continue;
+            }
+            Access::Cas => Some(used.id),
+            Access::Write | Access::Append => read_before(case, used, last_read.remove(&hold)),
+        };
+        let value = read.and_then(|id| read_value(case.digest, case.digest.operation(id)));
+        if let (Some(read), Some(value), Some(_)) = (read, value, used.done) {
+            let section = Section { read, write: *used };
+            sections.entry(value).or_default().push(section);
+        }
+    }
+    sections
+}
+
+/// The read on which a write builds: answered before the write was sent, under the same grant.
+fn read_before(case: &Case, write: &Use, read: Option<Use>) -> Option<OpId> {
+    let read = read?;
+    let asked = case.digest.operation(read.id).invoked;
+    let in_order = read.done? < case.digest.operation(write.id).invoked;
+    (in_order && write.acquired < asked).then_some(read.id)
+}
+
+/// How often each value may have been written, and since when nothing is left of the start.
+struct Versions {
+    writers: HashMap<String, u32>,
+    settled: Nanos,
+    /// Whether every write says what it wrote.
+    known: bool,
+}
+
+impl Versions {
+    fn of(case: &Case, usage: &Usage) -> Self {
+        let mut versions = Self {
+            writers: HashMap::new(),
+            settled: Nanos::MAX,
+            known: true,
+        };
+        for write in usage.uses.iter().filter(|used| used.is_write()) {
+            let done = write.done.unwrap_or(Nanos::MAX);
+            versions.settled = versions.settled.min(done);
+            match written_value(case.digest, case.digest.operation(write.id)) {
+                Some(value) => *versions.writers.entry(value).or_default() += 1,
+                None => versions.known = false,
+            }
+        }
+        versions
+    }
+
+    /// Whether all who read `value` like this read the same version of it.
+    fn is_certain(&self, case: &Case, value: &str, read: OpId) -> bool {
+        let asked = case.digest.operation(read).invoked;
+        let once = match self.writers.get(value) {
+            None => true,
+            Some(1) => self.settled < asked,
+            Some(_) => false,
+        };
+        self.known && once
+    }
+}

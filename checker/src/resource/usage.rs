@@ -1,0 +1,163 @@
+//! Who used a resource, and in which hold.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::case::Case;
+use crate::history::{Mode, Nanos};
+use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
+
+/// All that was done to one resource of one lock, in order of invocation. What certainly never
+/// executed is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) uses: Vec<Use>,
+}
+
+/// One operation on a resource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) id: OpId,
+    pub(crate) access: Access,
+    /// When its answer arrived, if it took effect.
+    pub(crate) done: Option<Nanos>,
+    /// The position of the hold in which its client sent it, if it held alone.
+    pub(crate) hold: Option<usize>,
+    /// Until when its client may have been granted the lock anew, as far as it had asked.
+    pub(crate) acquired: Nanos,
+    /// The same with renewals.
+    pub(crate) renewed: Nanos,
+}
+
+impl Use {
+    /// Whether it changes the resource, as far as it takes effect.
+    pub(crate) fn is_write(&self) -> bool {
+        match self.access {
+            Access::Write | Access::Cas | Access::Append => true,
+            Access::Read => false,
+        }
+    }
+}
+
+/// The use of every resource, in a fixed order.
+pub(crate) fn usages(case: &Case) -> Vec<Usage> {
+    let mut usages: BTreeMap<(KeyId, Option<u32>), Usage> = BTreeMap::new();
+    let mut clients: Option<HashMap<(KeyId, OwnerId), Client>> = None;
+    let nobody = Client::default();
+    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+        let Action::Resource(access) = operation.action else {
+            continue;
+        };
+        if matches!(operation.outcome, Outcome::Failed | Outcome::Refused) {
+            continue;
+        }
+        let clients = clients.get_or_insert_with(|| clients_of(case));
+        let client = clients.get(&(operation.key, operation.owner));
+        let client = client.unwrap_or(&nobody);
+        let (acquired, renewed) = client.granted_by(operation.invoked);
+        let detail = case.digest.detail(operation);
+        let resource = detail.and_then(|detail| detail.resource);
+        let usage = usages.entry((operation.key, resource)).or_default();
+        usage.uses.push(Use {
+            id,
+            access,
+            done: operation
+                .answered()
+                .filter(|_| operation.outcome == Outcome::Ok),
+            hold: client.hold_at(case, operation.invoked),
+            acquired,
+            renewed,
+        });
+    }
+    drop_shared(&mut usages);
+    let mut usages: Vec<Usage> = usages.into_values().collect();
+    for usage in &mut usages {
+        usage
+            .uses
+            .sort_by_key(|used| (case.digest.operation(used.id).invoked, used.id));
+    }
+    usages
+}
+
+/// A resource that is used under several locks is guarded by none of them alone.
+fn drop_shared(usages: &mut BTreeMap<(KeyId, Option<u32>), Usage>) {
+    let mut locks: HashMap<u32, u32> = HashMap::new();
+    for resource in usages.keys().filter_map(|&(_, resource)| resource) {
+        *locks.entry(resource).or_default() += 1;
+    }
+    usages.retain(|(_, resource), _| resource.is_none_or(|resource| locks[&resource] == 1));
+}
+
+/// What one owner did to one lock.
+#[derive(Debug, Default)]
+struct Client {
+    /// Positions of its holds, by grant.
+    holds: Vec<usize>,
+    /// When it asked for the lock or to renew it, and how long each of the two may have been under
+    /// way by then.
+    asked: Vec<(Nanos, Nanos, Nanos)>,
+}
+
+fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
+    let mut clients: HashMap<(KeyId, OwnerId), Client> = HashMap::new();
+    for (at, hold) in case.holds.iter().enumerate() {
+        if hold.is_granted() {
+            let client = clients.entry((hold.key, hold.owner)).or_default();
+            client.holds.push(at);
+        }
+    }
+    for operation in &case.digest.operations {
+        let asks = matches!(operation.action, Action::Acquire | Action::Renew);
+        if asks && matches!(operation.outcome, Outcome::Ok | Outcome::Unknown) {
+            let client = clients.entry((operation.key, operation.owner)).or_default();
+            client.ask(operation);
+        }
+    }
+    for client in clients.values_mut() {
+        client.holds.sort_by_key(|&at| case.holds[at].core.start);
+        client.settle();
+    }
+    clients
+}
+
+impl Client {
+    fn ask(&mut self, operation: &Operation) {
+        let until = operation.answered().unwrap_or(Nanos::MAX);
+        let acquired = match operation.action {
+            Action::Acquire => until,
+            Action::Renew | Action::Release | Action::Resource(_) | Action::Other => Nanos(0),
+        };
+        self.asked.push((operation.invoked, acquired, until));
+    }
+
+    fn settle(&mut self) {
+        self.asked.sort_unstable();
+        let (mut acquired, mut renewed) = (Nanos(0), Nanos(0));
+        for entry in &mut self.asked {
+            acquired = acquired.max(entry.1);
+            renewed = renewed.max(entry.2);
+            (entry.1, entry.2) = (acquired, renewed);
+        }
+    }
+
+    /// Until when it may have been granted what it had asked for by `time`.
+    fn granted_by(&self, time: Nanos) -> (Nanos, Nanos) {
+        let asked = self
+            .asked
+            .partition_point(|&(invoked, _, _)| invoked <= time);
+        let last = self.asked[..asked].last();
+        last.map_or((Nanos(0), Nanos(0)), |&(_, acquired, renewed)| {
+            (acquired, renewed)
+        })
+    }
+
+    /// The hold in which it acted at `time`, if it held alone.
+    fn hold_at(&self, case: &Case, time: Nanos) -> Option<usize> {
+        let begun = self
+            .holds
+            .partition_point(|&at| case.holds[at].core.start <= time);
+        let &at = self.holds[..begun].last()?;
+        let hold = &case.holds[at];
+        let inside = time < hold.belief().end && hold.mode == Mode::Write;
+        (inside && case.permits() == 1).then_some(at)
+    }
+}
