@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
-use lockstorm_harness::client::{Dialer, Session, SessionParts};
+use lockstorm_harness::client::{Dialer, Gate, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{AnyLock, LockContext, delete_if_equal, set_if_absent};
+use lockstorm_harness::locks::{AnyLock, Ask, LockContext, delete_if_equal, set_if_absent};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
@@ -138,8 +138,8 @@ async fn recorded_turn(servers: &Servers, clients: usize, history: &std::path::P
         tasks.spawn(async move {
             let mut cycles = 0_u64;
             while start.elapsed() < TURN {
-                session.acquire(&key).await;
-                session.release(&key).await;
+                session.acquire(&key, Ask::default()).await;
+                session.release(&key, Ask::default()).await;
                 cycles += 1;
             }
             cycles
@@ -158,9 +158,10 @@ fn session(
     recorder: &Recorder,
 ) -> Session {
     let name = format!("c{n}");
+    let gate: Arc<Gate> = Arc::default();
     let dialer = Dialer {
         source: servers.introduce_client(&name, n),
-        gate: Arc::default(),
+        gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
     };
     let context = LockContext {
@@ -174,7 +175,8 @@ fn session(
         process: n as u64,
         clients: clients as u64,
         lock: AnyLock::new(lock, context),
-        lease: LEASE,
+        gate,
+        lease: Some(LEASE),
         renew_every: None,
         sink: recorder.sink(),
         rng: Seed(2).stream(&name),

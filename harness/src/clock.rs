@@ -24,6 +24,11 @@ impl RunClock {
     }
 }
 
+/// The wall clock in milliseconds since 1970: for algorithms that send it, never for verdicts.
+pub fn wall_ms() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
+}
+
 /// The wall clock as RFC 3339 in UTC, whole seconds: for names and headers, never for verdicts.
 pub fn wall_clock() -> jiff::Timestamp {
     jiff::Timestamp::now()

@@ -115,6 +115,7 @@ async fn record(
         scenario: Some(job.case.name.clone()),
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
+        permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
         ..Header::new()
     };
     let recorder = Recorder::start(history, &header, RunClock::start())?;

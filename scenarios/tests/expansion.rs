@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockstorm_scenarios::{Diagnostics, Expanded, expand, load, load_str};
+use lockstorm_scenarios::{Diagnostics, Expanded, Span, expand, load, load_str};
 use tempfile::TempDir;
 
 /// A folder with scenario files and a matrix `m.toml` over them.
@@ -74,7 +74,7 @@ fn a_cell_takes_lock_and_topology_from_the_matrix_and_the_rest_from_the_file() {
         .map(|case| {
             (
                 case.name.as_str(),
-                case.lock.lease().as_millis(),
+                case.lock.lease().map(Span::as_millis),
                 case.topology.label(),
             )
         })
@@ -82,8 +82,8 @@ fn a_cell_takes_lock_and_topology_from_the_matrix_and_the_rest_from_the_file() {
     assert_eq!(
         cells,
         [
-            ("s", 1000, "single".to_owned()),
-            ("i", 2000, "independent (3 nodes)".to_owned())
+            ("s", Some(1000), "single".to_owned()),
+            ("i", Some(2000), "independent (3 nodes)".to_owned())
         ]
     );
     assert_eq!(expanded.cases[0].expect.len(), 1);

@@ -35,7 +35,7 @@ fn a_number_a_quoted_string_and_a_bare_word_replace_values() {
     let scenario = with(STORM, &sets).expect("all fit").scenario;
     assert_eq!(scenario.clients.count, 10);
     assert_eq!(
-        scenario.lock.map(|lock| lock.lease()),
+        scenario.lock.and_then(|lock| lock.lease()),
         Some(Span::from_secs(1))
     );
     assert_eq!(

@@ -46,6 +46,15 @@ impl From<Killed> for CallError {
     }
 }
 
+impl From<WireError> for CallError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Server(text) => Self::Failed(text),
+            WireError::Lost(text) => Self::Unknown(text),
+        }
+    }
+}
+
 impl Connection {
     /// A connection to `address`, not opened yet.
     pub fn new(dialer: Dialer, address: SocketAddr) -> Self {
@@ -54,6 +63,50 @@ impl Connection {
             address,
             wire: None,
         }
+    }
+
+    /// Sends two commands in one go, the second as soon as the first and on the same connection,
+    /// as WAIT asks for; nothing is ever sent twice.
+    ///
+    /// # Errors
+    /// See [`CallError`]; the outer one tells that there is no reply to the second.
+    pub async fn call_both(
+        &mut self,
+        commands: [&Cmd; 2],
+    ) -> Result<[Result<Value, CallError>; 2], CallError> {
+        let [first, second] = commands;
+        self.dialer.gate.pass().await?;
+        let within = self.dialer.reply_timeout;
+        let exchange = async {
+            let mut wire = self.take_wire().await?;
+            self.dialer.gate.count_command();
+            wire.write(first).await?;
+            wire.write(second).await?;
+            let mut replies = Vec::with_capacity(commands.len());
+            for _ in commands {
+                match wire.read().await {
+                    Err(WireError::Lost(text)) => return Err(WireError::Lost(text)),
+                    reply => replies.push(reply),
+                }
+            }
+            self.wire = Some(wire);
+            Ok(replies)
+        };
+        let result = timeout(within, exchange)
+            .await
+            .unwrap_or_else(|_| Err(late(within)));
+        if result.is_ok() {
+            self.dialer.gate.count_reply();
+        }
+        if let Err(killed) = self.dialer.gate.pass().await {
+            self.wire = None;
+            return Err(killed.into());
+        }
+        let mut replies = result?
+            .into_iter()
+            .map(|reply| reply.map_err(CallError::from));
+        let mut next = || replies.next().expect("as many replies as commands");
+        Ok([next(), next()])
     }
 
     /// Sends one command; nothing is ever sent twice. A connection that gave no reply is closed:
@@ -66,12 +119,7 @@ impl Connection {
         let within = self.dialer.reply_timeout;
         let result = timeout(within, self.exchange(command))
             .await
-            .unwrap_or_else(|_| {
-                Err(WireError::Lost(format!(
-                    "no reply within {} ms",
-                    within.as_millis()
-                )))
-            });
+            .unwrap_or_else(|_| Err(late(within)));
         if !matches!(result, Err(WireError::Lost(_))) {
             self.dialer.gate.count_reply();
         }
@@ -80,19 +128,11 @@ impl Connection {
             self.wire = None;
         }
         passed?;
-        result.map_err(|error| match error {
-            WireError::Server(text) => CallError::Failed(text),
-            WireError::Lost(text) => CallError::Unknown(text),
-        })
+        Ok(result?)
     }
 
     async fn exchange(&mut self, command: &Cmd) -> Result<Value, WireError> {
-        // Taken out, and put back only with its reply read: an exchange that is given up
-        // half-way closes the connection.
-        let mut wire = match self.wire.take() {
-            Some(wire) => wire,
-            None => self.open().await?,
-        };
+        let mut wire = self.take_wire().await?;
         self.dialer.gate.count_command();
         let result = wire.send(command).await;
         if !matches!(result, Err(WireError::Lost(_))) {
@@ -101,16 +141,34 @@ impl Connection {
         result
     }
 
-    async fn open(&self) -> Result<Wire, WireError> {
-        let lost = |error: std::io::Error| {
-            WireError::Lost(format!("no connection to {}: {error}", self.address))
-        };
+    /// The open connection, or a new one. It is put back only with all its replies read: an
+    /// exchange that is given up half-way closes the connection.
+    async fn take_wire(&mut self) -> Result<Wire, WireError> {
+        match self.wire.take() {
+            Some(wire) => Ok(wire),
+            None => self.dialer.dial(self.address).await,
+        }
+    }
+}
+
+impl Dialer {
+    /// Opens a connection to `address` from the client's own address.
+    ///
+    /// # Errors
+    /// [`WireError::Lost`] when nobody answers.
+    pub async fn dial(&self, address: SocketAddr) -> Result<Wire, WireError> {
+        let lost =
+            |error: std::io::Error| WireError::Lost(format!("no connection to {address}: {error}"));
         let socket = TcpSocket::new_v4().map_err(lost)?;
         socket
-            .bind(SocketAddr::from((self.dialer.source, 0)))
+            .bind(SocketAddr::from((self.source, 0)))
             .map_err(lost)?;
-        let stream = socket.connect(self.address).await.map_err(lost)?;
+        let stream = socket.connect(address).await.map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         Ok(Wire::new(stream))
     }
+}
+
+fn late(within: Duration) -> WireError {
+    WireError::Lost(format!("no reply within {} ms", within.as_millis()))
 }

@@ -3,6 +3,7 @@
 mod connection;
 mod control;
 mod gate;
+mod listener;
 mod session;
 mod task;
 mod wire;
@@ -10,6 +11,7 @@ mod wire;
 pub use connection::{CallError, Connection, Dialer};
 pub use control::Roster;
 pub use gate::{Gate, Killed};
+pub use listener::Listener;
 pub use session::{Reply, Session, SessionParts};
 pub use task::{ClientTask, Order};
 pub use wire::{Wire, WireError};

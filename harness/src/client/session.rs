@@ -1,14 +1,16 @@
 //! One client of one lock: does what it is told and records every operation.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_checker::history::{Event, Function, Kind, Name, Process, Value};
+use lockstorm_checker::history::{Event, Function, Kind, Mode, Name, Process, Value};
 use lockstorm_scenarios::DurationRange;
 use rand_chacha::ChaCha8Rng;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
-use crate::locks::{AnyLock, Grant, Lock as _, Outcome};
+use super::gate::Gate;
+use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
 use crate::recorder::EventSink;
 use crate::seed::draw;
 
@@ -35,12 +37,23 @@ pub struct Session {
     /// How far apart the processes of one client are: the number of clients.
     stride: u64,
     lock: AnyLock,
-    lease_ms: u64,
+    gate: Arc<Gate>,
+    lease_ms: Option<u64>,
     renew_every: Option<Duration>,
     sink: EventSink,
     rng: ChaCha8Rng,
-    /// Keys that this client believes to hold, each with the time of its next renewal.
-    held: BTreeMap<Name, Option<Instant>>,
+    /// What this client believes to hold: keys, each with its mode.
+    held: BTreeMap<(Name, Mode), Held>,
+}
+
+/// A lock that a client believes to hold.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    ask: Ask,
+    /// How often.
+    times: u32,
+    /// The next renewal.
+    due: Option<Instant>,
 }
 
 /// What a session is made of.
@@ -53,8 +66,10 @@ pub struct SessionParts {
     pub clients: u64,
     /// Its side of the lock.
     pub lock: AnyLock,
-    /// The lease that it asks for.
-    pub lease: Duration,
+    /// What it passes before it does anything: a client that stands still begins nothing.
+    pub gate: Arc<Gate>,
+    /// The lease that it asks for, if there is one.
+    pub lease: Option<Duration>,
     /// How often it renews, if it does.
     pub renew_every: Option<Duration>,
     /// Where it records.
@@ -71,7 +86,8 @@ impl Session {
             process: parts.process,
             stride: parts.clients,
             lock: parts.lock,
-            lease_ms: parts.lease.as_millis() as u64,
+            gate: parts.gate,
+            lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
             renew_every: parts.renew_every,
             sink: parts.sink,
             rng: parts.rng,
@@ -80,69 +96,108 @@ impl Session {
     }
 
     /// One try to get `key`.
-    pub async fn acquire(&mut self, key: &Name) -> Reply {
-        let lease_ms = Some(self.lease_ms);
-        self.record(Kind::Invoke, Function::Acquire, key, lease_ms, None)
-            .await;
-        let outcome = self.lock.acquire(key).await;
-        if matches!(outcome, Outcome::Done(_)) {
-            self.held.insert(key.clone(), self.next_renewal());
+    pub async fn acquire(&mut self, key: &Name, ask: Ask) -> Reply {
+        if self.gate.pass().await.is_err() {
+            return Reply::Killed;
         }
-        self.complete(Function::Acquire, key, Event::REFUSED, outcome)
+        let wait_ms = ask.wait.map(|wait| wait.as_millis() as u64);
+        let asked = Value {
+            lease_ms: self.lease_ms,
+            wait_ms,
+            ..self.value(ask)
+        };
+        self.record(Kind::Invoke, Function::Acquire, key, asked, None)
+            .await;
+        let outcome = self.lock.acquire(key, ask).await;
+        if matches!(outcome, Outcome::Done(_)) {
+            let due = self.next_renewal();
+            let held =
+                self.held
+                    .entry((key.clone(), ask.mode))
+                    .or_insert(Held { ask, times: 0, due });
+            held.times += 1;
+            held.due = due;
+        }
+        self.complete(Function::Acquire, key, ask, Event::REFUSED, outcome)
             .await
     }
 
-    /// Tries again and again until granted, or until `wait` is over or the client is dead. Each
-    /// try is an operation of its own; the pauses in between are drawn from `retry`.
-    pub async fn acquire_within(
-        &mut self,
-        key: &Name,
-        wait: Duration,
-        retry: DurationRange,
-    ) -> Reply {
-        let deadline = Instant::now() + wait;
+    /// Tries again and again until granted, or until the wait is over or the client is dead. Each
+    /// try is an operation of its own; when it may be worth one is for the lock to say, which by
+    /// default pauses as long as `retry` says.
+    pub async fn acquire_within(&mut self, key: &Name, ask: Ask, retry: DurationRange) -> Reply {
+        let deadline = Instant::now() + ask.wait.unwrap_or_default();
         loop {
-            let reply = self.acquire(key).await;
-            let pause = draw(&mut self.rng, retry);
-            let over = Instant::now() + pause > deadline;
+            let reply = self.acquire(key, ask).await;
+            if self.lock.queued(key) {
+                let place = self.value(ask);
+                self.record(Kind::Note, Function::Queued, key, place, None)
+                    .await;
+            }
+            let over = Instant::now() >= deadline;
             if over || matches!(reply, Reply::Done | Reply::Killed) {
+                self.lock.end_wait(key, reply == Reply::Done).await;
                 return reply;
             }
-            sleep(pause).await;
+            let pause = draw(&mut self.rng, retry);
+            self.lock.await_turn(key, pause, deadline).await;
         }
     }
 
     /// Extends the lease of `key`.
-    pub async fn renew(&mut self, key: &Name) -> Reply {
-        let lease_ms = Some(self.lease_ms);
-        self.record(Kind::Invoke, Function::Renew, key, lease_ms, None)
-            .await;
-        let outcome = self.lock.renew(key).await;
-        if matches!(outcome, Outcome::Denied) {
-            self.held.remove(key);
-        } else if let Some(due) = self.held.get_mut(key) {
-            *due = self.renew_every.map(|every| Instant::now() + every);
+    pub async fn renew(&mut self, key: &Name, mode: Mode) -> Reply {
+        if self.gate.pass().await.is_err() {
+            return Reply::Killed;
         }
-        self.complete(Function::Renew, key, Event::NOT_OWNER, outcome)
+        let ask = Ask {
+            mode,
+            ..Ask::default()
+        };
+        let asked = Value {
+            lease_ms: self.lease_ms,
+            ..self.value(ask)
+        };
+        self.record(Kind::Invoke, Function::Renew, key, asked, None)
+            .await;
+        let outcome = self.lock.renew(key, ask).await;
+        let place = (key.clone(), mode);
+        if matches!(outcome, Outcome::Denied) {
+            self.held.remove(&place);
+        } else if let Some(held) = self.held.get_mut(&place) {
+            held.due = self.renew_every.map(|every| Instant::now() + every);
+        }
+        self.complete(Function::Renew, key, ask, Event::NOT_OWNER, outcome)
             .await
     }
 
-    /// Gives `key` back.
-    pub async fn release(&mut self, key: &Name) -> Reply {
-        self.held.remove(key);
-        self.record(Kind::Invoke, Function::Release, key, None, None)
+    /// Gives `key` back once.
+    pub async fn release(&mut self, key: &Name, ask: Ask) -> Reply {
+        if self.gate.pass().await.is_err() {
+            return Reply::Killed;
+        }
+        let place = (key.clone(), ask.mode);
+        if let Some(held) = self.held.get_mut(&place) {
+            held.times -= 1;
+            if held.times == 0 {
+                self.held.remove(&place);
+            }
+        }
+        self.record(Kind::Invoke, Function::Release, key, self.value(ask), None)
             .await;
-        let outcome = self.lock.release(key).await;
-        self.complete(Function::Release, key, Event::NOT_OWNER, outcome)
+        let outcome = self.lock.release(key, ask).await;
+        if matches!(outcome, Outcome::Denied) {
+            self.held.remove(&place);
+        }
+        self.complete(Function::Release, key, ask, Event::NOT_OWNER, outcome)
             .await
     }
 
     /// Works in the critical section for `length`, renewing whatever is due meanwhile.
     pub async fn work(&mut self, length: Duration) -> Reply {
         let end = Instant::now() + length;
-        while let Some((due, key)) = self.next_due().filter(|(due, _)| *due < end) {
+        while let Some((due, (key, mode))) = self.next_due().filter(|(due, _)| *due < end) {
             sleep_until(due).await;
-            if self.renew(&key).await == Reply::Killed {
+            if self.renew(&key, mode).await == Reply::Killed {
                 return Reply::Killed;
             }
         }
@@ -152,11 +207,11 @@ impl Session {
 
     /// Waits until a renewal is due; waits for ever if none is. Nothing is lost when the future
     /// is dropped while it waits.
-    pub async fn renewal_due(&self) -> Name {
+    pub async fn renewal_due(&self) -> (Name, Mode) {
         match self.next_due() {
-            Some((due, key)) => {
+            Some((due, place)) => {
                 sleep_until(due).await;
-                key
+                place
             }
             None => std::future::pending().await,
         }
@@ -164,26 +219,41 @@ impl Session {
 
     /// Records that the client is alive and goes on believing in its holds.
     pub async fn alive(&self) {
-        for key in self.held.keys() {
-            self.record(Kind::Note, Function::Alive, key, None, None)
+        for ((key, _), held) in &self.held {
+            let value = self.value(held.ask);
+            self.record(Kind::Note, Function::Alive, key, value, None)
                 .await;
         }
     }
 
-    /// The keys that the client believes to hold.
-    pub fn held(&self) -> Vec<Name> {
-        self.held.keys().cloned().collect()
+    /// What the client believes to hold, once for each time that it does.
+    pub fn held(&self) -> Vec<(Name, Ask)> {
+        let times = |held: &Held| held.times as usize;
+        self.held
+            .iter()
+            .flat_map(|((key, _), held)| std::iter::repeat_n((key.clone(), held.ask), times(held)))
+            .collect()
     }
 
     fn next_renewal(&self) -> Option<Instant> {
         self.renew_every.map(|every| Instant::now() + every)
     }
 
-    fn next_due(&self) -> Option<(Instant, Name)> {
+    fn next_due(&self) -> Option<(Instant, (Name, Mode))> {
         self.held
             .iter()
-            .filter_map(|(key, due)| Some(((*due)?, key.clone())))
+            .filter_map(|(place, held)| Some((held.due?, place.clone())))
             .min()
+    }
+
+    /// Who asks, and how; what is usual is left out.
+    fn value(&self, ask: Ask) -> Value {
+        Value {
+            owner: Some(self.owner.clone()),
+            mode: (ask.mode == Mode::Read).then_some(Mode::Read),
+            permits: (ask.permits != 1).then_some(ask.permits),
+            ..Value::default()
+        }
     }
 
     /// Records the completion of an operation and says what it was.
@@ -191,22 +261,22 @@ impl Session {
         &mut self,
         function: Function,
         key: &Name,
+        ask: Ask,
         denial: &str,
         outcome: Outcome<T>,
     ) -> Reply {
-        let (kind, lease_ms, error, reply) = match outcome {
-            Outcome::Done(answer) => (Kind::Ok, answer.lease_ms(), None, Reply::Done),
-            Outcome::Denied => (Kind::Fail, None, Some(denial.into()), Reply::Denied),
-            Outcome::Failed(text) => (Kind::Fail, None, Some(text.into()), Reply::Failed),
-            Outcome::Unknown(text) => (Kind::Info, None, Some(text.into()), Reply::Unknown),
-            Outcome::Killed => (
-                Kind::Info,
-                None,
-                Some("client killed".into()),
-                Reply::Killed,
-            ),
+        let mut value = self.value(ask);
+        let (kind, error, reply) = match outcome {
+            Outcome::Done(answer) => {
+                answer.fill(&mut value);
+                (Kind::Ok, None, Reply::Done)
+            }
+            Outcome::Denied => (Kind::Fail, Some(denial.into()), Reply::Denied),
+            Outcome::Failed(text) => (Kind::Fail, Some(text.into()), Reply::Failed),
+            Outcome::Unknown(text) => (Kind::Info, Some(text.into()), Reply::Unknown),
+            Outcome::Killed => (Kind::Info, Some("client killed".into()), Reply::Killed),
         };
-        self.record(kind, function, key, lease_ms, error).await;
+        self.record(kind, function, key, value, error).await;
         if kind == Kind::Info {
             self.process += self.stride;
         }
@@ -218,10 +288,9 @@ impl Session {
         kind: Kind,
         function: Function,
         key: &Name,
-        lease_ms: Option<u64>,
+        value: Value,
         error: Option<Name>,
     ) {
-        let owner = Some(self.owner.clone());
         self.sink
             .record(Event {
                 index: 0,
@@ -230,11 +299,7 @@ impl Session {
                 process: Process::Client(self.process),
                 function,
                 key: key.clone(),
-                value: Value {
-                    owner,
-                    lease_ms,
-                    ..Value::default()
-                },
+                value,
                 error,
                 extra: None,
             })
@@ -244,17 +309,18 @@ impl Session {
 
 /// What a reply tells besides its outcome.
 trait Answer {
-    fn lease_ms(&self) -> Option<u64>;
+    fn fill(&self, value: &mut Value);
 }
 
 impl Answer for Grant {
-    fn lease_ms(&self) -> Option<u64> {
-        Some(self.lease.as_millis() as u64)
+    fn fill(&self, value: &mut Value) {
+        value.lease_ms = self.lease.map(|lease| lease.as_millis() as u64);
+        value.token = self.token;
     }
 }
 
-impl Answer for () {
-    fn lease_ms(&self) -> Option<u64> {
-        None
+impl Answer for Released {
+    fn fill(&self, value: &mut Value) {
+        value.count = self.count;
     }
 }

@@ -3,29 +3,30 @@
 
 use std::time::Duration;
 
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{Mode, Name};
 use lockstorm_scenarios::DurationRange;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::session::{Reply, Session};
+use crate::locks::Ask;
 
 /// What a script can tell a client to do.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// Ask for a lock: once, or for as long as `wait` with pauses from `retry`.
+    /// Ask for a lock: once, or for as long as it says with pauses from `retry`.
     Acquire {
         /// Which lock.
         key: Name,
-        /// How long to go on trying; `None` is one try.
-        wait: Option<Duration>,
+        /// How, and for how long.
+        ask: Ask,
         /// Pauses between tries.
         retry: DurationRange,
     },
     /// Extend a lease.
-    Renew(Name),
+    Renew(Name, Mode),
     /// Give a lock back.
-    Release(Name),
+    Release(Name, Ask),
     /// Work in the critical section.
     Work(Duration),
     /// Give back everything that it believes to hold.
@@ -73,7 +74,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         let mail = tokio::select! {
             mail = inbox.recv() => mail,
             // Only the wait may be cut short by an order: a renewal, once begun, is finished.
-            key = session.renewal_due() => match session.renew(&key).await {
+            (key, mode) = session.renewal_due() => match session.renew(&key, mode).await {
                 Reply::Killed => return,
                 Reply::Done | Reply::Denied | Reply::Failed | Reply::Unknown => continue,
             },
@@ -90,16 +91,10 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
 
 async fn execute(session: &mut Session, order: Order) -> Reply {
     match order {
-        Order::Acquire {
-            key, wait: None, ..
-        } => session.acquire(&key).await,
-        Order::Acquire {
-            key,
-            wait: Some(wait),
-            retry,
-        } => session.acquire_within(&key, wait, retry).await,
-        Order::Renew(key) => session.renew(&key).await,
-        Order::Release(key) => session.release(&key).await,
+        Order::Acquire { key, ask, .. } if ask.wait.is_none() => session.acquire(&key, ask).await,
+        Order::Acquire { key, ask, retry } => session.acquire_within(&key, ask, retry).await,
+        Order::Renew(key, mode) => session.renew(&key, mode).await,
+        Order::Release(key, ask) => session.release(&key, ask).await,
         Order::Work(length) => {
             let reply = session.work(length).await;
             session.alive().await;
@@ -112,8 +107,8 @@ async fn execute(session: &mut Session, order: Order) -> Reply {
 /// Gives back everything; the first answer that is no success is the answer.
 async fn drain(session: &mut Session) -> Reply {
     let mut worst = Reply::Done;
-    for key in session.held() {
-        match session.release(&key).await {
+    for (key, ask) in session.held() {
+        match session.release(&key, ask).await {
             Reply::Done => {}
             Reply::Killed => return Reply::Killed,
             other => worst = other,

@@ -51,7 +51,24 @@ impl Wire {
     /// # Errors
     /// The server's own error, or the loss of the connection.
     pub async fn send(&mut self, command: &Cmd) -> Result<Value, WireError> {
-        self.frames.send(command.get_packed_command()).await?;
+        self.write(command).await?;
+        self.read().await
+    }
+
+    /// Sends one command without waiting for its reply.
+    ///
+    /// # Errors
+    /// The loss of the connection.
+    pub async fn write(&mut self, command: &Cmd) -> Result<(), WireError> {
+        Ok(self.frames.send(command.get_packed_command()).await?)
+    }
+
+    /// Waits for the next reply or, after SUBSCRIBE, the next message. Nothing is lost when the
+    /// future is dropped while it waits.
+    ///
+    /// # Errors
+    /// The server's own error, or the loss of the connection.
+    pub async fn read(&mut self) -> Result<Value, WireError> {
         match self.frames.next().await {
             Some(reply) => Ok(reply?.extract_error()?),
             None => Err(WireError::Lost(

@@ -1,11 +1,20 @@
 //! The lock that a scenario names.
 
-use lockstorm_scenarios as scenarios;
+use std::time::Duration;
 
-use super::lock::{Grant, Lock, LockContext, Outcome};
+use lockstorm_scenarios::Lock as Spec;
+use tokio::time::Instant;
+
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::plain_del::PlainDel;
+use super::redisson::{
+    Redisson, RedissonFair, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Waking,
+};
 use super::redlock::Redlock;
 use super::setnx::Setnx;
 use super::token::Token;
+use super::token_fenced::TokenFenced;
+use super::token_wait::TokenWait;
 
 /// Any of the locks.
 ///
@@ -15,45 +24,100 @@ use super::token::Token;
 pub enum AnyLock {
     /// See [`Setnx`].
     Setnx(Setnx),
+    /// See [`PlainDel`].
+    PlainDel(PlainDel),
     /// See [`Token`].
     Token(Token),
+    /// See [`TokenWait`].
+    TokenWait(TokenWait),
+    /// See [`TokenFenced`].
+    TokenFenced(TokenFenced),
     /// See [`Redlock`].
     Redlock(Redlock),
+    /// See [`Redisson`].
+    Redisson(Redisson),
+    /// See [`RedissonFair`].
+    RedissonFair(RedissonFair),
+    /// See [`RedissonReadWrite`].
+    RedissonReadWrite(RedissonReadWrite),
+    /// See [`RedissonSemaphore`].
+    RedissonSemaphore(RedissonSemaphore),
+    /// See [`RedissonPermits`].
+    RedissonPermits(RedissonPermits),
+}
+
+/// Calls the same method on whatever lock it is.
+macro_rules! each {
+    ($any:expr, $lock:ident => $call:expr) => {
+        match $any {
+            AnyLock::Setnx($lock) => $call,
+            AnyLock::PlainDel($lock) => $call,
+            AnyLock::Token($lock) => $call,
+            AnyLock::TokenWait($lock) => $call,
+            AnyLock::TokenFenced($lock) => $call,
+            AnyLock::Redlock($lock) => $call,
+            AnyLock::Redisson($lock) => $call,
+            AnyLock::RedissonFair($lock) => $call,
+            AnyLock::RedissonReadWrite($lock) => $call,
+            AnyLock::RedissonSemaphore($lock) => $call,
+            AnyLock::RedissonPermits($lock) => $call,
+        }
+    };
 }
 
 impl AnyLock {
     /// One client's side of the lock that `spec` names.
-    pub fn new(spec: &scenarios::Lock, context: LockContext) -> Self {
+    pub fn new(spec: &Spec, context: LockContext) -> Self {
         match spec {
-            scenarios::Lock::Setnx(setnx) => Self::Setnx(Setnx::new(setnx, context)),
-            scenarios::Lock::Token(token) => Self::Token(Token::new(token, context)),
-            scenarios::Lock::Redlock(redlock) => Self::Redlock(Redlock::new(redlock, context)),
+            Spec::Setnx(spec) => Self::Setnx(Setnx::new(spec, context)),
+            Spec::PlainDel(spec) => Self::PlainDel(PlainDel::new(spec, context)),
+            Spec::Token(spec) => Self::Token(Token::new(spec, context)),
+            Spec::TokenWait(spec) => Self::TokenWait(TokenWait::new(spec, context)),
+            Spec::TokenFenced(spec) => Self::TokenFenced(TokenFenced::new(spec, context)),
+            Spec::Redlock(spec) => Self::Redlock(Redlock::new(spec, context)),
+            Spec::Redisson(spec) => Self::Redisson(Redisson::new(spec, Waking::Told, context)),
+            Spec::RedissonSpin(spec) => {
+                Self::Redisson(Redisson::new(spec, Waking::Spinning, context))
+            }
+            Spec::RedissonFenced(spec) => {
+                Self::Redisson(Redisson::new(spec, Waking::Told, context).fenced())
+            }
+            Spec::RedissonFair(spec) => Self::RedissonFair(RedissonFair::new(spec, context)),
+            Spec::RedissonRw(spec) => {
+                Self::RedissonReadWrite(RedissonReadWrite::new(spec, context))
+            }
+            Spec::RedissonSemaphore(spec) => {
+                Self::RedissonSemaphore(RedissonSemaphore::new(spec, context))
+            }
+            Spec::RedissonPermits(spec) => {
+                Self::RedissonPermits(RedissonPermits::new(spec, context))
+            }
         }
     }
 }
 
 impl Lock for AnyLock {
-    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
-        match self {
-            Self::Setnx(lock) => lock.acquire(key).await,
-            Self::Token(lock) => lock.acquire(key).await,
-            Self::Redlock(lock) => lock.acquire(key).await,
-        }
+    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        each!(self, lock => lock.acquire(key, ask).await)
     }
 
-    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
-        match self {
-            Self::Setnx(lock) => lock.renew(key).await,
-            Self::Token(lock) => lock.renew(key).await,
-            Self::Redlock(lock) => lock.renew(key).await,
-        }
+    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        each!(self, lock => lock.renew(key, ask).await)
     }
 
-    async fn release(&mut self, key: &str) -> Outcome<()> {
-        match self {
-            Self::Setnx(lock) => lock.release(key).await,
-            Self::Token(lock) => lock.release(key).await,
-            Self::Redlock(lock) => lock.release(key).await,
-        }
+    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        each!(self, lock => lock.release(key, ask).await)
+    }
+
+    async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
+        each!(self, lock => lock.await_turn(key, pause, deadline).await);
+    }
+
+    fn queued(&mut self, key: &str) -> bool {
+        each!(self, lock => lock.queued(key))
+    }
+
+    async fn end_wait(&mut self, key: &str, granted: bool) {
+        each!(self, lock => lock.end_wait(key, granted).await);
     }
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstorm_checker::history::Mode;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
+use tokio::time::{Instant, sleep_until};
 
 use crate::client::{CallError, Dialer};
 use crate::server::Route;
@@ -12,20 +14,83 @@ use crate::server::Route;
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
 pub trait Lock: Send {
     /// Asks for `key`; denied means that another holds it.
-    fn acquire(&mut self, key: &str) -> impl Future<Output = Outcome<Grant>> + Send;
+    fn acquire(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// Extends the lease of `key`; denied means that this client does not hold it.
-    fn renew(&mut self, key: &str) -> impl Future<Output = Outcome<Grant>> + Send;
+    fn renew(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// Gives `key` back; denied means that this client did not hold it.
-    fn release(&mut self, key: &str) -> impl Future<Output = Outcome<()>> + Send;
+    fn release(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Released>> + Send;
+
+    /// After a refusal: waits until it may be worth to ask for `key` again, but not beyond
+    /// `deadline`. A lock that is told of releases waits to be told; any other takes the `pause`.
+    fn await_turn(
+        &mut self,
+        _key: &str,
+        pause: Duration,
+        deadline: Instant,
+    ) -> impl Future<Output = ()> + Send {
+        sleep_until(deadline.min(Instant::now() + pause))
+    }
+
+    /// Whether the last try for `key` took a place in a queue that it did not have before.
+    fn queued(&mut self, _key: &str) -> bool {
+        false
+    }
+
+    /// The client has been granted `key`, or waits for it no more: whatever it kept for waiting can
+    /// go.
+    fn end_wait(&mut self, _key: &str, _granted: bool) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+}
+
+/// How a lock is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Alone, or with other readers.
+    pub mode: Mode,
+    /// How many permits of a semaphore.
+    pub permits: u32,
+    /// How long the client is ready to wait in all; `None` for one try.
+    pub wait: Option<Duration>,
+}
+
+impl Default for Ask {
+    /// One try for all of the lock.
+    fn default() -> Self {
+        Self {
+            mode: Mode::Write,
+            permits: 1,
+            wait: None,
+        }
+    }
 }
 
 /// What is granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
-    /// From the sending of the request on, the lock is kept for this long.
-    pub lease: Duration,
+    /// From the sending of the request on, the lock is kept for this long; `None`: for ever.
+    pub lease: Option<Duration>,
+    /// Fencing token.
+    pub token: Option<u64>,
+}
+
+impl Grant {
+    /// For `lease`, without a token.
+    pub const fn of(lease: Duration) -> Self {
+        Self {
+            lease: Some(lease),
+            token: None,
+        }
+    }
+}
+
+/// What a release leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Released {
+    /// How often the client holds the lock now, where the reply says so; 0 means that it is free.
+    pub count: Option<u32>,
 }
 
 /// What came of one call.
@@ -41,6 +106,13 @@ pub enum Outcome<T> {
     Unknown(String),
     /// The client died in the middle.
     Killed,
+}
+
+impl<T> Outcome<T> {
+    /// Of a reply that makes no sense here: nobody knows what the server did.
+    pub fn odd(reply: &redis::Value) -> Self {
+        Self::Unknown(format!("a reply that makes no sense here: {reply:?}"))
+    }
 }
 
 impl<T> From<CallError> for Outcome<T> {

@@ -5,13 +5,23 @@
 
 mod any;
 mod lock;
+mod plain_del;
 mod primary;
+mod redisson;
 mod redlock;
 mod setnx;
 mod token;
+mod token_fenced;
+mod token_wait;
 
 pub use any::AnyLock;
-pub use lock::{Grant, Lock, LockContext, Outcome};
+pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+pub use plain_del::PlainDel;
+pub use redisson::{
+    Redisson, RedissonFair, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Waking,
+};
 pub use redlock::Redlock;
 pub use setnx::Setnx;
 pub use token::{Token, delete_if_equal, set_if_absent};
+pub use token_fenced::TokenFenced;
+pub use token_wait::TokenWait;

@@ -1,5 +1,6 @@
 //! A connection to the one server that takes writes, wherever it is now.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use redis::{Cmd, Value};
@@ -33,6 +34,33 @@ impl Primary {
     /// # Errors
     /// See [`CallError`].
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        self.follow().await?;
+        self.connection.call(command).await
+    }
+
+    /// Sends two commands in one go, on one connection.
+    ///
+    /// # Errors
+    /// See [`Connection::call_both`].
+    pub async fn call_both(
+        &mut self,
+        commands: [&Cmd; 2],
+    ) -> Result<[Result<Value, CallError>; 2], CallError> {
+        self.follow().await?;
+        self.connection.call_both(commands).await
+    }
+
+    /// Where writes go now.
+    pub fn address(&self) -> SocketAddr {
+        address(&self.route)
+    }
+
+    /// Changes with the server that takes writes.
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    async fn follow(&mut self) -> Result<(), CallError> {
         // A paused client must not learn of a promotion, and then use what it knew before.
         self.dialer.gate.pass().await?;
         let version = self.route.version();
@@ -40,15 +68,15 @@ impl Primary {
             self.connection = connect(&self.dialer, &self.route);
             self.version = version;
         }
-        self.connection.call(command).await
+        Ok(())
     }
 }
 
 fn connect(dialer: &Dialer, route: &Route) -> Connection {
-    let (_, address) = route
-        .nodes()
-        .into_iter()
-        .next()
-        .expect("a route has at least one node");
-    Connection::new(dialer.clone(), address)
+    Connection::new(dialer.clone(), address(route))
+}
+
+fn address(route: &Route) -> SocketAddr {
+    let first = route.nodes().into_iter().next();
+    first.expect("a route has at least one node").1
 }

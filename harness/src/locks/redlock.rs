@@ -13,7 +13,7 @@ use lockstorm_scenarios as scenarios;
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
-use super::lock::{Grant, Lock, LockContext, Outcome, random_value};
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
 use super::token::{delete_if_equal, extend_if_equal, remember, set_if_absent, took_effect};
 use crate::client::{CallError, Connection, Dialer};
 
@@ -86,7 +86,7 @@ impl Redlock {
         let drift = self.lease / 100 + DRIFT_FIXED;
         let in_time = start.elapsed() + drift < self.lease;
         if votes.yes >= quorum && in_time {
-            Outcome::Done(Grant { lease: self.lease })
+            Outcome::Done(Grant::of(self.lease))
         } else if votes.yes + votes.unknown < quorum {
             Outcome::Denied
         } else {
@@ -114,7 +114,7 @@ impl Votes {
 }
 
 impl Lock for Redlock {
-    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let start = Instant::now();
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
@@ -134,7 +134,7 @@ impl Lock for Redlock {
         outcome
     }
 
-    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let start = Instant::now();
         let command = extend_if_equal(key, self.value(key), self.lease);
         match self.ask_all(&command).await {
@@ -143,10 +143,10 @@ impl Lock for Redlock {
         }
     }
 
-    async fn release(&mut self, key: &str) -> Outcome<()> {
+    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
         let command = delete_if_equal(key, self.value(key));
         match self.ask_all(&command).await {
-            Ok(votes) if votes.yes >= votes.quorum() => Outcome::Done(()),
+            Ok(votes) if votes.yes >= votes.quorum() => Outcome::Done(Released::default()),
             Ok(votes) if votes.yes + votes.unknown < votes.quorum() => Outcome::Denied,
             Ok(votes) => Outcome::Unknown(votes.describe(true)),
             Err(error) => error.into(),

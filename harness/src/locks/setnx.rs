@@ -8,7 +8,7 @@ use std::time::Duration;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
-use super::lock::{Grant, Lock, LockContext, Outcome};
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 use super::primary::Primary;
 
 /// One client's side of the lock.
@@ -34,14 +34,14 @@ impl Setnx {
         command.arg(key).arg(self.lease.as_secs());
         match self.primary.call(&command).await {
             Ok(Value::Int(0)) => Outcome::Denied,
-            Ok(_) => Outcome::Done(Grant { lease: self.lease }),
+            Ok(_) => Outcome::Done(Grant::of(self.lease)),
             Err(error) => error.into(),
         }
     }
 }
 
 impl Lock for Setnx {
-    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let mut command = redis::cmd("SETNX");
         command.arg(key).arg(&self.client);
         match self.primary.call(&command).await {
@@ -51,7 +51,7 @@ impl Lock for Setnx {
                     Outcome::Unknown(format!("set, but EXPIRE failed: {text}"))
                 }
                 // Gone in between; this lock does not look.
-                Outcome::Denied => Outcome::Done(Grant { lease: self.lease }),
+                Outcome::Denied => Outcome::Done(Grant::of(self.lease)),
                 done @ (Outcome::Done(_) | Outcome::Unknown(_) | Outcome::Killed) => done,
             },
             Ok(_) => Outcome::Denied,
@@ -59,16 +59,16 @@ impl Lock for Setnx {
         }
     }
 
-    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         self.expire(key).await
     }
 
-    async fn release(&mut self, key: &str) -> Outcome<()> {
+    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
         let mut command = redis::cmd("DEL");
         command.arg(key);
         match self.primary.call(&command).await {
             Ok(Value::Int(0)) => Outcome::Denied,
-            Ok(_) => Outcome::Done(()),
+            Ok(_) => Outcome::Done(Released::default()),
             Err(error) => error.into(),
         }
     }

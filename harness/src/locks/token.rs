@@ -10,7 +10,7 @@ use lockstorm_scenarios as scenarios;
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 
-use super::lock::{Grant, Lock, LockContext, Outcome, random_value};
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
 use super::primary::Primary;
 use crate::client::CallError;
 
@@ -37,8 +37,20 @@ impl Token {
         }
     }
 
-    fn value(&self, key: &str) -> &str {
+    /// The random value of the latest try for `key`.
+    pub(super) fn value(&self, key: &str) -> &str {
         self.values.get(key).map_or("", String::as_str)
+    }
+
+    /// A random value for a try for `key`.
+    pub(super) fn draw(&mut self, key: &str) -> String {
+        let value = random_value(&mut self.rng);
+        remember(&mut self.values, key, value.clone());
+        value
+    }
+
+    pub(super) fn primary(&mut self) -> &mut Primary {
+        &mut self.primary
     }
 }
 
@@ -97,36 +109,30 @@ pub fn remember(values: &mut HashMap<String, String>, key: &str, value: String) 
 }
 
 /// The outcome of a command that takes effect or not.
-fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
+pub fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
     match (took_effect(&reply), reply) {
         (Some(true), _) => Outcome::Done(done),
         (Some(false), _) => Outcome::Denied,
         (None, Err(error)) => error.into(),
-        (None, Ok(odd)) => Outcome::Unknown(format!("a reply that makes no sense here: {odd:?}")),
+        (None, Ok(odd)) => Outcome::odd(&odd),
     }
 }
 
 impl Lock for Token {
-    async fn acquire(&mut self, key: &str) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
         remember(&mut self.values, key, value);
-        outcome(
-            self.primary.call(&command).await,
-            Grant { lease: self.lease },
-        )
+        outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
-    async fn renew(&mut self, key: &str) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let command = extend_if_equal(key, self.value(key), self.lease);
-        outcome(
-            self.primary.call(&command).await,
-            Grant { lease: self.lease },
-        )
+        outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
-    async fn release(&mut self, key: &str) -> Outcome<()> {
+    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
         let command = delete_if_equal(key, self.value(key));
-        outcome(self.primary.call(&command).await, ())
+        outcome(self.primary.call(&command).await, Released::default())
     }
 }

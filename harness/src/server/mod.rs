@@ -15,5 +15,5 @@ pub use binary::{Program, find_program};
 pub use deployment::{ServerSettings, Servers};
 pub use error::EnvironmentError;
 pub use node::Node;
-pub use probe::round_trip_us;
+pub use probe::{info_field, round_trip_us};
 pub use route::Route;

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use super::litmus;
 use super::stage::{Stage, Stopped};
 use crate::client::{Order, Reply};
+use crate::locks::Ask;
 
 /// How long a free lock may stay unobtainable, beyond one lease, unless the scenario says.
 pub const LIVENESS_BOUND: Span = Span::from_secs(5);
@@ -68,7 +69,7 @@ pub async fn run(
 /// One lease, for what a dead holder left behind, and the named bound.
 fn bound(stage: &Stage) -> Duration {
     let beyond = stage.case.checks.liveness_bound.unwrap_or(LIVENESS_BOUND);
-    stage.case.lock.lease().0 + beyond.0
+    stage.case.lock.lease().unwrap_or_default().0 + beyond.0
 }
 
 /// Asks for `key` until it is granted or the bound is over, and gives it back.
@@ -79,7 +80,11 @@ async fn probe(stage: &Stage, n: usize, key: &Name, bound: Duration) {
         format!("probe-{key}")
     };
     let mut session = stage.session(&name, n);
-    if session.acquire_within(key, bound, PROBE_RETRY).await == Reply::Done {
-        session.release(key).await;
+    let ask = Ask {
+        wait: Some(bound),
+        ..Ask::default()
+    };
+    if session.acquire_within(key, ask, PROBE_RETRY).await == Reply::Done {
+        session.release(key, ask).await;
     }
 }

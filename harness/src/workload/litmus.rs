@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::stage::{Stage, Stopped};
 use crate::client::{ClientTask, Order, Reply};
+use crate::locks::Ask;
 
 /// How long any one step may take beyond what it asks for.
 const STEP_WITHIN: Duration = Duration::from_secs(30);
@@ -99,19 +100,28 @@ async fn take(
         Step::Acquire(acquire) => {
             let order = Order::Acquire {
                 key: acquire.key.as_str().into(),
-                wait: acquire.wait.map(|wait| wait.0),
+                ask: Ask {
+                    mode: acquire.mode,
+                    permits: acquire.permits,
+                    wait: acquire.wait.map(|wait| wait.0),
+                },
                 retry: stage.retry(),
             };
             let reply = tell(clients, &acquire.client, order).await?;
             expect(acquire_reply(reply), acquire.expect, AcquireReply::Any)
         }
         Step::Renew(renew) => {
-            let order = Order::Renew(renew.key.as_str().into());
+            let order = Order::Renew(renew.key.as_str().into(), renew.mode);
             let reply = tell(clients, &renew.client, order).await?;
             expect(renew_reply(reply), renew.expect, RenewReply::Any)
         }
         Step::Release(release) => {
-            let order = Order::Release(release.key.as_str().into());
+            let ask = Ask {
+                mode: release.mode,
+                permits: release.permits,
+                wait: None,
+            };
+            let order = Order::Release(release.key.as_str().into(), ask);
             let reply = tell(clients, &release.client, order).await?;
             expect(release_reply(reply), release.expect, ReleaseReply::Any)
         }

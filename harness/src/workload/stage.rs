@@ -97,9 +97,10 @@ impl Stage {
     /// Client number `n` of the run, called `name`.
     pub fn session(&self, name: &str, n: usize) -> Session {
         let spec = &self.case.lock;
+        let gate = self.servers.roster().enrol(name);
         let dialer = Dialer {
             source: self.servers.introduce_client(name, n),
-            gate: self.servers.roster().enrol(name),
+            gate: gate.clone(),
             reply_timeout: self.case.clients.reply_timeout.0,
         };
         let context = LockContext {
@@ -113,7 +114,8 @@ impl Stage {
             process: n as u64,
             clients: self.clients_in_all() as u64,
             lock: AnyLock::new(spec, context),
-            lease: spec.lease().0,
+            gate,
+            lease: spec.lease().map(|lease| lease.0),
             renew_every: spec.renew_every().map(|every| every.0),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),

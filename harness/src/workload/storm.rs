@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{Mode, Name};
 use lockstorm_nemesis::{Nemesis, Schedule};
 use lockstorm_scenarios::{Clients, DurationRange, NemesisEntry, Storm};
 use rand::RngExt as _;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::stage::{Stage, Stopped};
 use crate::client::{Reply, Session};
+use crate::locks::Ask;
 use crate::seed::draw;
 
 /// How often the user hears how far it is.
@@ -97,6 +98,9 @@ async fn watch(stage: &Stage, storm: &Storm, grants: &AtomicU64) -> bool {
     }
 }
 
+/// All of a share.
+const PERCENT: u32 = 100;
+
 /// One client under load.
 struct Worker {
     session: Session,
@@ -124,8 +128,13 @@ impl Worker {
     }
 
     async fn round(&mut self, key: &Name) -> Reply {
-        let wait = self.habits.wait.0;
-        let reply = self.session.acquire_within(key, wait, self.retry).await;
+        let reads = self.rng.random_range(0..PERCENT) < self.habits.read_percent;
+        let ask = Ask {
+            mode: if reads { Mode::Read } else { Mode::Write },
+            permits: 1,
+            wait: Some(self.habits.wait.0),
+        };
+        let reply = self.session.acquire_within(key, ask, self.retry).await;
         if reply != Reply::Done {
             return reply;
         }
@@ -134,6 +143,6 @@ impl Worker {
         if self.session.work(hold).await == Reply::Killed {
             return Reply::Killed;
         }
-        self.session.release(key).await
+        self.session.release(key, ask).await
     }
 }

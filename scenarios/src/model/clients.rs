@@ -22,6 +22,8 @@ pub struct Clients {
     pub wait: Span,
     /// Pause between two tries of a waiting acquire.
     pub retry: DurationRange,
+    /// Share of the acquires that ask for the read side, in percent.
+    pub read_percent: u32,
     /// How long a client waits for a reply; then the outcome is indeterminate.
     pub reply_timeout: Span,
 }
@@ -35,6 +37,7 @@ impl Default for Clients {
             think: DurationRange::from_millis(0, 10),
             wait: Span::from_secs(1),
             retry: DurationRange::from_millis(5, 20),
+            read_percent: 0,
             reply_timeout: Span::from_millis(500),
         }
     }

@@ -1,10 +1,13 @@
-//! Which lock a scenario tests, and with what options.
+//! Which lock a scenario tests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
-use super::topology::TopologyKind;
+use super::lock_kind::LockKind;
+use super::lock_options::{
+    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Token, TokenWait,
+};
 
 /// The lock under test, as `lock.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,78 +15,30 @@ use super::topology::TopologyKind;
 pub enum Lock {
     /// SETNX, then EXPIRE, plain DEL.
     Setnx(Setnx),
+    /// SET NX PX, plain DEL.
+    PlainDel(PlainDel),
     /// SET NX PX with a random value, compare-and-delete.
     Token(Token),
+    /// The same, and WAIT for replicas.
+    TokenWait(TokenWait),
+    /// The same as `token`, with a counter that gives fencing tokens.
+    TokenFenced(Token),
     /// A majority of independent nodes.
     Redlock(Redlock),
-}
-
-/// A lock without its options.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum LockKind {
-    /// See [`Lock::Setnx`].
-    Setnx,
-    /// See [`Lock::Token`].
-    Token,
-    /// See [`Lock::Redlock`].
-    Redlock,
-}
-
-/// Options of [`Lock::Setnx`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Setnx {
-    /// Time to live set by the second command; whole seconds, for EXPIRE knows no smaller unit.
-    #[serde(default = "default_lease")]
-    pub lease: Span,
-    /// Extend the lease this often while the lock is held; absent means never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
-}
-
-/// Options of [`Lock::Token`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Token {
-    /// Time to live of the key.
-    #[serde(default = "default_lease")]
-    pub lease: Span,
-    /// Extend the lease this often while the lock is held; absent means never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
-}
-
-/// Options of [`Lock::Redlock`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Redlock {
-    /// Time to live of the key on each node.
-    #[serde(default = "default_lease")]
-    pub lease: Span,
-    /// Extend the lease this often while the lock is held; absent means never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
-    /// How long one node may take to answer; far below the lease.
-    #[serde(default = "default_node_timeout")]
-    pub node_timeout: Span,
-    /// Pause between two tries of a waiting acquire, drawn at random from this range.
-    #[serde(default = "default_retry_delay")]
-    pub retry_delay: DurationRange,
-}
-
-const fn default_lease() -> Span {
-    Span::from_secs(2)
-}
-
-const fn default_node_timeout() -> Span {
-    Span::from_millis(50)
-}
-
-const fn default_retry_delay() -> DurationRange {
-    DurationRange::from_millis(10, 50)
+    /// Redisson's `RLock`: reentrant, woken by pub/sub.
+    Redisson(Redisson),
+    /// Redisson's spin lock: the same scripts without pub/sub.
+    RedissonSpin(Redisson),
+    /// Redisson's fenced lock.
+    RedissonFenced(Redisson),
+    /// Redisson's fair lock.
+    RedissonFair(Fair),
+    /// Redisson's read-write lock.
+    RedissonRw(Redisson),
+    /// Redisson's semaphore.
+    RedissonSemaphore(Semaphore),
+    /// Redisson's semaphore with permits that expire.
+    RedissonPermits(Permits),
 }
 
 impl Lock {
@@ -91,26 +46,52 @@ impl Lock {
     pub const fn kind(&self) -> LockKind {
         match self {
             Self::Setnx(_) => LockKind::Setnx,
+            Self::PlainDel(_) => LockKind::PlainDel,
             Self::Token(_) => LockKind::Token,
+            Self::TokenWait(_) => LockKind::TokenWait,
+            Self::TokenFenced(_) => LockKind::TokenFenced,
             Self::Redlock(_) => LockKind::Redlock,
+            Self::Redisson(_) => LockKind::Redisson,
+            Self::RedissonSpin(_) => LockKind::RedissonSpin,
+            Self::RedissonFenced(_) => LockKind::RedissonFenced,
+            Self::RedissonFair(_) => LockKind::RedissonFair,
+            Self::RedissonRw(_) => LockKind::RedissonRw,
+            Self::RedissonSemaphore(_) => LockKind::RedissonSemaphore,
+            Self::RedissonPermits(_) => LockKind::RedissonPermits,
         }
     }
 
-    /// Time to live of a grant.
-    pub const fn lease(&self) -> Span {
+    /// Time to live of a grant; `None` for a lock that never expires.
+    pub fn lease(&self) -> Option<Span> {
         match self {
-            Self::Setnx(setnx) => setnx.lease,
-            Self::Token(token) => token.lease,
-            Self::Redlock(redlock) => redlock.lease,
+            Self::Setnx(setnx) => Some(setnx.lease),
+            Self::PlainDel(plain) => Some(plain.lease),
+            Self::Token(token) | Self::TokenFenced(token) => Some(token.lease),
+            Self::TokenWait(token) => Some(token.lease),
+            Self::Redlock(redlock) => Some(redlock.lease),
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson) => Some(redisson.time_to_live()),
+            Self::RedissonFair(fair) => Some(fair.time_to_live()),
+            Self::RedissonSemaphore(_) => None,
+            Self::RedissonPermits(permits) => Some(permits.lease),
         }
     }
 
     /// How often a held lease is extended, if at all.
-    pub const fn renew_every(&self) -> Option<Span> {
+    pub fn renew_every(&self) -> Option<Span> {
         match self {
             Self::Setnx(setnx) => setnx.renew_every,
-            Self::Token(token) => token.renew_every,
+            Self::Token(token) | Self::TokenFenced(token) => token.renew_every,
+            Self::TokenWait(token) => token.renew_every,
             Self::Redlock(redlock) => redlock.renew_every,
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson) => redisson.renew_every(),
+            Self::RedissonFair(fair) => fair.renew_every(),
+            Self::PlainDel(_) | Self::RedissonSemaphore(_) | Self::RedissonPermits(_) => None,
         }
     }
 
@@ -118,8 +99,38 @@ impl Lock {
     /// is for the clients to choose.
     pub const fn retry_delay(&self) -> Option<DurationRange> {
         match self {
-            Self::Setnx(_) | Self::Token(_) => None,
             Self::Redlock(redlock) => Some(redlock.retry_delay),
+            Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redisson(_)
+            | Self::RedissonSpin(_)
+            | Self::RedissonFenced(_)
+            | Self::RedissonFair(_)
+            | Self::RedissonRw(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => None,
+        }
+    }
+
+    /// How many permits it has in all; one for a mutex.
+    pub const fn permits(&self) -> u32 {
+        match self {
+            Self::RedissonSemaphore(semaphore) => semaphore.permits,
+            Self::RedissonPermits(permits) => permits.permits,
+            Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::Redisson(_)
+            | Self::RedissonSpin(_)
+            | Self::RedissonFenced(_)
+            | Self::RedissonFair(_)
+            | Self::RedissonRw(_) => 1,
         }
     }
 
@@ -130,42 +141,6 @@ impl Lock {
             format!("{name} + renewal")
         } else {
             name.to_owned()
-        }
-    }
-}
-
-impl LockKind {
-    /// Every lock, in the order of `lockstorm list locks`.
-    pub const ALL: [Self; 3] = [Self::Setnx, Self::Token, Self::Redlock];
-
-    /// The word used in scenario files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Setnx => "setnx",
-            Self::Token => "token",
-            Self::Redlock => "redlock",
-        }
-    }
-
-    /// Whether the lock makes sense on servers of this shape.
-    pub const fn supports(self, topology: TopologyKind) -> bool {
-        match self {
-            Self::Setnx | Self::Token => {
-                matches!(topology, TopologyKind::Single | TopologyKind::Replicated)
-            }
-            Self::Redlock => matches!(topology, TopologyKind::Independent),
-        }
-    }
-
-    /// What it does and promises, in one line.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::Setnx => "SETNX then EXPIRE, plain DEL: the broken ancestor; promises little",
-            Self::Token => {
-                "SET NX PX with a random value, compare-and-delete: exclusive as long as its one \
-                 server remembers"
-            }
-            Self::Redlock => "the Redlock algorithm: a majority of independent nodes",
         }
     }
 }

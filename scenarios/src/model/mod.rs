@@ -8,6 +8,8 @@ mod clients;
 mod duration;
 mod fault;
 mod lock;
+mod lock_kind;
+mod lock_options;
 mod matrix;
 mod scenario;
 mod step;
@@ -23,7 +25,11 @@ pub use fault::{
     Cut, CutMode, DeleteKey, FaultSpec, Kill, KillClient, Link, Memory, NodeTarget, Pause,
     PauseClient, Promote, Restart,
 };
-pub use lock::{Lock, LockKind, Redlock, Setnx, Token};
+pub use lock::Lock;
+pub use lock_kind::LockKind;
+pub use lock_options::{
+    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
+};
 pub use matrix::Matrix;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use step::{

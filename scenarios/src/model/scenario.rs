@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checks::{Checks, Expected, expect_schema};
 use super::clients::Clients;
-use super::lock::{Lock, LockKind};
+use super::lock::Lock;
+use super::lock_kind::LockKind;
 use super::matrix::Matrix;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};

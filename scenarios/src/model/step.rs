@@ -1,6 +1,7 @@
 //! The steps of a litmus: what happens, one thing after the other.
 
-use schemars::JsonSchema;
+use lockstorm_checker::history::Mode;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
@@ -46,6 +47,31 @@ pub enum Step {
     DeleteKey(DeleteKey),
 }
 
+/// The two modes. The checker, which owns their names, knows no schemas.
+fn mode_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": ["write", "read"] })
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_one(permits: &u32) -> bool {
+    *permits == 1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_write(mode: &Mode) -> bool {
+    *mode == Mode::Write
+}
+
 /// Key of steps that name none.
 fn default_key() -> String {
     "lock".to_owned()
@@ -60,6 +86,13 @@ pub struct Acquire {
     /// For which lock.
     #[serde(default = "default_key")]
     pub key: String,
+    /// To hold alone (`write`) or together with other readers.
+    #[serde(default, skip_serializing_if = "is_write")]
+    #[schemars(schema_with = "mode_schema")]
+    pub mode: Mode,
+    /// How many permits of a semaphore.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub permits: u32,
     /// How long it goes on trying; absent means one try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
@@ -92,6 +125,10 @@ pub struct Renew {
     /// Which lock.
     #[serde(default = "default_key")]
     pub key: String,
+    /// The side that it holds.
+    #[serde(default, skip_serializing_if = "is_write")]
+    #[schemars(schema_with = "mode_schema")]
+    pub mode: Mode,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: RenewReply,
@@ -121,6 +158,13 @@ pub struct Release {
     /// Which lock.
     #[serde(default = "default_key")]
     pub key: String,
+    /// The side that it holds.
+    #[serde(default, skip_serializing_if = "is_write")]
+    #[schemars(schema_with = "mode_schema")]
+    pub mode: Mode,
+    /// How many permits of a semaphore.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub permits: u32,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: ReleaseReply,

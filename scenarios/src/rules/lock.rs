@@ -9,18 +9,47 @@ const EXPIRE_UNIT_MS: u64 = 1000;
 /// Judges the lock at `path`.
 pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
     let path = format!("{path}.{}", lock.kind().name());
-    let lease = lock.lease();
+    if lock.permits() == 0 {
+        let help = "take 1 or more; a semaphore without permits is never granted";
+        findings.value(&format!("{path}.permits"), "there are no permits", help);
+    }
+    let Some(lease) = lock.lease() else {
+        return;
+    };
     if lease.as_millis() == 0 {
         let help = "PX counts milliseconds; take 1ms or more, such as \"2s\"";
-        findings.value(&format!("{path}.lease"), "the lease is zero", help);
+        findings.value(
+            &format!("{path}.{}", names_lease(lock)),
+            "the lease is zero",
+            help,
+        );
         return;
     }
-    if let Some(every) = lock.renew_every() {
-        judge_renewal(every, lease, &format!("{path}.renew-every"), findings);
-    }
     match lock {
-        Lock::Token(_) => {}
-        Lock::Setnx(_) => {
+        Lock::Token(token) | Lock::TokenFenced(token) => {
+            judge_renewal(token.renew_every, lease, &path, findings);
+        }
+        Lock::TokenWait(token) => {
+            judge_renewal(token.renew_every, lease, &path, findings);
+            if token.replicas == 0 {
+                let help = "take 1 or more, or the lock `token`";
+                findings.value(
+                    &format!("{path}.replicas"),
+                    "no replica is waited for",
+                    help,
+                );
+            }
+        }
+        Lock::PlainDel(_)
+        | Lock::Redisson(_)
+        | Lock::RedissonSpin(_)
+        | Lock::RedissonFenced(_)
+        | Lock::RedissonFair(_)
+        | Lock::RedissonRw(_)
+        | Lock::RedissonSemaphore(_)
+        | Lock::RedissonPermits(_) => {}
+        Lock::Setnx(setnx) => {
+            judge_renewal(setnx.renew_every, lease, &path, findings);
             if !lease.as_millis().is_multiple_of(EXPIRE_UNIT_MS) {
                 let message = format!("a lease of {lease} is no whole number of seconds");
                 let help = "EXPIRE knows no smaller unit; take \"1s\" or \"2s\"";
@@ -28,6 +57,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
             }
         }
         Lock::Redlock(redlock) => {
+            judge_renewal(redlock.renew_every, lease, &path, findings);
             let timeout = redlock.node_timeout;
             let path = format!("{path}.node-timeout");
             if timeout == Span::default() {
@@ -42,7 +72,20 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
     }
 }
 
-fn judge_renewal(every: Span, lease: Span, path: &str, findings: &mut Findings<'_>) {
+/// The option that says how long a grant lives.
+fn names_lease(lock: &Lock) -> &'static str {
+    if lock.renew_every().is_some() && lock.kind().name().starts_with("redisson") {
+        "watchdog"
+    } else {
+        "lease"
+    }
+}
+
+fn judge_renewal(every: Option<Span>, lease: Span, path: &str, findings: &mut Findings<'_>) {
+    let Some(every) = every else {
+        return;
+    };
+    let path = &format!("{path}.renew-every");
     if every == Span::default() {
         let help = "a third of the lease is usual; leave it out for no renewal";
         findings.value(path, "the lease is renewed without a pause", help);

@@ -1,0 +1,213 @@
+//! What all locks of one Redisson instance share: who it is, how it asks, and how it waits.
+
+use std::time::Duration;
+
+use lockstorm_scenarios::Sync;
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use redis::{Cmd, Value};
+use tokio::time::{Instant, sleep_until};
+
+use crate::client::{CallError, Dialer, Listener};
+use crate::locks::lock::{LockContext, Outcome, random_value};
+use crate::locks::primary::Primary;
+use crate::server::info_field;
+
+/// How releases are told; SPUBLISH in a Cluster.
+pub const PUBLISH: &str = "PUBLISH";
+/// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
+/// times in Redisson's default configuration.
+pub const LATCH_MS: u64 = 16_000;
+/// The only thread of a client.
+const THREAD: u32 = 1;
+
+/// One Redisson instance with one thread.
+pub struct Instance {
+    primary: Primary,
+    listener: Listener,
+    holder: String,
+    sync: Sync,
+    sync_timeout: Duration,
+    /// Replicas of the primary, as far as known, and the version of the route that it is true of.
+    replicas: Option<(u64, u32)>,
+    rng: ChaCha8Rng,
+    /// Until when the last refusal said that there is no use in asking, unless told otherwise.
+    refused_for: Option<Duration>,
+}
+
+/// A reply, and whether as many replicas have what it says as must.
+pub struct Synced {
+    pub reply: Value,
+    pub enough: bool,
+}
+
+impl Instance {
+    /// With an identity of its own.
+    pub fn new(sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
+        let id: u128 = context.rng.random();
+        let dialer = Dialer {
+            // WAIT answers only when its own time is over.
+            reply_timeout: context.dialer.reply_timeout
+                + match sync {
+                    Sync::Off => Duration::ZERO,
+                    Sync::Any | Sync::All => sync_timeout,
+                },
+            ..context.dialer
+        };
+        Self {
+            listener: Listener::new(dialer.clone()),
+            primary: Primary::new(dialer, context.route),
+            holder: format!("{}:{THREAD}", uuid(id)),
+            sync,
+            sync_timeout,
+            replicas: None,
+            rng: context.rng,
+            refused_for: None,
+        }
+    }
+
+    /// `uuid:thread`, by which the server knows who holds.
+    pub fn holder(&self) -> &str {
+        &self.holder
+    }
+
+    /// A new request id.
+    pub fn request(&mut self) -> String {
+        random_value(&mut self.rng)
+    }
+
+    /// Sends one command.
+    pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        self.primary.call(command).await
+    }
+
+    /// Sends one command and asks its replicas whether they have it, as the configuration says.
+    /// Without replicas there is nothing to ask.
+    pub async fn call_synced(&mut self, command: &Cmd) -> Result<Synced, CallError> {
+        let replicas = match self.sync {
+            Sync::Off => 0,
+            Sync::Any | Sync::All => self.replicas().await?,
+        };
+        if replicas == 0 {
+            let reply = self.primary.call(command).await?;
+            return Ok(Synced {
+                reply,
+                enough: true,
+            });
+        }
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(replicas).arg(self.sync_timeout.as_millis() as u64);
+        let [reply, waited] = self.primary.call_both([command, &wait]).await?;
+        let reached = match waited? {
+            Value::Int(reached) => u32::try_from(reached).unwrap_or(0),
+            odd => return Err(CallError::Unknown(format!("WAIT was answered {odd:?}"))),
+        };
+        if reached != replicas {
+            self.replicas = None;
+        }
+        let enough = match self.sync {
+            Sync::Off => true,
+            Sync::Any => reached > 0,
+            Sync::All => reached >= replicas,
+        };
+        Ok(Synced {
+            reply: reply?,
+            enough,
+        })
+    }
+
+    /// Runs an unlock script, and drops the latch that remembers it.
+    pub async fn call_latched(&mut self, unlock: &Cmd, latch: &str) -> Result<Value, CallError> {
+        let unlocked = self.call_synced(unlock).await?;
+        let mut forget = redis::cmd("DEL");
+        forget.arg(latch);
+        match self.call(&forget).await {
+            Err(CallError::Killed) => Err(CallError::Killed),
+            // It ends by itself.
+            Ok(_) | Err(_) => Ok(unlocked.reply),
+        }
+    }
+
+    /// How many replicas the primary has: asked once, and again after a surprise.
+    async fn replicas(&mut self) -> Result<u32, CallError> {
+        if let Some((version, known)) = self.replicas
+            && version == self.primary.version()
+        {
+            return Ok(known);
+        }
+        let mut info = redis::cmd("INFO");
+        info.arg("replication");
+        let count = match self.primary.call(&info).await? {
+            Value::BulkString(text) => {
+                info_field(&String::from_utf8_lossy(&text), "connected_slaves")
+                    .and_then(|count| count.parse().ok())
+            }
+            _ => None,
+        };
+        let count = count.unwrap_or(0);
+        self.replicas = Some((self.primary.version(), count));
+        Ok(count)
+    }
+
+    /// Remembers the time to live of the holder that a refusal told of, in milliseconds; negative
+    /// where it has none.
+    pub fn refused(&mut self, ttl_ms: i64) {
+        self.refused_for = u64::try_from(ttl_ms).ok().map(Duration::from_millis);
+    }
+
+    /// Waits for a message on `channel`, for the time to live of the last refusal at most. A new
+    /// subscription returns at once: what was published before it was not heard.
+    pub async fn await_message(&mut self, channel: &str, pause: Duration, deadline: Instant) {
+        let now = Instant::now();
+        match self
+            .listener
+            .subscribe(self.primary.address(), channel)
+            .await
+        {
+            Ok(true) => {}
+            Ok(false) => {
+                let left = deadline.saturating_duration_since(now);
+                let at_most = self.refused_for.map_or(left, |ttl| ttl.min(left));
+                self.listener.message(at_most).await;
+            }
+            // Nothing can be heard: back to asking again and again.
+            Err(_) => sleep_until(deadline.min(now + pause)).await,
+        }
+    }
+
+    /// Hears nothing any more.
+    pub async fn end_wait(&mut self) {
+        // Only the client's death is told here, and its next command tells it again.
+        let _ = self.listener.unsubscribe().await;
+    }
+}
+
+/// Reads the reply to an acquire that says nil or how long the holder has left.
+pub fn granted(reply: &Value) -> Result<(), i64> {
+    match reply {
+        Value::Nil => Ok(()),
+        Value::Int(ttl) => Err(*ttl),
+        _ => Err(-1),
+    }
+}
+
+/// The outcome of an acquire that too few replicas have: it was there, and is withdrawn.
+pub fn too_few_replicas<T>() -> Outcome<T> {
+    Outcome::Unknown("no replica acknowledged it in time; withdrawn".to_owned())
+}
+
+/// 16 bytes as a UUID is written.
+fn uuid(id: u128) -> String {
+    let hex = format!("{id:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
+    parts.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_identity_is_written_as_a_uuid() {
+        let id = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff;
+        assert_eq!(super::uuid(id), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+}

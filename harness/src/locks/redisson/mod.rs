@@ -1,0 +1,19 @@
+//! Redisson's locks: the same keys, channels, arguments and replies, in scripts of our own.
+//!
+//! Source: Redisson 4.7. Each client is one Redisson instance with one thread. Scripts are sent with
+//! their text where Redisson sends a digest first.
+
+mod fair;
+mod instance;
+mod names;
+mod permits;
+mod read_write;
+mod reentrant;
+mod semaphore;
+
+pub use fair::RedissonFair;
+pub use names::suffixed;
+pub use permits::RedissonPermits;
+pub use read_write::RedissonReadWrite;
+pub use reentrant::{Redisson, Waking};
+pub use semaphore::RedissonSemaphore;

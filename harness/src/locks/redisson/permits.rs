@@ -1,0 +1,145 @@
+//! The semaphore with permits that expire: each has an id and an end, by its client's clock.
+//!
+//! Whoever asks takes back what has ended by *its* clock: a client whose clock is fast takes back
+//! permits that are in use.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use lockstorm_scenarios as scenarios;
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use redis::Value;
+use tokio::time::Instant;
+
+use super::instance::{Instance, PUBLISH};
+use super::names;
+use super::semaphore::Stock;
+use crate::clock::wall_ms;
+use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+
+const ACQUIRE: &str = include_str!("scripts/permits_acquire.lua");
+const RELEASE: &str = include_str!("scripts/permit_release.lua");
+
+/// The time that means never, in milliseconds.
+const NEVER_MS: u64 = 922_337_203_685_477;
+
+/// The id of a permit: 16 random bytes.
+type Permit = [u8; 16];
+
+/// One client's side of the semaphore.
+pub struct RedissonPermits {
+    instance: Instance,
+    stock: Stock,
+    lease: Duration,
+    rng: ChaCha8Rng,
+    /// The permits that this client had last of each key.
+    held: HashMap<String, Vec<Permit>>,
+}
+
+impl RedissonPermits {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::Permits, mut context: LockContext) -> Self {
+        Self {
+            rng: rand::SeedableRng::from_rng(&mut context.rng),
+            instance: Instance::new(scenarios::Sync::Off, Duration::ZERO, context),
+            stock: Stock::new(spec.permits),
+            lease: spec.lease.0,
+            held: HashMap::new(),
+        }
+    }
+
+    fn draw(&mut self, permits: u32) -> Vec<Permit> {
+        (0..permits)
+            .map(|_| self.rng.random::<u128>().to_be_bytes())
+            .collect()
+    }
+}
+
+impl Lock for RedissonPermits {
+    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        if let Err(error) = self.stock.set(&mut self.instance, key).await {
+            return error.into();
+        }
+        let ids = self.draw(ask.permits);
+        let now = wall_ms();
+        let mut command = redis::cmd("EVAL");
+        command
+            .arg(ACQUIRE)
+            .arg(3)
+            .arg(key)
+            .arg(names::suffixed(key, "timeout"))
+            .arg(names::semaphore_channel(key))
+            .arg(ask.permits)
+            .arg(now + self.lease.as_millis() as u64)
+            .arg(now)
+            .arg(NEVER_MS)
+            .arg(PUBLISH);
+        for id in &ids {
+            command.arg(id);
+        }
+        let reply = self.instance.call(&command).await;
+        // Even without an answer: they may be out, and then they are these.
+        self.held.insert(key.to_owned(), ids);
+        match reply {
+            Ok(Value::BulkString(text)) if text == b"OK" => Outcome::Done(Grant::of(self.lease)),
+            Ok(Value::BulkString(next)) => {
+                self.instance.refused(until_ms(&next, now));
+                Outcome::Denied
+            }
+            Ok(Value::Nil) => {
+                self.instance.refused(-1);
+                Outcome::Denied
+            }
+            Ok(odd) => Outcome::odd(&odd),
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn renew(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
+        Outcome::Failed("permits of this semaphore are not renewed".to_owned())
+    }
+
+    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+        let mut given_back = true;
+        for id in self.held.remove(key).unwrap_or_default() {
+            let mut command = redis::cmd("EVAL");
+            command
+                .arg(RELEASE)
+                .arg(3)
+                .arg(key)
+                .arg(names::suffixed(key, "timeout"))
+                .arg(names::semaphore_channel(key))
+                .arg(&id)
+                .arg(PUBLISH);
+            match self.instance.call(&command).await {
+                Ok(Value::Int(back)) => given_back &= back == 1,
+                Ok(odd) => return Outcome::odd(&odd),
+                Err(error) => return error.into(),
+            }
+        }
+        if given_back {
+            Outcome::Done(Released::default())
+        } else {
+            Outcome::Denied
+        }
+    }
+
+    async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
+        let channel = names::semaphore_channel(key);
+        self.instance.await_message(&channel, pause, deadline).await;
+    }
+
+    async fn end_wait(&mut self, _: &str, _: bool) {
+        self.instance.end_wait().await;
+    }
+}
+
+/// How long until the next permit ends, from `:` and its time; negative if nobody can tell.
+fn until_ms(next: &[u8], now: u64) -> i64 {
+    let time = std::str::from_utf8(next)
+        .ok()
+        .and_then(|text| text.strip_prefix(':'))
+        .and_then(|time| time.parse::<f64>().ok());
+    time.map_or(-1, |time| (time as i64).saturating_sub_unsigned(now).max(0))
+}

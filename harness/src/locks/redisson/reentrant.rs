@@ -1,0 +1,220 @@
+//! `RLock` and its kin: a hash with one field for the holder, whose value counts its holds.
+//!
+//! The fenced lock takes a token from a counter in the same script; the spin lock tells nobody of a
+//! release. Promises exclusion as long as the server remembers; with replicas, as long as the one
+//! that is promoted has heard of the grant.
+
+use std::time::Duration;
+
+use lockstorm_scenarios as scenarios;
+use redis::{Cmd, Value};
+use tokio::time::{Instant, sleep_until};
+
+use super::instance::{Instance, LATCH_MS, PUBLISH, granted, too_few_replicas};
+use super::names;
+use crate::client::CallError;
+use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+
+const LOCK: &str = include_str!("scripts/lock.lua");
+const LOCK_FENCED: &str = include_str!("scripts/lock_fenced.lua");
+const UNLOCK: &str = include_str!("scripts/unlock.lua");
+const UNLOCK_SPIN: &str = include_str!("scripts/unlock_spin.lua");
+const RENEW: &str = include_str!("scripts/renew.lua");
+
+/// The first and the longest pause of a spinning client.
+const SPIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
+
+/// How a waiting client learns of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waking {
+    /// By a message.
+    Told,
+    /// By looking, at growing intervals.
+    Spinning,
+}
+
+/// One client's side of the lock.
+pub struct Redisson {
+    instance: Instance,
+    lease: Duration,
+    waking: Waking,
+    fenced: bool,
+    /// The next pause of a spinning client.
+    spin: Duration,
+}
+
+impl Redisson {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::Redisson, waking: Waking, context: LockContext) -> Self {
+        Self {
+            instance: Instance::new(spec.sync, spec.sync_timeout.0, context),
+            lease: spec.time_to_live().0,
+            waking,
+            fenced: false,
+            spin: SPIN.0,
+        }
+    }
+
+    /// The same with a token for each grant.
+    #[must_use]
+    pub fn fenced(mut self) -> Self {
+        self.fenced = true;
+        self
+    }
+
+    fn lock_script(&self, key: &str) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        if self.fenced {
+            command
+                .arg(LOCK_FENCED)
+                .arg(2)
+                .arg(key)
+                .arg(names::token_counter(key));
+        } else {
+            command.arg(LOCK).arg(1).arg(key);
+        }
+        command.arg(self.lease_ms()).arg(self.instance.holder());
+        command
+    }
+
+    fn unlock_script(&self, key: &str, latch: &str) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        match self.waking {
+            Waking::Told => command
+                .arg(UNLOCK)
+                .arg(3)
+                .arg(key)
+                .arg(names::lock_channel(key))
+                .arg(latch)
+                .arg("0")
+                .arg(self.lease_ms())
+                .arg(self.instance.holder())
+                .arg(PUBLISH),
+            Waking::Spinning => command
+                .arg(UNLOCK_SPIN)
+                .arg(2)
+                .arg(key)
+                .arg(latch)
+                .arg(self.lease_ms())
+                .arg(self.instance.holder()),
+        };
+        command.arg(LATCH_MS);
+        command
+    }
+
+    fn lease_ms(&self) -> u64 {
+        self.lease.as_millis() as u64
+    }
+
+    /// Runs the unlock script once, and drops its latch.
+    async fn unlock(&mut self, key: &str) -> Result<Value, CallError> {
+        let request = self.instance.request();
+        let latch = names::latch(key, &request);
+        let command = self.unlock_script(key, &latch);
+        self.instance.call_latched(&command, &latch).await
+    }
+
+    /// Reads the reply to an acquire: the token, or the time to live of who holds.
+    fn read(&self, reply: &Value) -> Result<Option<u64>, i64> {
+        if !self.fenced {
+            return granted(reply).map(|()| None);
+        }
+        match reply {
+            Value::Array(items) => match &**items {
+                [Value::Int(-1), Value::Int(token)] if *token > 0 => Ok(u64::try_from(*token).ok()),
+                [Value::Int(ttl), _] => Err(*ttl),
+                _ => Err(-1),
+            },
+            _ => Err(-1),
+        }
+    }
+}
+
+impl Lock for Redisson {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let command = self.lock_script(key);
+        let synced = match self.instance.call_synced(&command).await {
+            Ok(synced) => synced,
+            Err(error) => return error.into(),
+        };
+        match self.read(&synced.reply) {
+            Ok(token) if synced.enough => Outcome::Done(Grant {
+                lease: Some(self.lease),
+                token,
+            }),
+            Ok(_) => match self.unlock(key).await {
+                Err(CallError::Killed) => Outcome::Killed,
+                Ok(_) | Err(_) => too_few_replicas(),
+            },
+            Err(ttl) => {
+                self.instance.refused(ttl);
+                Outcome::Denied
+            }
+        }
+    }
+
+    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let command = keep_script(key, self.lease, self.instance.holder());
+        kept(self.instance.call(&command).await, self.lease)
+    }
+
+    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+        released(self.unlock(key).await)
+    }
+
+    async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
+        match self.waking {
+            Waking::Told => {
+                let channel = names::lock_channel(key);
+                self.instance.await_message(&channel, pause, deadline).await;
+            }
+            Waking::Spinning => {
+                let pause = self.spin;
+                self.spin = SPIN.1.min(2 * pause);
+                sleep_until(deadline.min(Instant::now() + pause)).await;
+            }
+        }
+    }
+
+    async fn end_wait(&mut self, _: &str, _: bool) {
+        self.spin = SPIN.0;
+        self.instance.end_wait().await;
+    }
+}
+
+/// Keeps one lock of its holder.
+pub(super) fn keep_script(key: &str, lease: Duration, holder: &str) -> Cmd {
+    let mut command = redis::cmd("EVAL");
+    command
+        .arg(RENEW)
+        .arg(1)
+        .arg(key)
+        .arg(lease.as_millis() as u64)
+        .arg(holder);
+    command
+}
+
+/// The outcome of a renewal: 1 = kept, 0 = not held any more, alone or in a list.
+pub(super) fn kept(reply: Result<Value, CallError>, lease: Duration) -> Outcome<Grant> {
+    let reply = match reply {
+        Ok(Value::Array(mut list)) if list.len() == 1 => list.remove(0),
+        Ok(reply) => reply,
+        Err(error) => return error.into(),
+    };
+    match reply {
+        Value::Int(1) => Outcome::Done(Grant::of(lease)),
+        Value::Int(0) => Outcome::Denied,
+        odd => Outcome::odd(&odd),
+    }
+}
+
+/// The outcome of an unlock script: 1 = free, 0 = still held, nil = not the caller's.
+pub(super) fn released(reply: Result<Value, CallError>) -> Outcome<Released> {
+    match reply {
+        Ok(Value::Int(1)) => Outcome::Done(Released { count: Some(0) }),
+        Ok(Value::Int(_)) => Outcome::Done(Released { count: None }),
+        Ok(Value::Nil) => Outcome::Denied,
+        Ok(odd) => Outcome::odd(&odd),
+        Err(error) => error.into(),
+    }
+}

@@ -1,0 +1,62 @@
+//! `token` with a counter: each grant carries a number greater than all before it.
+//!
+//! Source: fencing tokens as Kleppmann proposes them ("How to do distributed locking", 2016), with
+//! the counter in the server that grants. The counter is kept beside the lock in the same Cluster
+//! slot and never expires, but it is no safer than the server: one that forgets starts again at 1.
+
+use std::time::Duration;
+
+use lockstorm_scenarios as scenarios;
+use redis::Value;
+
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::redisson::suffixed;
+use super::token::Token;
+
+const ACQUIRE: &str = include_str!("scripts/acquire_fenced.lua");
+
+/// One client's side of the lock.
+pub struct TokenFenced {
+    token: Token,
+    lease: Duration,
+}
+
+impl TokenFenced {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::Token, context: LockContext) -> Self {
+        Self {
+            token: Token::new(spec, context),
+            lease: spec.lease.0,
+        }
+    }
+}
+
+impl Lock for TokenFenced {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let mut command = redis::cmd("EVAL");
+        command
+            .arg(ACQUIRE)
+            .arg(2)
+            .arg(key)
+            .arg(suffixed(key, "token"))
+            .arg(self.token.draw(key))
+            .arg(self.lease.as_millis() as u64);
+        match self.token.primary().call(&command).await {
+            Ok(Value::Int(0)) => Outcome::Denied,
+            Ok(Value::Int(token)) => Outcome::Done(Grant {
+                lease: Some(self.lease),
+                token: u64::try_from(token).ok(),
+            }),
+            Ok(odd) => Outcome::odd(&odd),
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        self.token.renew(key, ask).await
+    }
+
+    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        self.token.release(key, ask).await
+    }
+}

@@ -1,0 +1,102 @@
+//! `token`, granted only when enough replicas acknowledge the write.
+//!
+//! Source: the Redis documentation of WAIT. An acknowledgement says that the write has reached the
+//! memory of a replica: what a replica forgets, or a promotion of another one, still loses it. A
+//! grant that too few acknowledge is withdrawn, but was there: its outcome is indeterminate.
+
+use std::time::Duration;
+
+use lockstorm_scenarios as scenarios;
+use redis::{Cmd, Value};
+
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::token::{Token, delete_if_equal, extend_if_equal, outcome, set_if_absent};
+use crate::client::{CallError, Dialer};
+
+/// One client's side of the lock.
+pub struct TokenWait {
+    token: Token,
+    lease: Duration,
+    wait: Cmd,
+    replicas: u32,
+}
+
+impl TokenWait {
+    /// Holds nothing yet.
+    pub fn new(spec: &scenarios::TokenWait, context: LockContext) -> Self {
+        let timeout = spec.sync_timeout.0;
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(spec.replicas).arg(timeout.as_millis() as u64);
+        let context = LockContext {
+            dialer: Dialer {
+                // WAIT answers only when its own time is over.
+                reply_timeout: context.dialer.reply_timeout + timeout,
+                ..context.dialer
+            },
+            ..context
+        };
+        let token = scenarios::Token {
+            lease: spec.lease,
+            renew_every: spec.renew_every,
+        };
+        Self {
+            token: Token::new(&token, context),
+            lease: spec.lease.0,
+            wait,
+            replicas: spec.replicas,
+        }
+    }
+
+    /// Sends `command`, and whether enough replicas have it.
+    async fn call(&mut self, command: &Cmd) -> Result<(Outcome<Grant>, bool), CallError> {
+        let [reply, waited] = self
+            .token
+            .primary()
+            .call_both([command, &self.wait])
+            .await?;
+        let enough = matches!(waited, Ok(Value::Int(n)) if n >= i64::from(self.replicas));
+        Ok((outcome(reply, Grant::of(self.lease)), enough))
+    }
+
+    fn too_few(&self) -> Outcome<Grant> {
+        Outcome::Unknown(format!(
+            "fewer than {} replicas acknowledged it",
+            self.replicas
+        ))
+    }
+}
+
+impl Lock for TokenWait {
+    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let value = self.token.draw(key);
+        let command = set_if_absent(key, &value, self.lease);
+        match self.call(&command).await {
+            Ok((Outcome::Done(_), false)) => {
+                let withdrawn = self
+                    .token
+                    .primary()
+                    .call(&delete_if_equal(key, &value))
+                    .await;
+                match withdrawn {
+                    Err(CallError::Killed) => Outcome::Killed,
+                    Ok(_) | Err(_) => self.too_few(),
+                }
+            }
+            Ok((outcome, _)) => outcome,
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let command = extend_if_equal(key, self.token.value(key), self.lease);
+        match self.call(&command).await {
+            Ok((Outcome::Done(_), false)) => self.too_few(),
+            Ok((outcome, _)) => outcome,
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        self.token.release(key, ask).await
+    }
+}

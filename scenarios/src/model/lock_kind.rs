@@ -1,0 +1,165 @@
+//! The locks by name: what each is, and where it makes sense.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::topology::TopologyKind;
+
+/// A lock without its options.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum LockKind {
+    /// See [`Lock::Setnx`](super::Lock::Setnx).
+    Setnx,
+    /// See [`Lock::PlainDel`](super::Lock::PlainDel).
+    PlainDel,
+    /// See [`Lock::Token`](super::Lock::Token).
+    Token,
+    /// See [`Lock::TokenWait`](super::Lock::TokenWait).
+    TokenWait,
+    /// See [`Lock::TokenFenced`](super::Lock::TokenFenced).
+    TokenFenced,
+    /// See [`Lock::Redlock`](super::Lock::Redlock).
+    Redlock,
+    /// See [`Lock::Redisson`](super::Lock::Redisson).
+    Redisson,
+    /// See [`Lock::RedissonSpin`](super::Lock::RedissonSpin).
+    RedissonSpin,
+    /// See [`Lock::RedissonFenced`](super::Lock::RedissonFenced).
+    RedissonFenced,
+    /// See [`Lock::RedissonFair`](super::Lock::RedissonFair).
+    RedissonFair,
+    /// See [`Lock::RedissonRw`](super::Lock::RedissonRw).
+    RedissonRw,
+    /// See [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
+    RedissonSemaphore,
+    /// See [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
+    RedissonPermits,
+}
+
+/// What one can say of a lock in a line.
+struct Facts {
+    name: &'static str,
+    summary: &'static str,
+    topologies: &'static [TopologyKind],
+}
+
+/// Where a lock of one server lives.
+const ONE_SERVER: &[TopologyKind] = &[TopologyKind::Single, TopologyKind::Replicated];
+
+impl LockKind {
+    /// Every lock, in the order of `lockstorm list locks`.
+    pub const ALL: [Self; 13] = [
+        Self::Setnx,
+        Self::PlainDel,
+        Self::Token,
+        Self::TokenWait,
+        Self::TokenFenced,
+        Self::Redlock,
+        Self::Redisson,
+        Self::RedissonSpin,
+        Self::RedissonFenced,
+        Self::RedissonFair,
+        Self::RedissonRw,
+        Self::RedissonSemaphore,
+        Self::RedissonPermits,
+    ];
+
+    /// The word used in scenario files.
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// Whether the lock makes sense on servers of this shape.
+    pub fn supports(self, topology: TopologyKind) -> bool {
+        self.facts().topologies.contains(&topology)
+    }
+
+    /// What it does and promises, in one line.
+    pub const fn summary(self) -> &'static str {
+        self.facts().summary
+    }
+
+    const fn facts(self) -> Facts {
+        let (name, summary) = match self {
+            Self::Setnx => (
+                "setnx",
+                "SETNX then EXPIRE, plain DEL: the broken ancestor; promises little",
+            ),
+            Self::PlainDel => (
+                "plain-del",
+                "SET NX PX, plain DEL: expires, but whoever is late deletes another's lock",
+            ),
+            Self::Token => (
+                "token",
+                "SET NX PX with a random value, compare-and-delete: exclusive as long as its one \
+                 server remembers",
+            ),
+            Self::TokenWait => (
+                "token-wait",
+                "token, granted only when enough replicas acknowledge it by WAIT: survives the \
+                 loss of a write, not of a node's memory",
+            ),
+            Self::TokenFenced => (
+                "token-fenced",
+                "token with a counter from the same script: whoever checks it at the resource \
+                 refuses a stale holder",
+            ),
+            Self::Redlock => (
+                "redlock",
+                "the Redlock algorithm: a majority of independent nodes",
+            ),
+            Self::Redisson => (
+                "redisson",
+                "Redisson's RLock: reentrant, woken by pub/sub, renewed by a watchdog unless it \
+                 has a lease",
+            ),
+            Self::RedissonSpin => (
+                "redisson-spin",
+                "Redisson's spin lock: RLock without pub/sub, tries again after 1, 2, 4 ... 128 ms",
+            ),
+            Self::RedissonFenced => (
+                "redisson-fenced",
+                "Redisson's fenced lock: RLock with a token that grows with each acquire",
+            ),
+            Self::RedissonFair => (
+                "redisson-fair",
+                "Redisson's fair lock: a queue in order of arrival",
+            ),
+            Self::RedissonRw => (
+                "redisson-rw",
+                "Redisson's read-write lock: readers share, a writer is alone",
+            ),
+            Self::RedissonSemaphore => (
+                "redisson-semaphore",
+                "Redisson's semaphore: counts permits; nobody takes back those of the dead",
+            ),
+            Self::RedissonPermits => (
+                "redisson-permits",
+                "Redisson's semaphore with permits that expire, by the clocks of its clients",
+            ),
+        };
+        let topologies = match self {
+            Self::TokenWait => &[TopologyKind::Replicated],
+            Self::Redlock => &[TopologyKind::Independent],
+            Self::Setnx
+            | Self::PlainDel
+            | Self::Token
+            | Self::TokenFenced
+            | Self::Redisson
+            | Self::RedissonSpin
+            | Self::RedissonFenced
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits => ONE_SERVER,
+        };
+        Facts {
+            name,
+            summary,
+            topologies,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What can be set of each lock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::{DurationRange, Span};
+
+/// Options of [`Lock::Setnx`](super::Lock::Setnx).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Setnx {
+    /// Time to live set by the second command; whole seconds, for EXPIRE knows no smaller unit.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+}
+
+/// Options of [`Lock::PlainDel`](super::Lock::PlainDel).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlainDel {
+    /// Time to live of the key.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+}
+
+/// Options of [`Lock::Token`](super::Lock::Token) and of the same with fencing tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Token {
+    /// Time to live of the key.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+}
+
+/// Options of [`Lock::TokenWait`](super::Lock::TokenWait).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TokenWait {
+    /// Time to live of the key.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+    /// How many replicas must acknowledge a grant; without them it is withdrawn.
+    #[serde(default = "default_replicas")]
+    pub replicas: u32,
+    /// How long they may take.
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: Span,
+}
+
+/// Options of [`Lock::Redlock`](super::Lock::Redlock).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Redlock {
+    /// Time to live of the key on each node.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+    /// How long one node may take to answer; far below the lease.
+    #[serde(default = "default_node_timeout")]
+    pub node_timeout: Span,
+    /// Pause between two tries of a waiting acquire, drawn at random from this range.
+    #[serde(default = "default_retry_delay")]
+    pub retry_delay: DurationRange,
+}
+
+/// Options of Redisson's locks on a hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Redisson {
+    /// Time to live of a grant; absent means that the watchdog keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Span>,
+    /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
+    #[serde(default = "default_watchdog")]
+    pub watchdog: Span,
+    /// Which replicas must acknowledge (`checkLockSyncedSlaves`).
+    #[serde(default)]
+    pub sync: Sync,
+    /// How long they may take (`slavesSyncTimeout`).
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: Span,
+}
+
+/// Options of [`Lock::RedissonFair`](super::Lock::RedissonFair).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Fair {
+    /// Time to live of a grant; absent means that the watchdog keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Span>,
+    /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
+    #[serde(default = "default_watchdog")]
+    pub watchdog: Span,
+    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`).
+    #[serde(default = "default_fair_wait")]
+    pub fair_wait: Span,
+}
+
+/// Options of [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Semaphore {
+    /// How many permits there are.
+    #[serde(default = "default_permits")]
+    pub permits: u32,
+}
+
+/// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Permits {
+    /// How many permits there are.
+    #[serde(default = "default_permits")]
+    pub permits: u32,
+    /// After how long a permit may be taken back.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+}
+
+/// Which replicas must acknowledge a grant before it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sync {
+    /// None is asked.
+    Off,
+    /// One is enough, as in Redisson from 3.18 on; without replicas none is needed.
+    #[default]
+    Any,
+    /// Every one, as in Redisson 3.17.
+    All,
+}
+
+impl Redisson {
+    /// Time to live that a grant gets.
+    pub fn time_to_live(&self) -> Span {
+        self.lease.unwrap_or(self.watchdog)
+    }
+
+    /// How often the watchdog comes; never where there is a lease.
+    pub fn renew_every(&self) -> Option<Span> {
+        watch(self.lease, self.watchdog)
+    }
+}
+
+impl Fair {
+    /// Time to live that a grant gets.
+    pub fn time_to_live(&self) -> Span {
+        self.lease.unwrap_or(self.watchdog)
+    }
+
+    /// How often the watchdog comes; never where there is a lease.
+    pub fn renew_every(&self) -> Option<Span> {
+        watch(self.lease, self.watchdog)
+    }
+}
+
+fn watch(lease: Option<Span>, watchdog: Span) -> Option<Span> {
+    lease
+        .is_none()
+        .then(|| Span::from_millis(watchdog.as_millis() / 3))
+}
+
+const fn default_lease() -> Span {
+    Span::from_secs(2)
+}
+
+const fn default_watchdog() -> Span {
+    Span::from_secs(30)
+}
+
+const fn default_fair_wait() -> Span {
+    Span::from_secs(300)
+}
+
+const fn default_sync_timeout() -> Span {
+    Span::from_secs(1)
+}
+
+const fn default_replicas() -> u32 {
+    1
+}
+
+const fn default_permits() -> u32 {
+    2
+}
+
+const fn default_node_timeout() -> Span {
+    Span::from_millis(50)
+}
+
+const fn default_retry_delay() -> DurationRange {
+    DurationRange::from_millis(10, 50)
+}
