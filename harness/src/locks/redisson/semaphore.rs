@@ -1,7 +1,7 @@
 //! The semaphore: a number of free permits, and nothing else.
 //!
-//! Nobody knows who has a permit: one who dies takes it along for ever, and one who gives back twice
-//! makes one out of nothing.
+//! Nobody knows who has a permit: one who dies takes it along for ever, and one who gives back
+//! twice makes one out of nothing.
 
 use std::collections::HashSet;
 use std::time::Duration;
