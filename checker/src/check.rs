@@ -7,8 +7,9 @@ use crate::coverage::coverage;
 use crate::digest::Digest;
 use crate::faults::{faults, window};
 use crate::history::History;
-use crate::holds::holds;
+use crate::holds::holds_by;
 use crate::options::Options;
+use crate::parallel;
 use crate::property::rule;
 use crate::verdict::{Analysis, Judgement, Property, Verdict};
 use crate::witness::witness;
@@ -20,12 +21,13 @@ pub fn check(history: &History, options: &Options) -> Analysis {
 
 /// Judges a history of which only the digest was kept.
 pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
-    let holds = holds(digest, options.drift(&digest.header));
+    let threads = options.threads(digest.operations.len());
+    let holds = holds_by(threads, digest, options.drift(&digest.header));
     let mut analysis = Analysis {
         faults: faults(digest),
         ..Analysis::default()
     };
-    analysis.coverage = coverage(digest, &holds, &analysis.faults);
+    analysis.coverage = coverage(threads, digest, &holds, &analysis.faults);
     let case = Case {
         digest,
         holds: &holds,
@@ -34,26 +36,25 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         options,
         standings: OnceLock::new(),
     };
-    let mut violations = vec![0; analysis.faults.len()];
-    for property in Property::ALL {
-        if options
-            .only
-            .as_ref()
-            .is_some_and(|only| !only.contains(&property))
-        {
+    let wanted = |property: &Property| {
+        let only = options.only.as_ref();
+        only.is_none_or(|only| only.contains(property))
+    };
+    let wanted: Vec<Property> = Property::ALL.into_iter().filter(wanted).collect();
+    let judged = parallel::map(
+        threads,
+        &wanted,
+        || (),
+        |(), &property| judge(&case, property),
+    );
+    for (property, judged) in wanted.into_iter().zip(judged) {
+        let Some((judgement, violations)) = judged else {
             continue;
+        };
+        for (fault, count) in analysis.faults.iter_mut().zip(violations) {
+            fault.violations += count;
         }
-        let ruling = rule(property).judge(&case);
-        if !ruling.has_matter && options.only.is_none() {
-            continue;
-        }
-        count_by_fault(&case, &ruling, &mut violations);
-        analysis
-            .properties
-            .insert(property, judgement(&case, &ruling));
-    }
-    for (fault, count) in analysis.faults.iter_mut().zip(violations) {
-        fault.violations = count;
+        analysis.properties.insert(property, judgement);
     }
     analysis.verdict = analysis
         .properties
@@ -64,17 +65,26 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
     analysis
 }
 
-fn count_by_fault(case: &Case, ruling: &Ruling, violations: &mut [u64]) {
-    for (fault, count) in case.faults.iter().zip(violations) {
-        let Some(window) = window(fault) else {
-            continue;
-        };
-        let inside = ruling
-            .findings
-            .iter()
-            .filter(|finding| window.touches(finding.interval));
-        *count += inside.count() as u64;
-    }
+/// The answer for one property, with the violations inside each fault; `None` where the history has
+/// no matter for it, and nobody asked.
+fn judge(case: &Case, property: Property) -> Option<(Judgement, Vec<u64>)> {
+    let ruling = rule(property).judge(case);
+    let is_told = ruling.has_matter || case.options.only.is_some();
+    is_told.then(|| (judgement(case, &ruling), by_fault(case, &ruling)))
+}
+
+/// How many of the violations lie inside each fault.
+fn by_fault(case: &Case, ruling: &Ruling) -> Vec<u64> {
+    let inside = |fault| {
+        let window = window(fault)?;
+        let findings = ruling.findings.iter();
+        let inside = findings.filter(|finding| window.touches(finding.interval));
+        Some(inside.count() as u64)
+    };
+    case.faults
+        .iter()
+        .map(|fault| inside(fault).unwrap_or(0))
+        .collect()
 }
 
 fn judgement(case: &Case, ruling: &Ruling) -> Judgement {

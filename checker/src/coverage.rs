@@ -1,36 +1,49 @@
 //! What a history contains, so that a verdict can be weighed.
 
-use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::digest::Digest;
 use crate::faults;
 use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::operation::{Action, KeyId, Operation, Outcome, OwnerId};
+use crate::parallel;
 use crate::verdict::{Coverage, FaultSummary};
 
-/// Counts once over a history and its holds.
-pub(crate) fn coverage(digest: &Digest, holds: &[Hold], faults: &[FaultSummary]) -> Coverage {
-    let mut keys = HashSet::new();
-    let mut owners = HashSet::new();
+/// Counts once over a history and its holds, which are grouped by key.
+pub(crate) fn coverage(
+    threads: usize,
+    digest: &Digest,
+    holds: &[Hold],
+    faults: &[FaultSummary],
+) -> Coverage {
     let mut coverage = Coverage {
         events: digest.events,
         operations: digest.operations.len() as u64,
         ..Coverage::default()
     };
-    for operation in &digest.operations {
-        coverage.indeterminate += u64::from(operation.outcome == Outcome::Unknown);
-        if operation.action != Action::Acquire {
-            continue;
-        }
-        keys.insert(operation.key);
-        owners.insert(operation.owner);
-        coverage.granted += u64::from(operation.outcome == Outcome::Ok);
-        coverage.refused += u64::from(operation.outcome == Outcome::Refused);
+    let asked: Vec<AtomicBool> = (0..digest.owners.len()).map(|_| false.into()).collect();
+    let keys = digest.all_keys();
+    for of_key in parallel::map(
+        threads,
+        &keys,
+        || (),
+        |(), &key| {
+            let holds = &holds[group(holds, key)];
+            Attempts::on(digest, key, &asked).count(holds)
+        },
+    ) {
+        coverage.keys += of_key.keys;
+        coverage.granted += of_key.granted;
+        coverage.refused += of_key.refused;
+        coverage.indeterminate += of_key.indeterminate;
+        coverage.contended += of_key.contended;
     }
-    coverage.keys = keys.len() as u64;
-    coverage.owners = owners.len() as u64;
-    coverage.contended = contended(digest, holds);
+    coverage.owners = asked
+        .into_iter()
+        .map(|asked| u64::from(asked.into_inner()))
+        .sum();
     let windows = faults::windows(faults);
     for hold in holds.iter().filter(|hold| hold.is_granted()) {
         coverage.granted_under_fault += u64::from(windows.touch(hold.possible()));
@@ -40,53 +53,116 @@ pub(crate) fn coverage(digest: &Digest, holds: &[Hold], faults: &[FaultSummary])
     coverage
 }
 
-/// Acquires that were tried while another owner held the lock, or may have held it, in a mode that
-/// excludes them. An acquire that was refused met a holder by the server's own word; an
-/// indeterminate one that nothing proves is nobody's holder.
-fn contended(digest: &Digest, holds: &[Hold]) -> u64 {
-    let mut acquires: Vec<&Operation> = digest
-        .operations
-        .iter()
-        .filter(|operation| operation.action == Action::Acquire)
-        .filter(|operation| operation.outcome != Outcome::Failed)
-        .collect();
-    acquires.sort_by_key(|acquire| (acquire.key, until(acquire)));
-    let mut rivals: Vec<&Hold> = holds.iter().filter(|hold| hold.is_granted()).collect();
-    rivals.sort_by_key(|hold| (hold.key, hold.hull.start));
-    let mut rivals = rivals.into_iter().peekable();
-    let (mut key, mut writers, mut all) = (None, Reach::default(), Reach::default());
-    let mut count = 0;
-    for acquire in acquires {
-        if key.replace(acquire.key) != Some(acquire.key) {
-            (writers, all) = (Reach::default(), Reach::default());
+/// Where the holds of `key` are.
+fn group(holds: &[Hold], key: KeyId) -> Range<usize> {
+    let start = holds.partition_point(|hold| hold.key < key);
+    start..holds.partition_point(|hold| hold.key <= key)
+}
+
+/// An acquire that may have had an effect, or was refused, in the few bytes that are compared.
+struct Attempt {
+    sent: Nanos,
+    until: Nanos,
+    owner: OwnerId,
+    mode: Mode,
+    is_refused: bool,
+}
+
+/// What was tried on one key, and the counts that need no more.
+struct Attempts {
+    coverage: Coverage,
+    /// By their end.
+    all: Vec<Attempt>,
+}
+
+impl Attempts {
+    fn on(digest: &Digest, key: KeyId, asked: &[AtomicBool]) -> Self {
+        let mut coverage = Coverage::default();
+        let (mut all, mut pending) = (Vec::new(), Vec::new());
+        for edge in digest.edges(key) {
+            let operation = digest.operation(edge.operation());
+            if edge.is_sent() {
+                coverage.indeterminate += u64::from(operation.outcome == Outcome::Unknown);
+            }
+            if operation.action != Action::Acquire {
+                continue;
+            }
+            if edge.is_sent() {
+                coverage.keys = 1;
+                asked[operation.owner.0 as usize].store(true, Ordering::Relaxed);
+                coverage.granted += u64::from(operation.outcome == Outcome::Ok);
+                coverage.refused += u64::from(operation.outcome == Outcome::Refused);
+            }
+            match operation.completion {
+                _ if operation.outcome == Outcome::Failed => {}
+                None => pending.push(attempt(operation, Nanos::MAX)),
+                Some(completion) if !edge.is_sent() => {
+                    all.push(attempt(operation, completion.time));
+                }
+                Some(_) => {}
+            }
         }
-        while let Some(rival) = rivals.next_if(|rival| begins_before(rival, acquire)) {
-            if rival.key == acquire.key {
+        all.append(&mut pending);
+        if !digest.is_in_time() {
+            all.sort_by_key(|attempt| attempt.until);
+        }
+        Self { coverage, all }
+    }
+
+    /// Adds those that were made while another owner held the lock, or may have held it, in a mode
+    /// that excludes them. One that was refused met a holder by the server's own word; an
+    /// indeterminate one that nothing proves is nobody's holder.
+    fn count(mut self, holds: &[Hold]) -> Coverage {
+        let granted = holds.iter().filter(|hold| hold.is_granted());
+        let mut rivals: Vec<Rival> = granted.map(Rival::of).collect();
+        rivals.sort_by_key(|rival| rival.start);
+        let mut rivals = rivals.iter().peekable();
+        let (mut writers, mut all) = (Reach::default(), Reach::default());
+        for attempt in &self.all {
+            while let Some(rival) = rivals.next_if(|rival| rival.start < attempt.until) {
                 all.add(rival);
                 if rival.mode == Mode::Write {
                     writers.add(rival);
                 }
             }
+            let excluding = match attempt.mode {
+                Mode::Write => &all,
+                Mode::Read => &writers,
+            };
+            let met = excluding.of_others(attempt.owner) > attempt.sent;
+            self.coverage.contended += u64::from(met || attempt.is_refused);
         }
-        let excluding = match acquire.mode {
-            Mode::Write => &all,
-            Mode::Read => &writers,
-        };
-        let met = excluding.of_others(acquire.owner) > acquire.invoked;
-        count += u64::from(met || acquire.outcome == Outcome::Refused);
+        self.coverage
     }
-    count
 }
 
-fn begins_before(rival: &Hold, acquire: &Operation) -> bool {
-    let place: (KeyId, Nanos) = (rival.key, rival.hull.start);
-    place < (acquire.key, until(acquire))
+fn attempt(acquire: &Operation, until: Nanos) -> Attempt {
+    Attempt {
+        sent: acquire.invoked,
+        until,
+        owner: acquire.owner,
+        mode: acquire.mode,
+        is_refused: acquire.outcome == Outcome::Refused,
+    }
 }
 
-/// How long an acquire was under way.
-fn until(acquire: &Operation) -> Nanos {
-    let completion = acquire.completion;
-    completion.map_or(Nanos::MAX, |completion| completion.time)
+/// A hold, in the few bytes that are compared.
+struct Rival {
+    start: Nanos,
+    end: Nanos,
+    owner: OwnerId,
+    mode: Mode,
+}
+
+impl Rival {
+    fn of(hold: &Hold) -> Self {
+        Self {
+            start: hold.hull.start,
+            end: hold.possible().end,
+            owner: hold.owner,
+            mode: hold.mode,
+        }
+    }
 }
 
 /// How far the holds seen so far reach: the farthest, and the farthest of any other owner.
@@ -97,13 +173,13 @@ struct Reach {
 }
 
 impl Reach {
-    fn add(&mut self, hold: &Hold) {
-        let end = hold.possible().end;
-        if self.first.1 == Some(hold.owner) {
+    fn add(&mut self, rival: &Rival) {
+        let end = rival.end;
+        if self.first.1 == Some(rival.owner) {
             self.first.0 = self.first.0.max(end);
         } else if end > self.first.0 {
             self.other = self.first.0;
-            self.first = (end, Some(hold.owner));
+            self.first = (end, Some(rival.owner));
         } else {
             self.other = self.other.max(end);
         }

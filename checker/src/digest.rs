@@ -7,12 +7,14 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
+use crate::groups::Groups;
 use crate::history::{
     Event, EventSink, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
 };
 use crate::names::Names;
 use crate::operation::{
-    Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,
+    Access, Action, Completion, Detail, DetailId, Edge, KeyId, OpId, Operation, Outcome, OwnerId,
+    ValueId,
 };
 
 /// What the checker keeps of a history. Its operations are in order of invocation.
@@ -36,6 +38,10 @@ pub struct Digest {
     pub values: Names,
     /// What operations on resources asked and were told.
     details: Vec<Detail>,
+    /// The ends of the operations on each key, in order of their events.
+    edges: Groups<Edge>,
+    /// Whether no event is earlier than one before it, so that the order of events is that of time.
+    is_in_time: bool,
     /// When each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// "You lost the lock" notices, by index.
@@ -119,6 +125,21 @@ impl Digest {
         self.details.get(id - 1)
     }
 
+    /// The ends of the operations on `key`, in order of their events.
+    pub(crate) fn edges(&self, key: KeyId) -> &[Edge] {
+        self.edges.of(key.0)
+    }
+
+    /// Whether the order of events is that of time.
+    pub(crate) fn is_in_time(&self) -> bool {
+        self.is_in_time
+    }
+
+    /// All keys that the history names.
+    pub(crate) fn all_keys(&self) -> Vec<KeyId> {
+        (0..self.keys.len() as u32).map(KeyId).collect()
+    }
+
     /// A value, as JSON text.
     pub fn value(&self, value: ValueId) -> &str {
         self.values.name(value.0)
@@ -141,6 +162,10 @@ pub struct DigestBuilder {
     digest: Digest,
     /// The operation that each process waits for.
     pending: HashMap<u64, usize>,
+    /// The ends of all operations, in order of their events.
+    edges: Vec<Edge>,
+    /// An event was earlier than one before it.
+    is_disordered: bool,
 }
 
 impl DigestBuilder {
@@ -151,13 +176,14 @@ impl DigestBuilder {
                 header,
                 ..Digest::default()
             },
-            pending: HashMap::new(),
+            ..Self::default()
         }
     }
 
     /// Takes the next event.
     pub fn push(&mut self, event: &Event) {
         self.digest.events += 1;
+        self.is_disordered |= event.time < self.digest.end;
         self.digest.end = self.digest.end.max(event.time);
         match (event.kind, event.process) {
             (Kind::Note, _) => self.note(event),
@@ -171,7 +197,11 @@ impl DigestBuilder {
 
     /// The digest; operations still pending are indeterminate.
     pub fn finish(self) -> Digest {
-        self.digest
+        let mut digest = self.digest;
+        let key = |edge: Edge| digest.operation(edge.operation()).key.0;
+        digest.edges = Groups::new(self.edges, digest.keys.len(), key);
+        digest.is_in_time = !self.is_disordered;
+        digest
     }
 
     fn invoke(&mut self, event: &Event, process: u64) {
@@ -180,7 +210,9 @@ impl DigestBuilder {
         self.see(owner, event.time);
         let action = Action::from(&event.function);
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
-        self.pending.insert(process, self.digest.operations.len());
+        let position = self.digest.operations.len();
+        self.pending.insert(process, position);
+        self.edges.push(Edge::sent(OpId(position as u32)));
         self.digest.operations.push(Operation {
             invoke: event.index,
             invoked: event.time,
@@ -223,6 +255,7 @@ impl DigestBuilder {
         let Some(position) = self.pending.remove(&process) else {
             return;
         };
+        self.edges.push(Edge::completed(OpId(position as u32)));
         let operation = &mut self.digest.operations[position];
         operation.completion = Some(Completion {
             index: event.index,

@@ -9,74 +9,81 @@
 //! for accusations, however often it was entered: whether a partial release keeps the lock is
 //! known only of locks that promise to be reentrant.
 
-use crate::digest::Digest;
+use crate::digest::{Digest, LostNote};
 use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::lease::{Drift, Lease};
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::operation::{Action, Edge, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::parallel;
 
 /// The holds of a history, grouped by key, each group in order of grant.
 pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
-    let mut builder = Builder {
-        digest,
-        drift,
-        holds: Vec::new(),
-        owners: vec![Owner::default(); digest.owners.len()],
-    };
-    for group in moments(digest).chunk_by(|a, b| a.key == b.key) {
-        for moment in group {
-            builder.take(moment);
-        }
-        for moment in group {
-            builder.owners[moment.owner.0 as usize] = Owner::default();
-        }
+    holds_by(1, digest, drift)
+}
+
+/// The same, by several threads.
+pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hold> {
+    let mut notes: Vec<&LostNote> = digest.lost.iter().collect();
+    notes.sort_by_key(|note| note.key);
+    let owners = || vec![Owner::default(); digest.owners.len()];
+    let mut by_key = parallel::map(threads, &digest.all_keys(), owners, |owners, &key| {
+        let first = notes.partition_point(|note| note.key < key);
+        let last = notes.partition_point(|note| note.key <= key);
+        let mut builder = Builder {
+            digest,
+            drift,
+            holds: Vec::new(),
+            owners,
+        };
+        builder.take_all(key, &notes[first..last]);
+        builder.holds
+    });
+    if let [one] = &mut *by_key {
+        return std::mem::take(one);
     }
-    builder.holds
+    let mut holds = Vec::with_capacity(by_key.iter().map(Vec::len).sum());
+    for group in by_key {
+        holds.extend(group);
+    }
+    holds
 }
 
 /// When something bears on the hold of an owner.
 #[derive(Clone, Copy)]
 struct Moment {
-    key: KeyId,
-    owner: OwnerId,
     time: Nanos,
     index: u64,
-    /// `None`: the client was told that it lost the lock.
-    op: Option<OpId>,
+    news: News,
 }
 
-fn moments(digest: &Digest) -> Vec<Moment> {
-    let mut moments = Vec::with_capacity(digest.operations.len() + digest.lost.len());
-    for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
-        let at_answer = match (operation.action, operation.outcome) {
-            (Action::Acquire | Action::Renew | Action::Resource(_), Outcome::Ok)
-            | (Action::Renew, Outcome::NotOwner) => true,
-            (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
-            (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _) => continue,
-        };
-        let (time, index) = match operation.completion {
-            Some(completion) if at_answer => (completion.time, completion.index),
-            Some(_) | None => (operation.invoked, operation.invoke),
-        };
-        moments.push(Moment {
-            key: operation.key,
-            owner: operation.owner,
-            time,
-            index,
-            op: Some(id),
-        });
-    }
-    moments.extend(digest.lost.iter().map(|note| Moment {
-        key: note.key,
-        owner: note.owner,
-        time: note.time,
-        index: note.event,
-        op: None,
-    }));
-    // Nearly sorted by nature, which the standard stable sort turns to account.
-    moments.sort_by_key(|moment| (moment.key, moment.time, moment.index));
-    moments
+/// What bears on a hold.
+#[derive(Clone, Copy)]
+enum News {
+    Op(OpId),
+    /// The client was told that it lost the lock.
+    Lost(OwnerId),
+}
+
+/// The moment that an end of an operation is, if the operation bears on a hold there.
+fn moment(digest: &Digest, edge: Edge) -> Option<Moment> {
+    let id = edge.operation();
+    let operation = digest.operation(id);
+    let at_answer = match (operation.action, operation.outcome) {
+        (Action::Acquire | Action::Renew | Action::Resource(_), Outcome::Ok)
+        | (Action::Renew, Outcome::NotOwner) => true,
+        (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
+        (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _) => return None,
+    };
+    let (time, index) = match operation.completion {
+        Some(completion) if at_answer => (completion.time, completion.index),
+        Some(_) | None => (operation.invoked, operation.invoke),
+    };
+    (edge.is_sent() != at_answer).then_some(Moment {
+        time,
+        index,
+        news: News::Op(id),
+    })
 }
 
 /// What an owner has of the key at hand; positions in the list of holds.
@@ -97,31 +104,66 @@ struct Builder<'a> {
     digest: &'a Digest,
     drift: Drift,
     holds: Vec<Hold>,
-    owners: Vec<Owner>,
+    /// By number; all at their default between two keys.
+    owners: &'a mut [Owner],
 }
 
 impl Builder<'_> {
-    fn take(&mut self, moment: &Moment) {
-        let mut owner = self.owners[moment.owner.0 as usize];
-        match moment.op {
-            Some(id) => {
-                let operation = self.digest.operation(id);
-                match operation.action {
-                    Action::Acquire => self.acquire(&mut owner, id, operation),
-                    Action::Renew => self.renew(&mut owner, id, operation),
-                    Action::Release => self.release(&mut owner, id, operation),
-                    Action::Resource(_) => self.resource(&mut owner, id, operation),
-                    Action::Other => {}
-                }
+    /// Everything that bears on the holds of `key`, in order of time.
+    fn take_all(&mut self, key: KeyId, notes: &[&LostNote]) {
+        let digest = self.digest;
+        let edges = digest.edges(key).iter();
+        let moments = edges.clone().filter_map(|&edge| moment(digest, edge));
+        if notes.is_empty() && digest.is_in_time() {
+            for moment in moments {
+                self.take(moment);
             }
-            None => {
-                if let Some(open) = owner.open {
+        } else {
+            let notices = notes.iter().map(|note| Moment {
+                time: note.time,
+                index: note.event,
+                news: News::Lost(note.owner),
+            });
+            let mut moments: Vec<Moment> = moments.chain(notices).collect();
+            // Nearly sorted by nature, which the standard stable sort turns to account.
+            moments.sort_by_key(|moment| (moment.time, moment.index));
+            for moment in moments {
+                self.take(moment);
+            }
+        }
+        // Of many owners, a key with few operations concerns few.
+        if self.owners.len() <= edges.len() {
+            self.owners.fill(Owner::default());
+        } else {
+            for edge in edges {
+                let owner = digest.operation(edge.operation()).owner;
+                self.owners[owner.0 as usize] = Owner::default();
+            }
+        }
+    }
+
+    fn take(&mut self, moment: Moment) {
+        let id = match moment.news {
+            News::Op(id) => id,
+            News::Lost(owner) => {
+                if let Some(open) = self.owners[owner.0 as usize].open {
                     let told = &mut self.holds[open].told_lost;
                     *told = Some(told.unwrap_or(moment.time));
                 }
+                return;
             }
+        };
+        let operation = self.digest.operation(id);
+        let place = operation.owner.0 as usize;
+        let mut owner = self.owners[place];
+        match operation.action {
+            Action::Acquire => self.acquire(&mut owner, id, operation),
+            Action::Renew => self.renew(&mut owner, id, operation),
+            Action::Release => self.release(&mut owner, id, operation),
+            Action::Resource(_) => self.resource(&mut owner, id, operation),
+            Action::Other => {}
         }
-        self.owners[moment.owner.0 as usize] = owner;
+        self.owners[place] = owner;
     }
 
     fn acquire(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {

@@ -21,6 +21,29 @@ pub struct OwnerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
 
+/// One end of an operation: where it was sent, or where it was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge(u32);
+
+impl Edge {
+    pub(crate) fn sent(OpId(id): OpId) -> Self {
+        assert!(id < 1 << 31, "two billion operations do not fit in memory");
+        Self(id << 1)
+    }
+
+    pub(crate) fn completed(id: OpId) -> Self {
+        Self(Self::sent(id).0 | 1)
+    }
+
+    pub(crate) fn operation(self) -> OpId {
+        OpId(self.0 >> 1)
+    }
+
+    pub(crate) fn is_sent(self) -> bool {
+        self.0 & 1 == 0
+    }
+}
+
 /// A JSON value, by its number in [`Digest::values`](crate::Digest::values): equal values have
 /// equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,8 @@
 //! What the caller of the checker decides.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 
 use crate::history::{Header, Nanos};
 use crate::lease::Drift;
@@ -17,6 +19,9 @@ pub struct Options {
     pub liveness_bound: Option<Nanos>,
     /// How many violations of each property are explained; all are counted.
     pub witnesses_max: usize,
+    /// How many threads judge; absent means as many as the machine has, where the history is long
+    /// enough to need them. The analysis is the same for any number.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// A lock that cannot be had for so long, though it is free, is stuck in anybody's eyes: it is
@@ -25,6 +30,10 @@ const LIVENESS_BOUND: Nanos = Nanos::from_millis(10_000);
 /// A reader follows a handful of stories; the count tells of the others.
 const WITNESSES_MAX: usize = 5;
 
+/// Up to so many operations are judged in a millisecond or two, and not much sooner by threads,
+/// which have to be started first.
+const OPERATIONS_ALONE_MAX: usize = 10_000;
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -32,6 +41,7 @@ impl Default for Options {
             drift: None,
             liveness_bound: None,
             witnesses_max: WITNESSES_MAX,
+            threads: None,
         }
     }
 }
@@ -40,6 +50,15 @@ impl Options {
     /// The drift to judge a history with this header by.
     pub fn drift(&self, header: &Header) -> Drift {
         self.drift.unwrap_or_else(|| Drift::of_header(header))
+    }
+
+    /// How many threads judge a history of so many operations.
+    pub(crate) fn threads(&self, operations: usize) -> usize {
+        match self.threads {
+            Some(threads) => threads.get(),
+            None if operations <= OPERATIONS_ALONE_MAX => 1,
+            None => available_parallelism().map_or(1, NonZeroUsize::get),
+        }
     }
 
     /// The bound of liveness, given the one that the history names.

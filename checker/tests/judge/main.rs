@@ -16,4 +16,5 @@ mod lost_lock;
 mod mutual_exclusion;
 mod spurious_refusal;
 mod story;
+mod threads;
 mod vacuity;
