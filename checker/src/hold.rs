@@ -51,6 +51,8 @@ pub struct Hold {
     pub hull: Interval,
     /// The ends of its lease; the floor is zero while nothing proves the acquire.
     pub lease: Lease,
+    /// Whether nobody wrote down how long the lease is, so that nobody can have overrun it.
+    pub is_open_ended: bool,
     /// When the client was first told that it lost the lock.
     pub told_lost: Option<Nanos>,
     /// When the owner was last known to be alive.
@@ -66,7 +68,7 @@ impl Hold {
 
     /// Whether it has a lease that can run out.
     pub fn is_leased(&self) -> bool {
-        self.lease.floor < Nanos::MAX
+        self.lease.floor < Nanos::MAX && !self.is_open_ended
     }
 
     /// Held in the client's belief and inside the lease; may be empty.
@@ -85,6 +87,9 @@ impl Hold {
     /// The part of the belief in which the lease may have run out; certainly after the ceiling.
     pub fn overrun(&self) -> Interval {
         let belief = self.belief();
+        if self.is_open_ended {
+            return Interval::new(belief.end, belief.end);
+        }
         Interval::new(belief.start.max(self.lease.floor), belief.end)
     }
 

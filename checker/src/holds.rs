@@ -216,6 +216,7 @@ impl Builder<'_> {
             core: Interval::new(granted, Nanos::MAX),
             hull: Interval::new(acquire.invoked, Nanos::MAX),
             lease,
+            is_open_ended: acquire.lease == Some(Nanos(0)),
             told_lost: None,
             alive: self.digest.alive[acquire.owner.0 as usize],
         });

@@ -70,11 +70,21 @@ impl Lease {
     };
 
     /// The lease that one success gives: asked for at `sent`, granted at `answered`.
+    ///
+    /// One of length zero is a lease whose length nobody wrote down: the lock was held when it was
+    /// asked for, and may have run out at any time after, or never.
     pub fn granted(sent: Nanos, answered: Nanos, length: Option<Nanos>, drift: Drift) -> Self {
-        length.map_or(Self::NONE, |length| Self {
-            floor: (sent + length) - drift.of(length),
-            ceiling: answered + length + drift.of(length),
-        })
+        match length {
+            None => Self::NONE,
+            Some(Nanos(0)) => Self {
+                floor: sent,
+                ceiling: Nanos::MAX,
+            },
+            Some(length) => Self {
+                floor: (sent + length) - drift.of(length),
+                ceiling: answered + length + drift.of(length),
+            },
+        }
     }
 
     /// The later ends of both.
@@ -106,6 +116,12 @@ mod tests {
         assert_eq!(short.floor, Nanos(0));
         let huge = Lease::granted(Nanos(9), Nanos(9), Some(Nanos::MAX), Drift::default());
         assert_eq!(huge.ceiling, Nanos::MAX);
+    }
+
+    #[test]
+    fn a_lease_of_unknown_length_proves_the_past_and_excludes_nothing() {
+        let lease = Lease::granted(Nanos(7), Nanos(9), Some(Nanos(0)), Drift::default());
+        assert_eq!((lease.floor, lease.ceiling), (Nanos(7), Nanos::MAX));
     }
 
     #[test]

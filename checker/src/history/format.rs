@@ -16,6 +16,8 @@ pub enum Format {
     JepsenLog,
     /// The key-value histories of Porcupine's tests.
     Porcupine,
+    /// `AtlasDB`'s: one JSON array of events.
+    AtlasDb,
 }
 
 /// Some editors begin a UTF-8 file with it; it means nothing there.
@@ -23,7 +25,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Jsonl, Self::Edn, Self::JepsenLog, Self::Porcupine];
+    pub const ALL: [Self; 5] = [
+        Self::Jsonl,
+        Self::Edn,
+        Self::JepsenLog,
+        Self::Porcupine,
+        Self::AtlasDb,
+    ];
 
     /// The word for it on the command line.
     pub const fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Format {
             Self::Edn => "edn",
             Self::JepsenLog => "jepsen-log",
             Self::Porcupine => "porcupine",
+            Self::AtlasDb => "atlasdb",
         }
     }
 
@@ -42,6 +51,7 @@ impl Format {
             Self::Edn => "Jepsen's: maps in EDN, one after another or in one vector",
             Self::JepsenLog => "the operations in Jepsen's log, or its history.txt",
             Self::Porcupine => "the key-value histories of Porcupine's tests",
+            Self::AtlasDb => "AtlasDB's histories of its lock service: one JSON array",
         }
     }
 
@@ -63,6 +73,7 @@ impl Format {
                 _ if is_porcupine(rest) => Some(Self::Porcupine),
                 _ => Some(Self::Edn),
             },
+            [b'[', rest @ ..] if is_json(rest) => Some(Self::AtlasDb),
             // Comments alone are an empty history of Jepsen's.
             [] | [b'[' | b'(' | b'#', ..] => Some(Self::Edn),
             _ => is_log(head).then_some(Self::JepsenLog),
@@ -78,6 +89,14 @@ fn skip_comments(head: &[u8]) -> &[u8] {
         rest = line.map_or(&[][..], |end| rest[end..].trim_ascii_start());
     }
     rest
+}
+
+/// Whether an array holds objects with names in quotes, as JSON has them.
+fn is_json(array: &[u8]) -> bool {
+    match array.trim_ascii_start() {
+        [b'{', rest @ ..] => rest.trim_ascii_start().first() == Some(&b'"'),
+        _ => false,
+    }
 }
 
 /// Porcupine's maps are EDN too, but they name a key, no time, and the calls of a key-value store.
@@ -123,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_format_is_told_by_how_it_begins() {
-        let table: [(&str, Option<Format>); 22] = [
+        let table: [(&str, Option<Format>); 24] = [
             ("", Some(Format::Jsonl)),
             (" \n\n", Some(Format::Jsonl)),
             ("{\"type\":\"invoke\"}", Some(Format::Jsonl)),
@@ -161,6 +180,8 @@ mod tests {
                 "2026-01-01 starting\nINFO [x] jepsen worker 3 - jepsen.util 3 :invoke :read nil",
                 Some(Format::JepsenLog),
             ),
+            ("[\n    {\n        \"f\": \"lock\"", Some(Format::AtlasDb)),
+            ("[{}]", Some(Format::Edn)),
             ("Dear diary", None),
             ("<html>", None),
             ("\0\u{1}", None),

@@ -1,5 +1,6 @@
 //! The vocabulary that every part of Lockstorm speaks: events, their times, owners and values.
 
+mod atlasdb;
 mod document;
 mod edn;
 mod error;

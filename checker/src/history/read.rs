@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Cursor, Read as _};
 
+use super::atlasdb;
 use super::edn::{self, Dialect};
 use super::error::ReadError;
 use super::format::Format;
@@ -49,6 +50,7 @@ pub fn read(
         Format::Edn => edn::stream(reader, source, Dialect::Jepsen, sink),
         Format::JepsenLog => jepsen_log::stream(reader, source, sink),
         Format::Porcupine => edn::stream(reader, source, Dialect::Porcupine, sink),
+        Format::AtlasDb => atlasdb::stream(reader, source, sink),
     }
 }
 
