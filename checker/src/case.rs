@@ -28,7 +28,9 @@ impl<'a> Case<'a> {
     /// How often each owner may have held, and must have held, before each of its operations.
     pub(crate) fn standings(&self) -> &[Standing] {
         let drift = self.options.drift(&self.digest.header);
-        self.standings.get_or_init(|| standings(self.digest, drift))
+        let (operations, lost) = (&self.digest.operations, &self.digest.lost);
+        self.standings
+            .get_or_init(|| standings(operations, lost, drift))
     }
 
     /// The standing before one operation, if it is a granted acquire or an answered release.

@@ -222,6 +222,7 @@ impl DigestBuilder {
             process,
             key,
             owner,
+            is_named: event.value.owner.is_some(),
             permits: event.value.permits.unwrap_or(1),
             action,
             mode: event.value.mode.unwrap_or(Mode::Write),

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crate::digest::Digest;
+use crate::digest::LostNote;
 use crate::history::{Mode, Nanos};
 use crate::lease::{Drift, Lease};
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
@@ -25,14 +25,18 @@ pub(crate) struct Standing {
 }
 
 /// The standing before each granted acquire and each answered release, in order of invocation.
-pub(crate) fn standings(digest: &Digest, drift: Drift) -> Vec<Standing> {
+pub(crate) fn standings(
+    operations: &[Operation],
+    lost: &[LostNote],
+    drift: Drift,
+) -> Vec<Standing> {
     let mut ledger = Ledger {
         drift,
-        notices: notices(digest),
+        notices: notices(lost),
         accounts: HashMap::new(),
         standings: Vec::new(),
     };
-    for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
+    for (id, operation) in (0..).map(OpId).zip(operations) {
         match operation.action {
             Action::Acquire | Action::Release => ledger.book(id, operation),
             Action::Renew => ledger.renew(operation),
@@ -43,8 +47,8 @@ pub(crate) fn standings(digest: &Digest, drift: Drift) -> Vec<Standing> {
 }
 
 /// "You lost the lock" notices, in order.
-fn notices(digest: &Digest) -> Vec<(KeyId, OwnerId, Nanos)> {
-    let notes = digest.lost.iter();
+fn notices(lost: &[LostNote]) -> Vec<(KeyId, OwnerId, Nanos)> {
+    let notes = lost.iter();
     let mut notices: Vec<_> = notes
         .map(|note| (note.key, note.owner, note.time))
         .collect();

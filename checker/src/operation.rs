@@ -149,6 +149,9 @@ pub struct Operation {
     pub key: KeyId,
     /// Who asks; the process number as text where the history names nobody.
     pub owner: OwnerId,
+    /// Whether the history names the owner. Where it does not, another process may go on in its
+    /// place.
+    pub is_named: bool,
     /// Permits asked for.
     pub permits: u32,
     /// What it does.

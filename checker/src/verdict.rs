@@ -53,6 +53,8 @@ pub enum Property {
     LeaseOverrun,
     /// A fencing token did not grow, or the resource took a smaller one after a larger one.
     Fencing,
+    /// A lock was released by somebody who could not be its owner.
+    Ownership,
     /// Damage to what the lock protects: a lost update, a double effect, a stale write.
     GuardedResource,
     /// A try was refused although the lock was certainly free.
@@ -63,11 +65,12 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
         Self::Fencing,
+        Self::Ownership,
         Self::GuardedResource,
         Self::SpuriousRefusal,
         Self::Liveness,
@@ -80,6 +83,7 @@ impl Property {
             | Self::LostLock
             | Self::LeaseOverrun
             | Self::Fencing
+            | Self::Ownership
             | Self::GuardedResource => true,
             Self::SpuriousRefusal | Self::Liveness => false,
         }
@@ -92,6 +96,7 @@ impl Property {
             Self::LostLock => "lost-lock",
             Self::LeaseOverrun => "lease-overrun",
             Self::Fencing => "fencing",
+            Self::Ownership => "ownership",
             Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",

@@ -6,6 +6,7 @@ mod lease_overrun;
 mod liveness;
 mod lost_lock;
 mod mutual_exclusion;
+mod ownership;
 mod rule;
 mod spurious_refusal;
 
@@ -21,6 +22,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::LostLock => &lost_lock::LostLock,
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
         Property::Fencing => &fencing::Fencing,
+        Property::Ownership => &ownership::Ownership,
         Property::GuardedResource => &guarded_resource::GuardedResource,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Liveness => &liveness::Liveness,

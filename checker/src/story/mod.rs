@@ -7,6 +7,7 @@
 mod circumstance;
 mod deed;
 mod holder;
+mod ownership;
 mod steps;
 mod teller;
 mod token;

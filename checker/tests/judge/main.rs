@@ -14,6 +14,7 @@ mod lease_overrun;
 mod liveness;
 mod lost_lock;
 mod mutual_exclusion;
+mod ownership;
 mod spurious_refusal;
 mod story;
 mod threads;

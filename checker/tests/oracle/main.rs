@@ -184,7 +184,11 @@ fn a_lock_that_keeps_its_promises_is_never_accused() {
         let _shown = Shown(format!("seed {seed}"), &ops);
         let analysis = judge(&ops);
         granted += analysis.coverage.granted;
-        for property in [Property::MutualExclusion, Property::LostLock] {
+        for property in [
+            Property::MutualExclusion,
+            Property::LostLock,
+            Property::Ownership,
+        ] {
             assert_eq!(count(&analysis, property), 0, "{property}");
         }
     }

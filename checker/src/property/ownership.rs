@@ -1,0 +1,284 @@
+//! Ownership: who releases a lock is its owner.
+//!
+//! ```text
+//! a   |--=======floor~ceiling       |--release: done--|    a cannot be the owner any more
+//! b                        |--=========================--|  and takes the lock from b
+//! ```
+//!
+//! - **A foreign release** succeeds although nothing that its caller may have been granted can
+//!   still be there, by the ledger of its own operations. That is certain.
+//! - **A lock taken away**: a release succeeds inside the guaranteed hold of another, who then
+//!   loses the lock. The caller may have had something left of a lease that was running out, so
+//!   this is a possible violation. Where the caller too had a guaranteed hold, two held at once;
+//!   that is mutual exclusion and no matter of this property.
+//!
+//! Where the history does not name the owners, another process may go on for one that is gone:
+//! such a release, and every release of a key that was acquired by somebody unnamed, accuses nobody.
+
+use std::collections::{HashMap, HashSet};
+
+use super::rule::Rule;
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_first};
+use crate::digest::Digest;
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::ledger::standings;
+use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
+use crate::story::Teller;
+use crate::text;
+use crate::vacuity;
+use crate::verdict::Property;
+
+/// How many neighbours of a release in time are asked whether they held the lock. Where more hold
+/// at once than that, mutual exclusion has more to say.
+const NEIGHBOURS_MAX: usize = 8;
+
+/// The rule of this property.
+pub(super) struct Ownership;
+
+impl Rule for Ownership {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, _: Interval) -> String {
+        claim(case, finding)
+    }
+
+    fn kind(&self, _: &Case, finding: &Finding) -> Option<&'static str> {
+        Some(if finding.certain {
+            "foreign release"
+        } else {
+            "taken away"
+        })
+    }
+
+    fn tell(&self, teller: &mut Teller, _: Interval) {
+        teller.foreign();
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        stands_alone(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let mut ruling = Ruling {
+        engine: "ledger",
+        has_matter: false,
+        count: 0,
+        findings: Vec::new(),
+        vacuous: None,
+    };
+    let unnamed = acquired_by_nobody(case.digest);
+    let holders = Holders::of(case);
+    for standing in case.standings() {
+        let operation = case.digest.operation(standing.op);
+        let named = operation.is_named && !unnamed.contains(&operation.key);
+        if operation.action != Action::Release || !named {
+            continue;
+        }
+        let foreign = standing.most == 0;
+        ruling.has_matter |= foreign;
+        if operation.outcome != Outcome::Ok {
+            continue;
+        }
+        let victim = holders.around(case, operation);
+        ruling.has_matter |= victim.is_some();
+        let loss = victim.and_then(|at| holders.loss(case, at, standing.op));
+        if foreign || loss.is_some() {
+            ruling.count += 1;
+            if ruling.findings.len() < FINDINGS_MAX {
+                let loss = loss.filter(|_| !foreign);
+                ruling
+                    .findings
+                    .push(finding(operation, standing.op, victim, loss));
+            }
+        }
+    }
+    keep_first(&mut ruling.findings);
+    ruling.vacuous = if ruling.has_matter {
+        vacuity::of_faults(case)
+    } else {
+        Some("no release was tried by a named client that could not be the owner".to_owned())
+    };
+    ruling
+}
+
+fn finding(release: &Operation, id: OpId, victim: Option<usize>, loss: Option<OpId>) -> Finding {
+    let end = release.answered().unwrap_or(release.invoked);
+    Finding {
+        property: Property::Ownership,
+        key: release.key,
+        holds: victim.into_iter().collect(),
+        operations: std::iter::once(id).chain(loss).collect(),
+        interval: Interval::new(release.invoked, end),
+        certain: loss.is_none(),
+    }
+}
+
+/// The keys that somebody may have been granted whom the history does not name.
+fn acquired_by_nobody(digest: &Digest) -> HashSet<KeyId> {
+    let nobody = |operation: &&Operation| {
+        let granted = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
+        operation.action == Action::Acquire && granted && !operation.is_named
+    };
+    let acquires = digest.operations.iter().filter(nobody);
+    acquires.map(|acquire| acquire.key).collect()
+}
+
+/// Who held the lock alone and for certain, and whose release was whose.
+struct Holders {
+    /// Positions of holds, by key and start.
+    alone: Vec<usize>,
+    by_release: HashMap<OpId, usize>,
+}
+
+impl Holders {
+    fn of(case: &Case) -> Self {
+        let mut alone: Vec<usize> = Vec::new();
+        let mut by_release = HashMap::new();
+        for (at, hold) in case.holds.iter().enumerate() {
+            by_release.extend(hold.release.map(|release| (release, at)));
+            let excludes = case.permits() == 1 && !is_shared(hold);
+            if excludes && !hold.guaranteed().is_empty() {
+                alone.push(at);
+            }
+        }
+        alone.sort_by_key(|&at| (case.holds[at].key, case.holds[at].core.start));
+        Self { alone, by_release }
+    }
+
+    /// The first of `alone` on `key` that began after `time`.
+    fn after(&self, case: &Case, key: KeyId, time: Nanos) -> usize {
+        self.alone.partition_point(|&at| {
+            let hold = &case.holds[at];
+            (hold.key, hold.core.start) <= (key, time)
+        })
+    }
+
+    /// The hold of another in which `release` lies as a whole, while its caller had no hold that
+    /// was guaranteed too.
+    fn around(&self, case: &Case, release: &Operation) -> Option<usize> {
+        let answered = release.answered()?;
+        let before = &self.alone[..self.after(case, release.key, release.invoked)];
+        let mut near = before.iter().rev().take(NEIGHBOURS_MAX).copied();
+        near.find(|&at| {
+            let hold = &case.holds[at];
+            let other = hold.key == release.key && hold.owner != release.owner;
+            let inside = hold.guaranteed();
+            other && inside.start <= release.invoked && answered <= inside.end
+        })
+    }
+
+    /// How the owner of a hold lost it by `release`: the operation that shows it.
+    fn loss(&self, case: &Case, victim: usize, release: OpId) -> Option<OpId> {
+        let hold = &case.holds[victim];
+        let own = self.by_release.get(&release).map(|&at| &case.holds[at]);
+        if own.is_some_and(|own| own.guaranteed().overlaps(hold.guaranteed())) {
+            return None;
+        }
+        let sent = case.digest.operation(release).invoked;
+        let denied = hold.denial.filter(|&denial| {
+            let answered = case.digest.operation(denial).answered();
+            answered.is_some_and(|answered| answered > sent)
+        });
+        let next = || {
+            let first = self.after(case, hold.key, sent);
+            let later = self.alone[first..].iter().take(NEIGHBOURS_MAX);
+            let taken = |other: &&Hold| {
+                let over = (other.key, other.owner) != (hold.key, hold.owner);
+                over && other.guaranteed().overlaps(hold.guaranteed())
+            };
+            let mut later = later.map(|&at| &case.holds[at]);
+            let taken = later.find(|other| other.key == hold.key && taken(other));
+            taken.map(|other| other.proof.unwrap_or(other.acquire))
+        };
+        denied.or_else(next)
+    }
+}
+
+fn claim(case: &Case, finding: &Finding) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let Some(release) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return format!("{lock} was released by somebody who could not be its owner");
+    };
+    let caller = text::name(case.digest.owner(release.owner));
+    let held = finding.holds.first().map(|&at| {
+        let owner = text::name(case.digest.owner(case.holds[at].owner));
+        (format!(", while {owner} held it"), owner)
+    });
+    if let (false, Some((_, owner))) = (finding.certain, &held) {
+        return format!("{caller} released {lock} while {owner} held it, and {owner} lost it");
+    }
+    let while_held = held.map(|(text, _)| text).unwrap_or_default();
+    let why = why_not_owner(case, release);
+    format!("{caller} released {lock}, though {why}{while_held}")
+}
+
+fn why_not_owner(case: &Case, release: &Operation) -> &'static str {
+    let own = own_operations(case, release);
+    let acquire = own.iter().rposition(|operation| {
+        let granted = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
+        operation.action == Action::Acquire && granted
+    });
+    let Some(acquire) = acquire else {
+        return "it had never been granted it";
+    };
+    let given_back = own[acquire..].iter().any(|operation| {
+        let done = operation.action == Action::Release && operation.outcome == Outcome::Ok;
+        done && operation.invoke != release.invoke
+    });
+    if given_back {
+        "it had given back all that it was granted"
+    } else {
+        "its lease had certainly run out"
+    }
+}
+
+/// What the caller of a release did on the lock up to its answer.
+fn own_operations(case: &Case, release: &Operation) -> Vec<Operation> {
+    let end = release.answered().unwrap_or(Nanos::MAX);
+    let own = |operation: &&Operation| {
+        let place = (operation.key, operation.owner) == (release.key, release.owner);
+        place && operation.invoked <= end
+    };
+    let operations = case.digest.operations.iter();
+    operations.filter(own).copied().collect()
+}
+
+/// With nothing left but what the caller did: it still cannot be the owner, or it released inside
+/// the hold of another, who then lost it.
+fn stands_alone(case: &Case, finding: &Finding) -> bool {
+    let Some(release) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return false;
+    };
+    let done = release.action == Action::Release && release.outcome == Outcome::Ok;
+    if finding.certain {
+        let operations = own_operations(case, release);
+        let drift = case.options.drift(&case.digest.header);
+        let standings = standings(&operations, &[], drift);
+        let mut own = standings
+            .iter()
+            .filter(|standing| operations[standing.op.0 as usize].invoke == release.invoke);
+        return done && own.any(|standing| standing.most == 0);
+    }
+    let (Some(&at), Some(&loss)) = (finding.holds.first(), finding.operations.get(1)) else {
+        return false;
+    };
+    let (victim, loss) = (&case.holds[at], case.digest.operation(loss));
+    let inside = |time: Nanos| victim.core.start <= time && time <= victim.guaranteed().end;
+    let shown = match loss.outcome {
+        Outcome::NotOwner => loss.owner == victim.owner,
+        Outcome::Ok => loss.owner != victim.owner,
+        Outcome::Refused | Outcome::Failed | Outcome::Unknown => false,
+    };
+    done && victim.owner != release.owner
+        && inside(release.invoked)
+        && release.answered().is_some_and(inside)
+        && shown
+        && loss
+            .answered()
+            .is_some_and(|answered| answered > release.invoked)
+}
