@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use crate::availability::{availability, outages};
 use crate::case::{Case, Ruling};
 use crate::coverage::coverage;
 use crate::digest::Digest;
 use crate::faults::{faults, window};
-use crate::history::History;
+use crate::history::{History, Nanos};
 use crate::holds::holds_by;
 use crate::options::Options;
 use crate::parallel;
@@ -28,6 +29,8 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         ..Analysis::default()
     };
     analysis.coverage = coverage(threads, digest, &holds, &analysis.faults);
+    let (outages, asked_for) = outages(digest, &holds);
+    analysis.availability = (asked_for > Nanos(0)).then(|| availability(&outages, asked_for));
     let case = Case {
         digest,
         holds: &holds,
@@ -70,7 +73,7 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
 fn judge(case: &Case, property: Property) -> Option<(Judgement, Vec<u64>)> {
     let ruling = rule(property).judge(case);
     let is_told = ruling.has_matter || case.options.only.is_some();
-    is_told.then(|| (judgement(case, &ruling), by_fault(case, &ruling)))
+    is_told.then(|| (judgement(case, property, &ruling), by_fault(case, &ruling)))
 }
 
 /// How many of the violations lie inside each fault.
@@ -87,7 +90,7 @@ fn by_fault(case: &Case, ruling: &Ruling) -> Vec<u64> {
         .collect()
 }
 
-fn judgement(case: &Case, ruling: &Ruling) -> Judgement {
+fn judgement(case: &Case, property: Property, ruling: &Ruling) -> Judgement {
     let told = &ruling.findings[..ruling.findings.len().min(case.options.witnesses_max)];
     let mut judgement = Judgement {
         engine: ruling.engine.to_owned(),
@@ -111,6 +114,8 @@ fn judgement(case: &Case, ruling: &Ruling) -> Judgement {
     } else if let Some(reason) = &ruling.vacuous {
         judgement.verdict = Verdict::Unknown;
         judgement.reason = Some(reason.clone());
+    } else {
+        judgement.reason = rule(property).remark(case);
     }
     judgement
 }

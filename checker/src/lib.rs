@@ -9,6 +9,7 @@
 //! bytes → history (events) → operations → holds → property → verdict, witness, story
 //! ```
 
+mod availability;
 mod case;
 mod check;
 mod coverage;

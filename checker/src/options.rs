@@ -17,6 +17,8 @@ pub struct Options {
     pub drift: Option<Drift>,
     /// How long a free lock may be unobtainable, where the history itself names no bound.
     pub liveness_bound: Option<Nanos>,
+    /// How long a stretch without a grant may be; absent means what the header says, if anything.
+    pub availability_gap_max: Option<Nanos>,
     /// How many violations of each property are explained; all are counted.
     pub witnesses_max: usize,
     /// How many threads judge; absent means as many as the machine has, where the history is long
@@ -40,6 +42,7 @@ impl Default for Options {
             only: None,
             drift: None,
             liveness_bound: None,
+            availability_gap_max: None,
             witnesses_max: WITNESSES_MAX,
             threads: None,
         }
@@ -59,6 +62,12 @@ impl Options {
             None if operations <= OPERATIONS_ALONE_MAX => 1,
             None => available_parallelism().map_or(1, NonZeroUsize::get),
         }
+    }
+
+    /// The bound of availability for a history with this header, if there is one.
+    pub fn availability_gap_max(&self, header: &Header) -> Option<Nanos> {
+        let named = header.availability_gap_ms_max.map(Nanos::from_millis);
+        self.availability_gap_max.or(named)
     }
 
     /// The bound of liveness, given the one that the history names.

@@ -63,7 +63,8 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             | Property::Ownership
             | Property::GuardedResource
             | Property::SpuriousRefusal
-            | Property::Liveness => account.until(account.alive),
+            | Property::Liveness
+            | Property::Availability => account.until(account.alive),
         });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))
@@ -171,6 +172,18 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
         ) => false,
     };
     same_key && shows
+}
+
+/// Whether nobody was granted the lock of the witness inside its interval.
+pub(crate) fn outage(case: &Case, finding: &Finding) -> bool {
+    let inside =
+        |answered: Nanos| finding.interval.start < answered && answered < finding.interval.end;
+    let mut grants = case
+        .digest
+        .operations
+        .iter()
+        .filter(|operation| operation.key == finding.key && operation.is_grant());
+    !grants.any(|grant| grant.answered().is_some_and(inside))
 }
 
 fn account(case: &Case, at: usize) -> Option<Account> {

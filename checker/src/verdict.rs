@@ -61,11 +61,13 @@ pub enum Property {
     SpuriousRefusal,
     /// A free lock could not be had within a named bound.
     Liveness,
+    /// Nobody was granted a lock that was wanted and free, for longer than a bound.
+    Availability,
 }
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
@@ -74,6 +76,7 @@ impl Property {
         Self::GuardedResource,
         Self::SpuriousRefusal,
         Self::Liveness,
+        Self::Availability,
     ];
 
     /// Whether a violation does harm by itself. The others make people wait, and no more.
@@ -85,7 +88,7 @@ impl Property {
             | Self::Fencing
             | Self::Ownership
             | Self::GuardedResource => true,
-            Self::SpuriousRefusal | Self::Liveness => false,
+            Self::SpuriousRefusal | Self::Liveness | Self::Availability => false,
         }
     }
 
@@ -100,6 +103,7 @@ impl Property {
             Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",
+            Self::Availability => "availability",
         }
     }
 }
@@ -138,6 +142,28 @@ pub struct Analysis {
     pub coverage: Coverage,
     /// The faults of the run, in order of injection.
     pub faults: Vec<FaultSummary>,
+    /// How long the locks could not be had; absent where nobody asked for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability: Option<Availability>,
+}
+
+/// Figures of availability, over all keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Availability {
+    /// How long somebody wanted a lock.
+    pub wanted: Nanos,
+    /// How long of that nobody was granted it, and nobody held it.
+    pub without_grant: Nanos,
+    /// The longest stretch of that.
+    pub longest: Nanos,
+}
+
+impl Availability {
+    /// The share of the time without a grant, in thousandths of the time in which it was wanted.
+    pub fn permille_without_grant(&self) -> u64 {
+        let share = u128::from(self.without_grant.0) * 1000 / u128::from(self.wanted.0.max(1));
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
 }
 
 /// The answer for one property.
@@ -145,7 +171,7 @@ pub struct Analysis {
 pub struct Judgement {
     /// The answer.
     pub verdict: Verdict,
-    /// Why the verdict is `unknown`, in one sentence.
+    /// Why the verdict is `unknown`, or what else there is to say of it, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Which algorithm decided.

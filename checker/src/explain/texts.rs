@@ -14,6 +14,9 @@ impl Property {
             Self::GuardedResource => "what the lock protects is damaged",
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",
             Self::Liveness => "a free lock cannot be had within a named bound",
+            Self::Availability => {
+                "nobody gets a lock that is wanted and free, for longer than a bound"
+            }
         }
     }
 
@@ -28,6 +31,7 @@ impl Property {
             Self::GuardedResource => "damaged",
             Self::SpuriousRefusal => "refused though free",
             Self::Liveness => "cannot be had",
+            Self::Availability => "no grant",
         }
     }
 
@@ -42,6 +46,7 @@ impl Property {
             Self::GuardedResource => include_str!("guarded_resource.txt"),
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
             Self::Liveness => include_str!("liveness.txt"),
+            Self::Availability => include_str!("availability.txt"),
         }
     }
 }

@@ -33,6 +33,9 @@ pub struct Header {
     /// How many permits the lock has (1 for a mutex).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permits: Option<u32>,
+    /// How long a stretch without a grant may be, in milliseconds; absent means any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability_gap_ms_max: Option<u64>,
     /// Fields that this version does not know; kept, never refused.
     #[serde(flatten)]
     pub extra: Map<String, Json>,
@@ -50,6 +53,7 @@ impl Header {
             drift_ppm: None,
             drift_ms: None,
             permits: None,
+            availability_gap_ms_max: None,
             extra: Map::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! The properties, one file each: what counts as a violation, and when there may be none to see.
 
+mod availability;
 mod fencing;
 mod guarded_resource;
 mod lease_overrun;
@@ -25,6 +26,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::Ownership => &ownership::Ownership,
         Property::GuardedResource => &guarded_resource::GuardedResource,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
+        Property::Availability => &availability::Availability,
         Property::Liveness => &liveness::Liveness,
     }
 }

@@ -28,6 +28,11 @@ pub(crate) trait Rule: Sync {
         interval.end
     }
 
+    /// What there is to say beyond the verdict where nothing is violated, in one sentence.
+    fn remark(&self, _case: &Case) -> Option<String> {
+        None
+    }
+
     /// Whether the finding still shows a violation when nothing but its own operations is left of
     /// the history: the second way to the same accusation, on which every witness is tried before
     /// it is reported.

@@ -125,6 +125,23 @@ impl Teller<'_> {
         }
     }
 
+    /// A stretch without a grant: who asked as it began, and who got the lock in the end.
+    pub(crate) fn outage(&mut self) {
+        let digest = self.case.digest;
+        if let Some(id) = self.finding.operation() {
+            self.deed(id);
+        }
+        let ends = |operation: &Operation| {
+            let ends = operation.answered() == Some(self.finding.interval.end);
+            operation.key == self.finding.key && operation.is_grant() && ends
+        };
+        let mut all = (0..).map(OpId).zip(&digest.operations);
+        let last = all.find(|(_, operation)| ends(operation));
+        if let Some((id, _)) = last.filter(|(id, _)| self.finding.operation() != Some(*id)) {
+            self.deed(id);
+        }
+    }
+
     /// What was read and written, as far as the finding names it.
     pub(crate) fn damage(&mut self) {
         let mut operations = self.finding.operations.clone();

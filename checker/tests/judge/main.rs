@@ -8,6 +8,7 @@
 mod support;
 
 mod analysis;
+mod availability;
 mod fencing;
 mod guarded_resource;
 mod lease_overrun;

@@ -1,0 +1,105 @@
+//! How long a lock could not be had while somebody wanted it and nobody held it.
+//!
+//! ```text
+//! a   |-- try --|       |-- try --|       |-- try, granted --|=====
+//!     <------------------- without a grant ------------------>
+//! ```
+//!
+//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness.
+//! A lock is wanted from one try to the next, unless the pause between them is long. It is held from
+//! a grant to the sending of its release, or to the lease ceiling. A history does not tell which
+//! server leads: the time in which a majority was down counts, unless nobody asked in it.
+
+use std::collections::BTreeMap;
+
+use crate::digest::Digest;
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::operation::{Action, KeyId, OpId};
+use crate::verdict::Availability;
+use crate::windows::Windows;
+
+/// Who wants a lock and polls for it asks again sooner.
+const PAUSE_MAX: Nanos = Nanos::from_millis(1000);
+
+/// A stretch without a grant, with the last try that was sent when it began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outage {
+    pub(crate) key: KeyId,
+    pub(crate) interval: Interval,
+    pub(crate) attempt: OpId,
+}
+
+/// All stretches without a grant, and how long the locks were wanted in all; holds are grouped by
+/// key.
+pub(crate) fn outages(digest: &Digest, holds: &[Hold]) -> (Vec<Outage>, Nanos) {
+    let mut tries: BTreeMap<KeyId, Vec<OpId>> = BTreeMap::new();
+    for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
+        if operation.action == Action::Acquire {
+            tries.entry(operation.key).or_default().push(id);
+        }
+    }
+    let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
+    let (mut outages, mut wanted) = (Vec::new(), Nanos(0));
+    for (key, tries) in tries {
+        while groups.next_if(|group| group[0].key < key).is_some() {}
+        let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
+        let held = group.iter().filter(|hold| hold.is_granted()).map(held);
+        let free = Windows::union(held.collect()).gaps_longer_than(Nanos(0));
+        let mut next = 0;
+        for want in wants(digest, &tries) {
+            wanted = wanted + want.length();
+            next += free[next..].partition_point(|gap| gap.end <= want.start);
+            let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
+            outages.extend(
+                inside
+                    .map(|gap| gap.intersect(want))
+                    .map(|interval| Outage {
+                        key,
+                        interval,
+                        attempt: attempt_at(digest, &tries, interval.start),
+                    }),
+            );
+        }
+    }
+    (outages, wanted)
+}
+
+/// The figures of all stretches.
+pub(crate) fn availability(outages: &[Outage], wanted: Nanos) -> Availability {
+    let length = |outage: &Outage| outage.interval.length();
+    Availability {
+        wanted,
+        without_grant: outages
+            .iter()
+            .map(length)
+            .fold(Nanos(0), |sum, one| sum + one),
+        longest: outages.iter().map(length).max().unwrap_or(Nanos(0)),
+    }
+}
+
+fn held(hold: &Hold) -> Interval {
+    let end = hold.core.end.min(hold.lease.ceiling);
+    Interval::new(hold.core.start, end.max(hold.core.start))
+}
+
+/// The times in which somebody wanted the lock, in order.
+fn wants(digest: &Digest, tries: &[OpId]) -> Vec<Interval> {
+    let mut wants: Vec<Interval> = Vec::new();
+    for attempt in tries.iter().map(|&id| digest.operation(id)) {
+        let completion = attempt.completion;
+        let end = completion.map_or(digest.end, |completion| completion.time);
+        match wants.last_mut() {
+            Some(last) if attempt.invoked <= last.end + PAUSE_MAX => last.end = last.end.max(end),
+            Some(_) | None => wants.push(Interval::new(attempt.invoked, end)),
+        }
+    }
+    wants
+}
+
+/// The last try that was sent by `time`.
+fn attempt_at(digest: &Digest, tries: &[OpId], time: Nanos) -> OpId {
+    let sent = tries.partition_point(|&id| digest.operation(id).invoked <= time);
+    tries[sent.saturating_sub(1)]
+}

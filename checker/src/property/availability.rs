@@ -1,0 +1,83 @@
+//! Availability: how long a lock could not be had while somebody wanted it and nobody held it.
+//!
+//! It is a measure, and becomes a verdict only by a bound that the history or the caller names: it
+//! is violated by a stretch without a grant that is longer. Without a bound the figures are told,
+//! and that is all. Only a run with faults and contention puts it to the test.
+
+use super::rule::Rule;
+use crate::availability::{availability, outages};
+use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::interval::Interval;
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
+use crate::verdict::Property;
+
+/// The rule of this property.
+pub(super) struct Availability;
+
+impl Rule for Availability {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        let lock = text::lock(case.digest.key(finding.key));
+        let length = text::length(interval.length());
+        format!(
+            "nobody was granted {lock} for {length}, though it was asked for and nobody held it"
+        )
+    }
+
+    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+        teller.outage();
+    }
+
+    fn remark(&self, case: &Case) -> Option<String> {
+        let (outages, wanted) = outages(case.digest, case.holds);
+        let figures = availability(&outages, wanted);
+        let permille = figures.permille_without_grant();
+        Some(format!(
+            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for {} \
+             at the longest",
+            permille / 10,
+            permille % 10,
+            text::length(figures.longest)
+        ))
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::outage(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let coverage = case.coverage;
+    let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
+    let mut findings = Vec::new();
+    if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
+        let (outages, _) = outages(case.digest, case.holds);
+        let too_long = |interval: Interval| interval.length() > bound;
+        let long = outages
+            .into_iter()
+            .filter(|outage| too_long(outage.interval));
+        findings.extend(long.map(|outage| Finding {
+            property: Property::Availability,
+            key: outage.key,
+            holds: Vec::new(),
+            operations: vec![outage.attempt],
+            interval: outage.interval,
+            certain: true,
+        }));
+    }
+    let count = findings.len() as u64;
+    keep_first(&mut findings);
+    let vacuous = "there was no fault, no grant, or nobody who asked for a held lock";
+    Ruling {
+        engine: "gap-scan",
+        has_matter: has_matter || count > 0,
+        count,
+        findings,
+        vacuous: (!has_matter).then(|| vacuous.to_owned()),
+    }
+}
