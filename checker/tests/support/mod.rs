@@ -86,8 +86,8 @@ fn operation(
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
             ["resource", resource] => invoke.value.resource = Some(resource.into()),
-            ["value", value] => invoke.value.value = Some(json(value)),
-            ["saw", value] => replied = Some(json(value)),
+            ["value", value] => invoke.value.value = Some(Box::new(json(value))),
+            ["saw", value] => replied = Some(Box::new(json(value))),
             _ => panic!("no such option: {option:?}"),
         }
     }
@@ -112,8 +112,8 @@ fn operation(
 }
 
 /// A value without blanks: `5`, `"five"`, `[1,2]`.
-fn json(text: &str) -> Box<serde_json::Value> {
-    Box::new(serde_json::from_str(text).expect("a JSON value"))
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("a JSON value")
 }
 
 fn event(process: u64, kind: Kind, function: &str, time: Nanos) -> Event {
