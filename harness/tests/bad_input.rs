@@ -162,6 +162,41 @@ fn a_malformed_line_is_an_error_with_its_line_and_the_other_files_are_checked_al
 }
 
 #[test]
+fn a_file_that_is_no_history_is_refused_with_the_formats_that_there_are() {
+    let folder = temporary();
+    let path = folder.path().join("diary.txt");
+    fs::write(&path, "Dear diary,\ntoday the lock was lost.\n").expect("it can be written");
+    let output = run(&["check", path.to_str().expect("plain")]);
+    let shown = stderr(&output);
+    assert_eq!(output.status.code(), Some(65), "{shown}");
+    for word in [
+        "diary.txt",
+        "Dear diary",
+        "--from",
+        "jsonl, edn, jepsen-log",
+    ] {
+        assert!(shown.contains(word), "{word} is missing in\n{shown}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_history_of_others_is_named_with_line_column_and_mend() {
+    let folder = temporary();
+    let path = folder.path().join("history.edn");
+    let text = "[{:process 0, :type :invoke, :f :acquire, :value nil}\n \
+                {:process 0, :type :okay, :f :acquire, :value nil}]";
+    fs::write(&path, text).expect("it can be written");
+    let output = run(&["check", path.to_str().expect("plain")]);
+    let shown = stderr(&output);
+    assert_eq!(output.status.code(), Some(65), "{shown}");
+    assert!(shown.contains("history.edn:2:21: "), "{shown}");
+    assert!(
+        shown.contains("write :invoke, :ok, :fail or :info"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn only_limits_the_properties_and_an_unknown_one_is_a_usage_error() {
     let folder = temporary();
     let path = folder.path().join("history.jsonl");

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::output::Color;
-use super::{check, doctor, explain, list, report, run, schema, validate};
+use super::{check, doctor, explain, export, list, report, run, schema, validate};
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]
@@ -28,8 +28,11 @@ pub struct Arguments {
 pub enum Command {
     /// Run scenarios against real servers, check what happened and report it.
     Run(run::RunArgs),
-    /// Check recorded histories again, or histories that others recorded.
+    /// Check recorded histories again, or histories that others recorded, in any format
+    /// that `list formats` shows.
     Check(check::CheckArgs),
+    /// Write a history in another format, for other tools.
+    Export(export::ExportArgs),
     /// Render stored runs again; several become a comparison.
     Report(report::ReportArgs),
     /// Read scenario files and show every mistake, without running anything.

@@ -1,22 +1,19 @@
 //! `lockstorm check`.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
-use lockstorm_checker::history::{self, Format, Reading};
+use lockstorm_checker::history::Format;
 use lockstorm_checker::{
     Analysis, Digest, DigestBuilder, Options, Property, Verdict, check_digest,
 };
 use lockstorm_reports::{Record, read_record};
 use serde_json::json;
 
-use super::exit::{ExitCode, MissingInput};
-use super::output;
-use super::{describe, in_one_line};
+use super::exit::ExitCode;
+use super::{describe, in_one_line, input, output};
 use crate::folder::HISTORY;
 
 /// Arguments of `lockstorm check`.
@@ -65,15 +62,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let mut all = Vec::new();
     for file in args.files.iter().flat_map(|file| histories(file)) {
         let name = file.display().to_string();
-        let checked = read(&file, args.from).map(|(digest, reading)| {
-            if let Some(torn) = &reading.torn {
-                output::human(&format!(
-                    "{name}: line {} is torn ({} bytes) and left out: {}",
-                    torn.line, torn.bytes, torn.reason
-                ));
-            }
-            check_digest(&digest, &options)
-        });
+        let checked = read(&file, args.from).map(|digest| check_digest(&digest, &options));
         worst = worst.max(match &checked {
             Ok(analysis) => exit_code(analysis),
             Err(error) => ExitCode::of(error),
@@ -105,21 +94,11 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
-/// Reads a history file, or that of a run folder, and keeps what the checker needs.
-fn read(path: &Path, from: Option<Format>) -> Result<(Digest, Reading), Error> {
-    let path = if path.is_dir() {
-        path.join(HISTORY)
-    } else {
-        path.to_owned()
-    };
-    let name = path.display().to_string();
-    let file = File::open(&path).map_err(|source| MissingInput {
-        path: name.clone(),
-        source,
-    })?;
+/// Reads a history, and keeps what the checker needs.
+fn read(path: &Path, from: Option<Format>) -> Result<Digest, Error> {
     let mut digest = DigestBuilder::default();
-    let reading = history::read(BufReader::new(file), &name, from, &mut digest)?;
-    Ok((digest.finish(), reading))
+    input::read(path, from, &mut digest)?;
+    Ok(digest.finish())
 }
 
 /// Without a scenario there is no expectation: a violation is a violation.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::Property;
+use lockstorm_checker::history::Format;
 use lockstorm_scenarios::{LockKind, TopologyKind};
 
 use super::exit::ExitCode;
@@ -32,6 +33,8 @@ pub enum What {
     Properties,
     /// The shapes of deployment.
     Topologies,
+    /// The formats in which a history may come.
+    Formats,
     /// The scenario files.
     Scenarios,
 }
@@ -54,6 +57,10 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
         What::Topologies => TopologyKind::ALL
             .into_iter()
             .map(|kind| (kind.name().to_owned(), kind.summary().to_owned()))
+            .collect(),
+        What::Formats => Format::ALL
+            .into_iter()
+            .map(|format| (format.name().to_owned(), format.summary().to_owned()))
             .collect(),
         What::Scenarios => scenarios(args)?,
     };

@@ -7,6 +7,8 @@ mod check;
 mod doctor;
 mod exit;
 mod explain;
+mod export;
+mod input;
 mod interrupt;
 mod list;
 pub mod output;
@@ -29,6 +31,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
     match arguments.command {
         Command::Run(args) => run::execute(&args),
         Command::Check(args) => check::execute(&args),
+        Command::Export(args) => export::execute(&args),
         Command::Report(args) => report::execute(&args),
         Command::Validate(args) => validate::execute(&args),
         Command::Schema(args) => schema::execute(&args),

@@ -1,0 +1,37 @@
+//! Histories as the commands take them: a file, or the folder of a run.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use anyhow::Error;
+use lockstorm_checker::history::{self, EventSink, Format};
+
+use super::exit::MissingInput;
+use super::output;
+use crate::folder::HISTORY;
+
+/// Reads the history at `path` into `sink`, and says it where the last line is torn.
+///
+/// # Errors
+/// When the file cannot be opened, or is no history.
+pub fn read(path: &Path, from: Option<Format>, sink: &mut impl EventSink) -> Result<(), Error> {
+    let path = if path.is_dir() {
+        path.join(HISTORY)
+    } else {
+        path.to_owned()
+    };
+    let name = path.display().to_string();
+    let file = File::open(&path).map_err(|source| MissingInput {
+        path: name.clone(),
+        source,
+    })?;
+    let reading = history::read(BufReader::new(file), &name, from, sink)?;
+    if let Some(torn) = reading.torn {
+        output::human(&format!(
+            "{name}: line {} is torn ({} bytes) and left out: {}",
+            torn.line, torn.bytes, torn.reason
+        ));
+    }
+    Ok(())
+}
