@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 use super::plain_del::PlainDel;
 use super::redisson::{
-    Redisson, RedissonFair, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Waking,
+    Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,
+    Share, Waking,
 };
 use super::redlock::Redlock;
 use super::setnx::Setnx;
@@ -44,6 +45,8 @@ pub enum AnyLock {
     RedissonSemaphore(RedissonSemaphore),
     /// See [`RedissonPermits`].
     RedissonPermits(RedissonPermits),
+    /// See [`RedissonMulti`].
+    RedissonMulti(RedissonMulti),
 }
 
 /// Calls the same method on whatever lock it is.
@@ -61,6 +64,7 @@ macro_rules! each {
             AnyLock::RedissonReadWrite($lock) => $call,
             AnyLock::RedissonSemaphore($lock) => $call,
             AnyLock::RedissonPermits($lock) => $call,
+            AnyLock::RedissonMulti($lock) => $call,
         }
     };
 }
@@ -88,6 +92,12 @@ impl AnyLock {
             }
             Spec::RedissonSemaphore(spec) => {
                 Self::RedissonSemaphore(RedissonSemaphore::new(spec, context))
+            }
+            Spec::RedissonMulti(spec) => {
+                Self::RedissonMulti(RedissonMulti::new(spec, Share::All, context))
+            }
+            Spec::RedissonRed(spec) => {
+                Self::RedissonMulti(RedissonMulti::new(spec, Share::Majority, context))
             }
             Spec::RedissonPermits(spec) => {
                 Self::RedissonPermits(RedissonPermits::new(spec, context))

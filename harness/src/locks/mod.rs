@@ -18,7 +18,8 @@ pub use any::AnyLock;
 pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 pub use plain_del::PlainDel;
 pub use redisson::{
-    Redisson, RedissonFair, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Waking,
+    Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,
+    Share, Waking,
 };
 pub use redlock::Redlock;
 pub use setnx::Setnx;

@@ -35,6 +35,10 @@ pub enum Lock {
     RedissonFair(Fair),
     /// Redisson's read-write lock.
     RedissonRw(Redisson),
+    /// Redisson's `MultiLock`: one lock on all masters.
+    RedissonMulti(Redisson),
+    /// Redisson's `RedLock`: one lock on a majority of masters.
+    RedissonRed(Redisson),
     /// Redisson's semaphore.
     RedissonSemaphore(Semaphore),
     /// Redisson's semaphore with permits that expire.
@@ -56,6 +60,8 @@ impl Lock {
             Self::RedissonFenced(_) => LockKind::RedissonFenced,
             Self::RedissonFair(_) => LockKind::RedissonFair,
             Self::RedissonRw(_) => LockKind::RedissonRw,
+            Self::RedissonMulti(_) => LockKind::RedissonMulti,
+            Self::RedissonRed(_) => LockKind::RedissonRed,
             Self::RedissonSemaphore(_) => LockKind::RedissonSemaphore,
             Self::RedissonPermits(_) => LockKind::RedissonPermits,
         }
@@ -72,7 +78,9 @@ impl Lock {
             Self::Redisson(redisson)
             | Self::RedissonSpin(redisson)
             | Self::RedissonFenced(redisson)
-            | Self::RedissonRw(redisson) => Some(redisson.time_to_live()),
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => Some(redisson.time_to_live()),
             Self::RedissonFair(fair) => Some(fair.time_to_live()),
             Self::RedissonSemaphore(_) => None,
             Self::RedissonPermits(permits) => Some(permits.lease),
@@ -89,7 +97,9 @@ impl Lock {
             Self::Redisson(redisson)
             | Self::RedissonSpin(redisson)
             | Self::RedissonFenced(redisson)
-            | Self::RedissonRw(redisson) => redisson.renew_every(),
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => redisson.renew_every(),
             Self::RedissonFair(fair) => fair.renew_every(),
             Self::PlainDel(_) | Self::RedissonSemaphore(_) | Self::RedissonPermits(_) => None,
         }
@@ -110,6 +120,8 @@ impl Lock {
             | Self::RedissonFenced(_)
             | Self::RedissonFair(_)
             | Self::RedissonRw(_)
+            | Self::RedissonMulti(_)
+            | Self::RedissonRed(_)
             | Self::RedissonSemaphore(_)
             | Self::RedissonPermits(_) => None,
         }
@@ -130,7 +142,9 @@ impl Lock {
             | Self::RedissonSpin(_)
             | Self::RedissonFenced(_)
             | Self::RedissonFair(_)
-            | Self::RedissonRw(_) => 1,
+            | Self::RedissonRw(_)
+            | Self::RedissonMulti(_)
+            | Self::RedissonRed(_) => 1,
         }
     }
 

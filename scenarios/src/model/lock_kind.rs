@@ -33,6 +33,10 @@ pub enum LockKind {
     RedissonFair,
     /// See [`Lock::RedissonRw`](super::Lock::RedissonRw).
     RedissonRw,
+    /// See [`Lock::RedissonMulti`](super::Lock::RedissonMulti).
+    RedissonMulti,
+    /// See [`Lock::RedissonRed`](super::Lock::RedissonRed).
+    RedissonRed,
     /// See [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
     RedissonSemaphore,
     /// See [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
@@ -51,7 +55,7 @@ const ONE_SERVER: &[TopologyKind] = &[TopologyKind::Single, TopologyKind::Replic
 
 impl LockKind {
     /// Every lock, in the order of `lockstorm list locks`.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Setnx,
         Self::PlainDel,
         Self::Token,
@@ -63,6 +67,8 @@ impl LockKind {
         Self::RedissonFenced,
         Self::RedissonFair,
         Self::RedissonRw,
+        Self::RedissonMulti,
+        Self::RedissonRed,
         Self::RedissonSemaphore,
         Self::RedissonPermits,
     ];
@@ -132,6 +138,15 @@ impl LockKind {
                 "redisson-rw",
                 "Redisson's read-write lock: readers share, a writer is alone",
             ),
+            Self::RedissonMulti => (
+                "redisson-multi",
+                "Redisson's MultiLock: an RLock on every master; one that is down blocks it",
+            ),
+            Self::RedissonRed => (
+                "redisson-red",
+                "Redisson's RedLock: an RLock on a majority of masters, without a look at the time \
+                 that it took",
+            ),
             Self::RedissonSemaphore => (
                 "redisson-semaphore",
                 "Redisson's semaphore: counts permits; nobody takes back those of the dead",
@@ -143,7 +158,7 @@ impl LockKind {
         };
         let topologies = match self {
             Self::TokenWait => &[TopologyKind::Replicated],
-            Self::Redlock => &[TopologyKind::Independent],
+            Self::Redlock | Self::RedissonMulti | Self::RedissonRed => &[TopologyKind::Independent],
             Self::Setnx
             | Self::PlainDel
             | Self::Token

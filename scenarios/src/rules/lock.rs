@@ -46,6 +46,8 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         | Lock::RedissonFenced(_)
         | Lock::RedissonFair(_)
         | Lock::RedissonRw(_)
+        | Lock::RedissonMulti(_)
+        | Lock::RedissonRed(_)
         | Lock::RedissonSemaphore(_)
         | Lock::RedissonPermits(_) => {}
         Lock::Setnx(setnx) => {

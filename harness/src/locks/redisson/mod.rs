@@ -5,6 +5,7 @@
 
 mod fair;
 mod instance;
+mod multi;
 mod names;
 mod permits;
 mod read_write;
@@ -12,6 +13,7 @@ mod reentrant;
 mod semaphore;
 
 pub use fair::RedissonFair;
+pub use multi::{RedissonMulti, Share};
 pub use names::suffixed;
 pub use permits::RedissonPermits;
 pub use read_write::RedissonReadWrite;

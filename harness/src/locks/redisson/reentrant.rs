@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::instance::{Instance, LATCH_MS, PUBLISH, granted, too_few_replicas};
 use super::names;
-use crate::client::CallError;
+use crate::client::{CallError, Killed};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const LOCK: &str = include_str!("scripts/lock.lua");
@@ -60,6 +60,21 @@ impl Redisson {
     pub fn fenced(mut self) -> Self {
         self.fenced = true;
         self
+    }
+
+    /// Asks for another time to live from now on.
+    pub(super) fn set_lease(&mut self, lease: Duration) {
+        self.lease = lease;
+    }
+
+    /// Sets the time to live of the key without a look at its owner; the reply counts for nothing.
+    pub(super) async fn expire(&mut self, key: &str, lease: Duration) -> Result<(), Killed> {
+        let mut command = redis::cmd("PEXPIRE");
+        command.arg(key).arg(lease.as_millis() as u64);
+        match self.instance.call(&command).await {
+            Err(CallError::Killed) => Err(Killed),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     fn lock_script(&self, key: &str) -> Cmd {

@@ -1,0 +1,241 @@
+//! `MultiLock` and Redisson's `RedLock`: one lock made of one `RLock` on each of several masters.
+//!
+//! The sub-locks are taken one after the other. `MultiLock` wants them all: when one is refused, it
+//! gives back the others and begins again while there is time. `RedLock` wants a majority, and gives
+//! each a share of the time. Both then set the lease by a plain PEXPIRE, whoever owns the key by
+//! then, and neither looks at the time that all this took: they are here as they are, not as they
+//! should be; the algorithm of the documentation is `redlock`.
+
+use std::time::Duration;
+
+use lockstorm_scenarios as scenarios;
+use rand::SeedableRng as _;
+use tokio::time::Instant;
+
+use super::reentrant::{Redisson, Waking};
+use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::server::Route;
+
+/// How many of the sub-locks make the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Every one.
+    All,
+    /// More than half.
+    Majority,
+}
+
+/// One client's side of the lock.
+pub struct RedissonMulti {
+    locks: Vec<Redisson>,
+    share: Share,
+    /// The lease that callers ask for; `None`: a watchdog for each sub-lock.
+    lease: Option<Duration>,
+    time_to_live: Duration,
+}
+
+/// What became of the sub-locks in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    yes: usize,
+    no: usize,
+    unknown: usize,
+}
+
+/// The end of a pass over the sub-locks.
+enum Pass {
+    /// These are held.
+    Taken(Vec<usize>),
+    /// Not enough could be had.
+    Refused(Tally),
+    /// The client died.
+    Killed,
+}
+
+impl RedissonMulti {
+    /// Holds nothing yet. Each sub-lock lives on a master of its own.
+    pub fn new(spec: &scenarios::Redisson, share: Share, mut context: LockContext) -> Self {
+        let sub_lock = |node| {
+            let context = LockContext {
+                client: context.client.clone(),
+                dialer: context.dialer.clone(),
+                route: Route::new(vec![node]).into(),
+                rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
+            };
+            Redisson::new(spec, Waking::Told, context)
+        };
+        Self {
+            locks: context.route.nodes().into_iter().map(sub_lock).collect(),
+            share,
+            lease: spec.lease.map(|lease| lease.0),
+            time_to_live: spec.time_to_live().0,
+        }
+    }
+
+    fn needed(&self) -> usize {
+        match self.share {
+            Share::All => self.locks.len(),
+            Share::Majority => self.locks.len() / 2 + 1,
+        }
+    }
+
+    /// Tries all sub-locks in order, until enough are held or can no longer be.
+    async fn pass(&mut self, key: &str, ask: Ask, deadline: Instant) -> Pass {
+        let mut taken = Vec::new();
+        let mut tally = Tally::default();
+        for at in 0..self.locks.len() {
+            match self.take(at, key, ask, deadline).await {
+                Outcome::Done(_) => {
+                    tally.yes += 1;
+                    taken.push(at);
+                }
+                Outcome::Denied | Outcome::Failed(_) => tally.no += 1,
+                Outcome::Unknown(_) => {
+                    tally.unknown += 1;
+                    taken.push(at);
+                }
+                Outcome::Killed => return Pass::Killed,
+            }
+            let lost = tally.no + tally.unknown;
+            let late =
+                ask.wait.is_some() && Instant::now() >= deadline && at + 1 < self.locks.len();
+            if lost > self.locks.len() - self.needed() || late {
+                // Whatever may be held is given back; what the servers answer changes nothing.
+                for at in taken {
+                    if matches!(self.locks[at].release(key, ask).await, Outcome::Killed) {
+                        return Pass::Killed;
+                    }
+                }
+                return Pass::Refused(tally);
+            }
+        }
+        Pass::Taken(taken)
+    }
+
+    /// One sub-lock, waiting for its share of the time.
+    async fn take(&mut self, at: usize, key: &str, ask: Ask, deadline: Instant) -> Outcome<Grant> {
+        let nodes = self.locks.len() as u32;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let until = match self.share {
+            Share::All => deadline,
+            Share::Majority => {
+                Instant::now() + (left / nodes).max(Duration::from_millis(1)).min(left)
+            }
+        };
+        let lock = &mut self.locks[at];
+        loop {
+            let outcome = lock.acquire(key, ask).await;
+            let over = ask.wait.is_none() || Instant::now() >= until;
+            if over || !matches!(outcome, Outcome::Denied) {
+                lock.end_wait(key, matches!(outcome, Outcome::Done(_)))
+                    .await;
+                return outcome;
+            }
+            lock.await_turn(key, left, until).await;
+        }
+    }
+
+    /// Sets the lease of what is held, whoever owns it by now.
+    async fn settle(&mut self, key: &str, taken: &[usize], lease: Duration) -> bool {
+        for &at in taken {
+            if self.locks[at].expire(key, lease).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The outcome of asking every sub-lock the same.
+    fn judge<T>(&self, tally: Tally, done: T) -> Outcome<T> {
+        if tally.yes >= self.needed() {
+            Outcome::Done(done)
+        } else if tally.yes + tally.unknown < self.needed() {
+            Outcome::Denied
+        } else {
+            tally.unclear()
+        }
+    }
+}
+
+impl Tally {
+    /// What was taken is given back; only a silent node may still keep its part.
+    fn refused<T>(self) -> Outcome<T> {
+        if self.unknown == 0 {
+            Outcome::Denied
+        } else {
+            self.unclear()
+        }
+    }
+
+    fn unclear<T>(self) -> Outcome<T> {
+        Outcome::Unknown(format!(
+            "{} nodes agreed, {} refused, {} silent",
+            self.yes, self.no, self.unknown
+        ))
+    }
+
+    /// Counts one answer; `false` when the client is dead.
+    fn count<T>(&mut self, outcome: &Outcome<T>) -> bool {
+        match outcome {
+            Outcome::Done(_) => self.yes += 1,
+            Outcome::Denied | Outcome::Failed(_) => self.no += 1,
+            Outcome::Unknown(_) => self.unknown += 1,
+            Outcome::Killed => return false,
+        }
+        true
+    }
+}
+
+impl Lock for RedissonMulti {
+    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        let deadline = Instant::now() + ask.wait.unwrap_or_default();
+        // While it waits it does not know yet when the lease will begin: twice the wait is enough.
+        let first = match (self.lease, ask.wait) {
+            (Some(_), Some(wait)) => 2 * wait.max(Duration::from_millis(1)),
+            (Some(_), None) | (None, _) => self.time_to_live,
+        };
+        for lock in &mut self.locks {
+            lock.set_lease(first);
+        }
+        loop {
+            match self.pass(key, ask, deadline).await {
+                Pass::Killed => return Outcome::Killed,
+                Pass::Taken(taken) => {
+                    if let Some(lease) = self.lease
+                        && !self.settle(key, &taken, lease).await
+                    {
+                        return Outcome::Killed;
+                    }
+                    return Outcome::Done(Grant::of(self.time_to_live));
+                }
+                Pass::Refused(tally) => {
+                    let again = self.share == Share::All && Instant::now() < deadline;
+                    if !again {
+                        return tally.refused();
+                    }
+                }
+            }
+        }
+    }
+
+    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        let mut tally = Tally::default();
+        for lock in &mut self.locks {
+            lock.set_lease(self.time_to_live);
+            if !tally.count(&lock.renew(key, ask).await) {
+                return Outcome::Killed;
+            }
+        }
+        self.judge(tally, Grant::of(self.time_to_live))
+    }
+
+    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        let mut tally = Tally::default();
+        for lock in &mut self.locks {
+            if !tally.count(&lock.release(key, ask).await) {
+                return Outcome::Killed;
+            }
+        }
+        self.judge(tally, Released::default())
+    }
+}
