@@ -10,7 +10,7 @@
 //! known only of locks that promise to be reentrant.
 
 use crate::digest::{Digest, LostNote};
-use crate::history::Nanos;
+use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::lease::{Drift, Lease};
@@ -95,7 +95,8 @@ struct Owner {
     left: Option<usize>,
     /// That no release of it can have had an effect: the service must still keep it.
     is_kept: bool,
-    /// An indeterminate acquire that nothing has proved.
+    /// The indeterminate acquire that a proof proves: of several the one that claims least, for
+    /// nobody can tell which of them took effect.
     phantom: Option<usize>,
     token_last: Option<u64>,
 }
@@ -173,7 +174,9 @@ impl Builder<'_> {
                 // It may have been a reentrant grant, which extends the lease.
                 self.holds[open].lease.ceiling = Nanos::MAX;
             }
-            owner.phantom = Some(self.begin(id, operation, Nanos::MAX, Lease::UNPROVED));
+            let phantom = self.begin(id, operation, Nanos::MAX, Lease::UNPROVED);
+            let least = owner.phantom.into_iter().chain([phantom]);
+            owner.phantom = least.min_by_key(|&position| self.claims(position));
             return;
         };
         owner.token_last = owner.token_last.max(operation.token);
@@ -189,14 +192,14 @@ impl Builder<'_> {
 
     /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
     /// lost, has given up the hold before.
-    fn give_up(&mut self, owner: &mut Owner, acquire: &Operation) {
+    fn give_up(&mut self, owner: &mut Owner, anew: &Operation) {
         let Some(open) = owner.open else {
             return;
         };
         let hold = &mut self.holds[open];
-        let asked = acquire.answered().unwrap_or(acquire.invoked);
-        if asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != acquire.mode {
-            hold.core.end = hold.core.end.min(acquire.invoked);
+        let asked = anew.answered().unwrap_or(anew.invoked);
+        if asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != anew.mode {
+            hold.core.end = hold.core.end.min(anew.invoked);
             owner.open = None;
         }
     }
@@ -224,6 +227,10 @@ impl Builder<'_> {
     }
 
     fn renew(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
+        // After the lease it may be the hold of an indeterminate acquire that was renewed.
+        if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
+            self.give_up(owner, operation);
+        }
         let Some(position) = owner
             .open
             .or_else(|| self.racing_its_release(*owner, operation))
@@ -264,6 +271,17 @@ impl Builder<'_> {
             .filter(|&left| renewal.invoked < self.holds[left].core.end)
     }
 
+    /// How much an indeterminate acquire would hold if it were proved, and how long at the least.
+    fn claims(&self, position: usize) -> (bool, u32, Nanos) {
+        let hold = &self.holds[position];
+        let length = self.asked_for(position).unwrap_or(Nanos::MAX);
+        (
+            hold.mode == Mode::Write,
+            hold.permits,
+            hold.hull.start + length,
+        )
+    }
+
     /// The lease that the acquire of a hold asked for, or got.
     fn asked_for(&self, position: usize) -> Option<Nanos> {
         self.digest.operation(self.holds[position].acquire).lease
@@ -295,8 +313,16 @@ impl Builder<'_> {
         if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
             (owner.left, operation.outcome, operation.answered())
         {
-            let hull = &mut self.holds[left].hull;
-            hull.end = hull.end.min(answered);
+            let hold = &mut self.holds[left];
+            // It may still hold some of its permits.
+            let ends = if operation.outcome == Outcome::Ok {
+                operation.permits >= hold.permits
+            } else {
+                operation.permits <= hold.permits
+            };
+            if ends {
+                hold.hull.end = hold.hull.end.min(answered);
+            }
         }
     }
 
@@ -352,10 +378,12 @@ fn excuse(hold: &mut Hold, release: &Operation, digest: &Digest) {
     }
 }
 
-/// Notes that a release of a hold, sent after its grant, was denied.
+/// Notes that a release of a hold, sent after its grant, was denied. Of more permits than it has, a
+/// release is denied with reason.
 fn deny_release(hold: &mut Hold, id: OpId, release: &Operation) {
     if let (Outcome::NotOwner, Some(answered)) = (release.outcome, release.answered())
         && release.invoked > hold.core.start
+        && release.permits <= hold.permits
     {
         deny(hold, id, answered);
     }

@@ -90,7 +90,20 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
 /// lasted (from the proof on, where it has one), its release.
 pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
     let last = hold.release.or(hold.denial);
-    let next = |id: &OpId| last.is_none_or(|last| *id <= last);
+    // What proves a later hold of the same owner, and all that follows, belongs to that one.
+    let later = |other: &&Hold| (other.key, other.owner) == (hold.key, hold.owner);
+    let proofs = case
+        .holds
+        .iter()
+        .filter(later)
+        .filter_map(|other| other.proof);
+    let next_proof = proofs
+        .filter(|&proof| proof > hold.proof.unwrap_or(hold.acquire))
+        .min();
+    let next = |id: &OpId| {
+        last.is_none_or(|last| *id <= last)
+            && (last.is_some() || next_proof.is_none_or(|proof| *id < proof))
+    };
     (hold.acquire.0..)
         .map(OpId)
         .zip(&case.digest.operations[hold.acquire.0 as usize..])

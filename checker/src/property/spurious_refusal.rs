@@ -184,24 +184,22 @@ fn loans(case: &Case, holds: &[Hold], traffic: &Traffic) -> Vec<Loan> {
         })
         .collect();
     let reentries = reentries(case, holds, traffic);
-    let releases = if reentries.is_empty() {
-        HashMap::new()
-    } else {
-        releases(case, traffic)
-    };
-    for (at, entries) in reentries {
+    for (&at, entries) in &reentries {
         let loan = &mut loans[at];
-        for &id in &entries {
+        for &id in entries {
             let entry = case.digest.operation(id);
             loan.permits += u64::from(entry.permits);
             loan.shared &= entry.mode == Mode::Read;
             loan.interval.start = loan.interval.start.min(entry.invoked);
         }
-        // Later renewals are not counted to such a hold, so its ceiling does not bind.
-        let own = releases
-            .get(&holds[at].owner)
-            .map_or(&[][..], Vec::as_slice);
-        loan.interval.end = last_release(&holds[at], entries.len(), own);
+    }
+    let last_releases = last_releases(case, holds, &reentries, traffic);
+    for (hold, loan) in holds.iter().zip(&mut loans) {
+        if let Some(last) = last_releases.get(&hold.owner) {
+            // Later renewals are not counted to such a hold, so its ceiling does not bind.
+            let next = last.partition_point(|&release| release < hold.core.end);
+            loan.interval.end = last.get(next).copied().unwrap_or(Nanos::MAX);
+        }
     }
     loans
 }
@@ -239,25 +237,42 @@ fn reentries(case: &Case, holds: &[Hold], traffic: &Traffic) -> HashMap<usize, V
     entries
 }
 
-/// The releases of each owner that took effect, by sending: sent and answered.
-fn releases(case: &Case, traffic: &Traffic) -> HashMap<OwnerId, Vec<Interval>> {
-    let mut by_owner: HashMap<OwnerId, Vec<Interval>> = HashMap::new();
+/// When each owner that entered again had certainly given back all that it may have entered: the
+/// answers of those releases up to which there were as many as acquires, the indeterminate ones
+/// included. Each release before is a partial one, after which it may enter once more.
+fn last_releases(
+    case: &Case,
+    holds: &[Hold],
+    reentries: &HashMap<usize, Vec<OpId>>,
+    traffic: &Traffic,
+) -> HashMap<OwnerId, Vec<Nanos>> {
+    let reentrant = reentries
+        .keys()
+        .map(|&at| (holds[at].owner, (vec![], vec![])));
+    let mut by_owner: HashMap<OwnerId, (Vec<Nanos>, Vec<Nanos>)> = reentrant.collect();
+    for (at, hold) in holds.iter().enumerate() {
+        if let Some((acquires, _)) = by_owner.get_mut(&hold.owner) {
+            let further = reentries.get(&at).into_iter().flatten();
+            let all = [hold.acquire].into_iter().chain(further.copied());
+            acquires.extend(all.map(|id| case.digest.operation(id).invoked));
+        }
+    }
     for release in traffic.released.iter().map(|&id| case.digest.operation(id)) {
-        let own = by_owner.entry(release.owner).or_default();
-        own.extend(under_way(release));
+        if let Some((_, releases)) = by_owner.get_mut(&release.owner) {
+            releases.extend(release.answered());
+        }
     }
-    for own in by_owner.values_mut() {
-        own.sort_unstable_by_key(|release| release.start);
+    let mut last = HashMap::new();
+    for (owner, (mut acquires, mut releases)) in by_owner {
+        acquires.sort_unstable();
+        releases.sort_unstable();
+        let all = |&(before, time): &(usize, Nanos)| {
+            before >= acquires.partition_point(|&acquire| acquire <= time)
+        };
+        let counted = (1..).zip(releases).filter(all);
+        last.insert(owner, counted.map(|(_, time)| time).collect());
     }
-    by_owner
-}
-
-/// When a hold that was entered `further` times more was released as often; never, if it was not.
-fn last_release(hold: &Hold, further: usize, own: &[Interval]) -> Nanos {
-    let first = own.partition_point(|release| release.start < hold.core.end);
-    let all = own[first..].get(..=further);
-    let last = all.and_then(|all| all.iter().map(|release| release.end).max());
-    last.unwrap_or(Nanos::MAX)
+    last
 }
 
 /// Who stood in the queue of each fair lock: the acquire, where it is known, and since when.

@@ -126,3 +126,10 @@ fn without_an_answered_renewal_or_release_the_property_has_no_matter() {
         "asked for by name it answers"
     );
 }
+
+#[test]
+fn who_gives_back_more_permits_than_it_has_is_denied_with_reason() {
+    let text = "a acquire 0..10 ok permits 1\n a release 20..30 not-owner permits 2";
+    assert_eq!(judged(text).1, 0);
+    assert_eq!(judged(&text.replace("permits 2", "permits 1")).1, 1);
+}

@@ -281,3 +281,30 @@ fn many_violations_are_all_counted_and_the_first_are_told() {
     assert_eq!(judgement.count, 19 * 20 / 2);
     assert_eq!(judgement.witnesses.len(), exact().witnesses_max);
 }
+
+#[test]
+fn of_two_indeterminate_acquires_a_renewal_proves_the_one_that_claims_least() {
+    let text = |second: &str| {
+        format!(
+            "a acquire 0..10 info mode read
+             a acquire 20..30 info {second}
+             a renew 40..50 ok
+             b acquire 60..70 ok mode read"
+        )
+    };
+    assert_eq!(verdict(Property::MutualExclusion, &text("")).1, 0);
+    let lone = text("").replace("a acquire 0..10 info mode read", "");
+    assert_eq!(verdict(Property::MutualExclusion, &lone).1, 1);
+}
+
+#[test]
+fn a_renewal_after_the_lease_may_be_of_the_hold_of_an_indeterminate_acquire() {
+    let text = "a acquire 0..1 ok lease 10
+                a acquire 5..6 info lease 10
+                b acquire 13..14 ok
+                b release 20..21 ok
+                a renew 30..31 ok lease 10";
+    assert_eq!(verdict(Property::MutualExclusion, text).1, 0);
+    let held_on = text.replace("a acquire 5..6 info lease 10", "");
+    assert_eq!(verdict(Property::MutualExclusion, &held_on).1, 1);
+}

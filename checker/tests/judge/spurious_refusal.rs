@@ -173,3 +173,21 @@ fn without_a_refusal_the_property_has_no_matter() {
     assert!(!analysis.properties.contains_key(&Property::SpuriousRefusal));
     assert_eq!(judged(LEFT).0, Verdict::Unknown);
 }
+
+#[test]
+fn who_enters_again_after_a_partial_release_still_keeps_others_out() {
+    let text = "a acquire 0..10 ok
+                a acquire 20..30 ok
+                a release 40..50 ok
+                a acquire 60..70 ok
+                a release 80..90 ok
+                b acquire 100..110 refused
+                a release 120..130 ok";
+    assert_eq!(
+        judged(text).1,
+        0,
+        "a had entered three times and left twice"
+    );
+    let left = format!("{text}\n c acquire 140..150 refused");
+    assert_eq!(judged(&left).1, 1);
+}

@@ -99,8 +99,10 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
     let mut kept = false;
     for (position, op) in own.iter().enumerate() {
         let (ok, unknown) = (op.end == End::Ok, op.end == End::Unknown);
-        if op.act == Act::Acquire
-            && (ok || unknown)
+        let anew = op.act == Act::Acquire && (ok || unknown);
+        // It may be the hold of an indeterminate acquire that is renewed.
+        let renewed = op.act == Act::Renew && ok && phantom.is_some();
+        if (anew || renewed)
             && open
             && let Some(last) = holds.last_mut()
         {
@@ -124,7 +126,12 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                 if open && let Some(last) = holds.last_mut() {
                     last.ceiling = None;
                 }
-                phantom = Some(op);
+                // Nobody can tell which of several took effect: the one that claims least.
+                let claims = |acquire: &&Op| {
+                    let lease = acquire.lease.unwrap_or(u64::MAX);
+                    (!acquire.read, acquire.inv.saturating_add(lease))
+                };
+                phantom = phantom.into_iter().chain([*op]).min_by_key(claims);
             }
             Act::Renew | Act::Release if !open && ok && phantom.is_some() => {
                 let acquire = phantom.take().expect("asked in the guard");
