@@ -1,0 +1,114 @@
+//! A simulated lock that keeps its promises is never accused; with one defect it is found out.
+//!
+//! - `world`, `service`, `client`, `plan`: the simulation, with clients that crash, answers that get
+//!   lost, leases, queues, reentry, readers, permits, and a resource that the lock guards;
+//! - `record`: what the clients saw, as events for the checker;
+//! - `truth`: whether a defect could be seen at all, from what the clients saw.
+//!
+//! Every failure names its seed; equal seeds give equal runs.
+
+mod client;
+mod plan;
+mod record;
+mod service;
+mod truth;
+mod world;
+
+use std::collections::BTreeMap;
+
+use lockstorm_checker::{Analysis, Options, Property, Verdict, check};
+
+use crate::plan::Defect;
+use crate::world::{Run, run};
+
+/// Runs of each kind: 300, or as many as `LOCKSTORM_ROUNDS` says.
+fn rounds() -> u64 {
+    let named = std::env::var("LOCKSTORM_ROUNDS").ok();
+    named.map_or(300, |rounds| {
+        rounds.parse().expect("LOCKSTORM_ROUNDS is a number")
+    })
+}
+
+/// Judges a run, each property by name.
+fn judge(run: &Run) -> Analysis {
+    let options = Options {
+        only: Some(Property::ALL.into()),
+        ..Options::default()
+    };
+    check(&run.record.history(run.plan.lock), &options)
+}
+
+fn violated(analysis: &Analysis) -> Vec<Property> {
+    let properties = analysis.properties.iter();
+    properties
+        .filter(|(_, judgement)| judgement.verdict == Verdict::Violated)
+        .map(|(&property, _)| property)
+        .collect()
+}
+
+/// The first claim of a property, for the message of a failure.
+fn claim(analysis: &Analysis, property: Property) -> String {
+    let witness = analysis.properties[&property].witnesses.first();
+    witness.map_or(String::new(), |witness| witness.claim.clone())
+}
+
+/// Everything that a run is accused of. Who goes on after its lease is at fault itself.
+fn accused(run: &Run, analysis: &Analysis) -> Vec<Property> {
+    let mut properties = violated(analysis);
+    properties.retain(|&property| !(run.plan.sloppy && property == Property::LeaseOverrun));
+    properties
+}
+
+#[test]
+fn a_service_that_keeps_its_promises_is_never_accused() {
+    let mut valid: BTreeMap<Property, u64> = BTreeMap::new();
+    for seed in 0..rounds() {
+        let run = run(seed, None);
+        let analysis = judge(&run);
+        if let [property, ..] = accused(&run, &analysis)[..] {
+            let claim = claim(&analysis, property);
+            panic!(
+                "seed {seed}: {property}: {claim} {:?}\n{}",
+                run.plan,
+                run.lines()
+            );
+        }
+        for (&property, judgement) in &analysis.properties {
+            *valid.entry(property).or_default() += u64::from(judgement.verdict == Verdict::Valid);
+        }
+    }
+    println!("{} runs; valid: {valid:?}", rounds());
+    let often = |property: Property| valid.get(&property).copied().unwrap_or(0) > rounds() / 5;
+    assert!(
+        often(Property::MutualExclusion) && often(Property::LostLock) && often(Property::Liveness)
+    );
+}
+
+#[test]
+fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
+    let runs = (rounds() / 3).max(10);
+    for defect in Defect::ALL {
+        let (mut struck, mut seen, mut found) = (0, 0, 0);
+        for seed in 0..runs {
+            let run = run(seed, Some(defect));
+            let analysis = judge(&run);
+            let accused = accused(&run, &analysis);
+            let expected = truth::observable(&run);
+            struck += u64::from(run.struck.is_some());
+            seen += u64::from(!expected.is_empty());
+            found += u64::from(!accused.is_empty());
+            let label = format!("{defect:?}, seed {seed}: {accused:?}");
+            assert!(
+                run.struck.is_some() || accused.is_empty(),
+                "{label}\n{}",
+                run.lines()
+            );
+            for property in expected {
+                let hit = accused.contains(&property);
+                assert!(hit, "{label} without {property}\n{}", run.lines());
+            }
+        }
+        println!("{defect:?}: {struck} injected, {seen} certainly to be seen, {found} accused");
+        assert!(struck > runs / 20, "{defect:?} struck {struck} times");
+    }
+}
