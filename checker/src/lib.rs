@@ -24,11 +24,6 @@ mod holds;
 mod interval;
 mod lease;
 mod ledger;
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "the engines that take the calls follow"
-)]
 mod model;
 pub mod names;
 mod operation;

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use crate::history::{Header, Nanos};
 use crate::lease::Drift;
+use crate::model::ModelName;
 use crate::verdict::Property;
 
 /// How a history is judged. The default judges all that it has matter for.
@@ -19,6 +21,10 @@ pub struct Options {
     pub liveness_bound: Option<Nanos>,
     /// How long a stretch without a grant may be; absent means what the header says, if anything.
     pub availability_gap_max: Option<Nanos>,
+    /// The model that the property `model` judges by; absent means that it is not judged.
+    pub model: Option<ModelName>,
+    /// How long the search for an order that the model allows may take in all.
+    pub budget: Duration,
     /// How many violations of each property are explained; all are counted.
     pub witnesses_max: usize,
     /// How many threads judge; absent means as many as the machine has, where the history is long
@@ -29,6 +35,8 @@ pub struct Options {
 /// A lock that cannot be had for so long, though it is free, is stuck in anybody's eyes: it is
 /// five times the lease that lock libraries propose for short work.
 const LIVENESS_BOUND: Nanos = Nanos::from_millis(10_000);
+/// A search that is not over after a minute will hardly be over after an hour: it is exponential.
+const BUDGET: Duration = Duration::from_secs(60);
 /// A reader follows a handful of stories; the count tells of the others.
 const WITNESSES_MAX: usize = 5;
 
@@ -43,6 +51,8 @@ impl Default for Options {
             drift: None,
             liveness_bound: None,
             availability_gap_max: None,
+            model: None,
+            budget: BUDGET,
             witnesses_max: WITNESSES_MAX,
             threads: None,
         }

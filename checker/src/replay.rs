@@ -64,7 +64,8 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             | Property::GuardedResource
             | Property::SpuriousRefusal
             | Property::Liveness
-            | Property::Availability => account.until(account.alive),
+            | Property::Availability
+            | Property::Model => account.until(account.alive),
         });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))

@@ -63,11 +63,13 @@ pub enum Property {
     Liveness,
     /// Nobody was granted a lock that was wanted and free, for longer than a bound.
     Availability,
+    /// No order of the operations is one that the chosen model allows.
+    Model,
 }
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
@@ -77,6 +79,7 @@ impl Property {
         Self::SpuriousRefusal,
         Self::Liveness,
         Self::Availability,
+        Self::Model,
     ];
 
     /// Whether a violation does harm by itself. The others make people wait, and no more.
@@ -87,7 +90,8 @@ impl Property {
             | Self::LeaseOverrun
             | Self::Fencing
             | Self::Ownership
-            | Self::GuardedResource => true,
+            | Self::GuardedResource
+            | Self::Model => true,
             Self::SpuriousRefusal | Self::Liveness | Self::Availability => false,
         }
     }
@@ -104,6 +108,7 @@ impl Property {
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",
             Self::Availability => "availability",
+            Self::Model => "model",
         }
     }
 }

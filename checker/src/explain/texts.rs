@@ -17,6 +17,7 @@ impl Property {
             Self::Availability => {
                 "nobody gets a lock that is wanted and free, for longer than a bound"
             }
+            Self::Model => "no order of the operations is one that the chosen model allows",
         }
     }
 
@@ -32,6 +33,7 @@ impl Property {
             Self::SpuriousRefusal => "refused though free",
             Self::Liveness => "cannot be had",
             Self::Availability => "no grant",
+            Self::Model => "in no order",
         }
     }
 
@@ -47,6 +49,7 @@ impl Property {
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
             Self::Liveness => include_str!("liveness.txt"),
             Self::Availability => include_str!("availability.txt"),
+            Self::Model => include_str!("model.txt"),
         }
     }
 }

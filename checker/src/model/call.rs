@@ -1,4 +1,4 @@
-//! What the engines take: the calls of one lock, or of one guarded resource, in order of invocation.
+//! What the engines take: the calls of one lock or guarded resource, in order of invocation.
 //!
 //! ```text
 //! a acquire |--------|                      returned: it took effect in between

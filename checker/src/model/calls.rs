@@ -22,12 +22,13 @@ pub(crate) struct Partition {
     pub(crate) calls: Vec<Call>,
 }
 
-/// The calls of a history that a model speaks of, lock by lock.
+/// The calls that a model speaks of among these operations, lock by lock.
 ///
 /// # Errors
-/// When the history asks for what the model does not know.
+/// When they ask for what the model does not know.
 pub(crate) fn partitions(
     digest: &Digest,
+    operations: impl Iterator<Item = OpId>,
     model: ModelName,
     drift: Drift,
     values: &mut Values,
@@ -37,8 +38,7 @@ pub(crate) fn partitions(
         let detail = digest.detail(operation);
         (operation.key, detail.and_then(|detail| detail.resource))
     };
-    let mut ids: Vec<OpId> = (0..digest.operations.len() as u32)
-        .map(OpId)
+    let mut ids: Vec<OpId> = operations
         .filter(|&id| speaks_of(model, digest.operation(id)))
         .collect();
     // Nearly sorted by nature, which the standard stable sort turns to account.

@@ -3,14 +3,26 @@
 //! For: the sequential specifications that a history can be judged by, one file each, and the calls
 //! that they speak of. Not for: searching for an order of the calls, which the engines do.
 
+mod append;
 mod call;
 mod calls;
+mod exclusive;
 mod fit;
+mod mutex;
 mod name;
+mod read_write;
+mod reason;
+mod register;
+mod rules;
+mod semaphore;
+mod specification;
 mod values;
 
-pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
+pub(crate) use call::{Call, CallId, Datum, Reply, Request};
 pub(crate) use calls::{Partition, partitions};
-pub(crate) use fit::{Unfit, fits};
+pub(crate) use fit::fits;
 pub use name::{ModelName, UnknownModel};
+pub(crate) use reason::Reason;
+pub(crate) use rules::{Model, Shelf};
+pub(crate) use specification::Specification;
 pub(crate) use values::Values;

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_model_is_read_back_from_its_own_name() {
-        let named = ["semaphore:2", "reentrant:3"].map(|text| text.parse::<ModelName>());
+        let named = ["semaphore:2", "reentrant:3"].map(str::parse::<ModelName>);
         let named = named.into_iter().map(|model| model.expect("it is a model"));
         for model in ModelName::ALL.into_iter().chain(named) {
             let back: ModelName = model.to_string().parse().expect("its own name");

@@ -6,6 +6,7 @@ mod guarded_resource;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;
+mod model;
 mod mutual_exclusion;
 mod ownership;
 mod rule;
@@ -28,5 +29,6 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Availability => &availability::Availability,
         Property::Liveness => &liveness::Liveness,
+        Property::Model => &model::Linearizability,
     }
 }

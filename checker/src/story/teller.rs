@@ -67,6 +67,11 @@ pub(crate) struct Teller<'a> {
     pub(super) drafts: Vec<Draft>,
 }
 impl Teller<'_> {
+    /// What the story is about.
+    pub(crate) fn finding(&self) -> &Finding {
+        self.finding
+    }
+
     pub(super) fn push(
         &mut self,
         time: Nanos,

@@ -14,6 +14,7 @@ mod guarded_resource;
 mod lease_overrun;
 mod liveness;
 mod lost_lock;
+mod model;
 mod mutual_exclusion;
 mod ownership;
 mod spurious_refusal;

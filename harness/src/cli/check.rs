@@ -7,9 +7,10 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{
-    Analysis, Digest, DigestBuilder, Options, Property, Verdict, check_digest,
+    Analysis, Digest, DigestBuilder, ModelName, Options, Property, Verdict, check_digest,
 };
 use lockstorm_reports::{Record, read_record};
+use lockstorm_scenarios::Span;
 use serde_json::json;
 
 use super::exit::ExitCode;
@@ -28,6 +29,12 @@ pub struct CheckArgs {
     /// What the files are written in, where their content does not tell it.
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<Format>,
+    /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
+    #[arg(long, value_name = "NAME[:PARAM]")]
+    pub model: Option<ModelName>,
+    /// How long the search for an order that the model allows may take for each file.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub budget: Span,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: CheckFormat,
@@ -56,6 +63,8 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let only = (!args.only.is_empty()).then(|| args.only.iter().copied().collect::<BTreeSet<_>>());
     let options = Options {
         only,
+        model: args.model,
+        budget: args.budget.0,
         ..Options::default()
     };
     let mut worst = ExitCode::AsExpected;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
-use lockstorm_checker::Property;
 use lockstorm_checker::history::Format;
+use lockstorm_checker::{ModelName, Property};
 use lockstorm_scenarios::{LockKind, TopologyKind};
 
 use super::exit::ExitCode;
@@ -31,6 +31,8 @@ pub enum What {
     Faults,
     /// What is judged.
     Properties,
+    /// What a history can be judged by with `check --model`.
+    Models,
     /// The shapes of deployment.
     Topologies,
     /// The formats in which a history may come.
@@ -53,6 +55,10 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
         What::Properties => Property::ALL
             .into_iter()
             .map(|property| (property.name().to_owned(), property.summary().to_owned()))
+            .collect(),
+        What::Models => ModelName::ALL
+            .into_iter()
+            .map(|model| (model.usage().to_owned(), model.summary().to_owned()))
             .collect(),
         What::Topologies => TopologyKind::ALL
             .into_iter()

@@ -1,0 +1,78 @@
+//! Whether the calls of one lock are linearizable.
+
+use super::budget::{Budget, Exhausted};
+use super::frontier::{Frontier, Stop};
+use crate::model::{Call, CallId, Model, Reason, Specification};
+
+/// The answer for one lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// There is an order in which all calls are allowed.
+    Legal,
+    /// There is none.
+    Illegal {
+        /// The call that cannot have returned.
+        due: CallId,
+        /// So many calls, in order of invocation, are enough to see it.
+        taken: u32,
+        /// Why it cannot, in some of the orders that the others allow.
+        reasons: Vec<Reason>,
+    },
+    /// The budget did not suffice.
+    Unknown {
+        /// Which.
+        exhausted: Exhausted,
+        /// How many calls were decided, all possible.
+        decided: u64,
+    },
+}
+
+/// Decides by the fastest engine that is exact for these calls; tells which.
+pub(crate) fn decide(
+    specification: &Specification,
+    calls: &[Call],
+    budget: &Budget,
+) -> (Decision, &'static str) {
+    (search(specification, calls.iter(), budget), "frontier")
+}
+
+/// Decides by the frontier.
+pub(crate) fn search<'a>(
+    specification: &Specification,
+    calls: impl Iterator<Item = &'a Call>,
+    budget: &Budget,
+) -> Decision {
+    match specification {
+        Specification::Mutex(model) => run(model, calls, budget),
+        Specification::Exclusive(model) => run(model, calls, budget),
+        Specification::Semaphore(model) => run(model, calls, budget),
+        Specification::ReadWrite(model) => run(model, calls, budget),
+        Specification::Register(model) => run(model, calls, budget),
+        Specification::Append(model) => run(model, calls, budget),
+    }
+}
+
+fn run<'a, M: Model>(
+    model: &M,
+    mut calls: impl Iterator<Item = &'a Call>,
+    budget: &Budget,
+) -> Decision {
+    let mut frontier = Frontier::new(model, *budget);
+    let taken = calls.try_for_each(|call| frontier.take(call));
+    match taken.and_then(|()| frontier.finish()) {
+        Ok(()) => Decision::Legal,
+        Err(Stop::Impossible {
+            due,
+            taken,
+            reasons,
+        }) => Decision::Illegal {
+            due,
+            taken,
+            reasons,
+        },
+        Err(Stop::Exhausted(exhausted)) => Decision::Unknown {
+            exhausted,
+            decided: frontier.decided(),
+        },
+    }
+}

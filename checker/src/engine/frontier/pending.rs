@@ -1,0 +1,166 @@
+//! The calls that are under way, in numbered slots, and the index by what they wait for.
+
+use super::bits::Bits;
+use super::hasher::FastMap;
+use crate::model::{Call, CallId, Shelf};
+
+/// A call in its slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) call: Call,
+    pub(super) id: CallId,
+    /// The slot of the call that must have taken effect before.
+    pub(super) after: Option<u32>,
+    shelves: [Shelf; 2],
+}
+
+/// All calls under way.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    slots: Vec<Option<Slot>>,
+    unused: Vec<u32>,
+    /// Calls that return.
+    pub(super) required: Bits,
+    /// Calls that wait for another to take effect.
+    waiting: Bits,
+    /// Calls that others wait for.
+    awaited: Bits,
+    any: Bits,
+    free: Bits,
+    held: Bits,
+    owners: FastMap<u32, Bits>,
+    values: FastMap<u32, Bits>,
+}
+
+impl Pending {
+    pub(super) fn slot(&self, at: usize) -> Option<&Slot> {
+        self.slots.get(at)?.as_ref()
+    }
+
+    /// The slot of a call that is still under way.
+    pub(super) fn find(&self, id: CallId) -> Option<u32> {
+        let is_it = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.id == id);
+        (0..)
+            .zip(&self.slots)
+            .find(|(_, slot)| is_it(slot))
+            .map(|(at, _)| at)
+    }
+
+    /// Whether others wait for the call to take effect.
+    pub(super) fn is_awaited(&self, at: usize) -> bool {
+        self.awaited.contains(at)
+    }
+
+    pub(super) fn add(
+        &mut self,
+        call: Call,
+        id: CallId,
+        after: Option<u32>,
+        shelves: [Shelf; 2],
+    ) -> usize {
+        let slot = Slot {
+            call,
+            id,
+            after,
+            shelves,
+        };
+        let at = self.unused.pop().map_or(self.slots.len(), |at| at as usize);
+        if at == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[at] = Some(slot);
+        if call.is_required() {
+            self.required.insert(at);
+        }
+        if let Some(after) = after {
+            self.waiting.insert(at);
+            self.awaited.insert(after as usize);
+        }
+        for place in shelves {
+            self.shelf(place).insert(at);
+        }
+        at
+    }
+
+    /// Frees the slot of a call that has taken effect in every configuration.
+    pub(super) fn remove(&mut self, at: usize) {
+        let Some(slot) = self.slots[at].take() else {
+            return;
+        };
+        self.unused.push(at as u32);
+        self.required.remove(at);
+        self.waiting.remove(at);
+        for place in slot.shelves {
+            self.shelf(place).remove(at);
+        }
+        self.sweep(slot.shelves);
+        if !self.awaited.contains(at) {
+            return;
+        }
+        self.awaited.remove(at);
+        let followers: Vec<usize> = self.waiting.iter().collect();
+        for follower in followers {
+            if let Some(slot) = &mut self.slots[follower]
+                && slot.after == Some(at as u32)
+            {
+                slot.after = None;
+                self.waiting.remove(follower);
+            }
+        }
+    }
+
+    /// Adds those of the shelf to `found`.
+    pub(super) fn collect(&self, place: Shelf, found: &mut Bits) {
+        let bits = match place {
+            Shelf::Any => Some(&self.any),
+            Shelf::Free => Some(&self.free),
+            Shelf::Held => Some(&self.held),
+            Shelf::Owner(owner) => self.owners.get(&owner),
+            Shelf::Value(value) => self.values.get(&value),
+        };
+        if let Some(bits) = bits {
+            found.add_all(bits);
+        }
+    }
+
+    /// Takes those away that wait for a call which is not among `done`.
+    pub(super) fn drop_waiting(&self, found: &mut Bits, done: &Bits) {
+        if !found.meets(&self.waiting) {
+            return;
+        }
+        if !done.meets(&self.awaited) {
+            found.remove_all(&self.waiting);
+            return;
+        }
+        for at in self.waiting.iter() {
+            let after = self.slot(at).and_then(|slot| slot.after);
+            if after.is_some_and(|after| !done.contains(after as usize)) {
+                found.remove(at);
+            }
+        }
+    }
+
+    fn shelf(&mut self, place: Shelf) -> &mut Bits {
+        match place {
+            Shelf::Any => &mut self.any,
+            Shelf::Free => &mut self.free,
+            Shelf::Held => &mut self.held,
+            Shelf::Owner(owner) => self.owners.entry(owner).or_default(),
+            Shelf::Value(value) => self.values.entry(value).or_default(),
+        }
+    }
+
+    /// Forgets empty shelves, so that the index does not grow with the history.
+    fn sweep(&mut self, shelves: [Shelf; 2]) {
+        for place in shelves {
+            let (map, key) = match place {
+                Shelf::Any | Shelf::Free | Shelf::Held => continue,
+                Shelf::Owner(owner) => (&mut self.owners, owner),
+                Shelf::Value(value) => (&mut self.values, value),
+            };
+            if map.get(&key).is_some_and(Bits::is_empty) {
+                map.remove(&key);
+            }
+        }
+    }
+}

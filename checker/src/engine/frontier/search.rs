@@ -1,0 +1,309 @@
+//! Takes calls and returns in order of time, and keeps what is possible.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::antichain::Antichain;
+use super::bits::Bits;
+use super::configuration::Configuration;
+use super::pending::Pending;
+use crate::engine::budget::{Budget, Exhausted};
+use crate::history::Nanos;
+use crate::model::{Call, CallId, Model, Reason, Shelf};
+
+/// Reasons told of one impossible return: the first configurations stand for the others.
+const REASONS_MAX: usize = 3;
+/// Returns and expansions between two looks at the clock: well below a millisecond.
+const STEPS_PER_LOOK: u32 = 256;
+
+/// Why a search ended before the history did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// No configuration allows the call to return.
+    Impossible {
+        /// The call.
+        due: CallId,
+        /// Calls taken up to then: the failing prefix.
+        taken: u32,
+        /// Why not, in the configurations that were left.
+        reasons: Vec<Reason>,
+    },
+    /// The budget is used up.
+    Exhausted(Exhausted),
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Exhausted(exhausted)
+    }
+}
+
+/// The possible configurations after the calls so far.
+pub(crate) struct Frontier<'a, M: Model> {
+    model: &'a M,
+    budget: Budget,
+    pending: Pending,
+    /// When calls return, each with its slot.
+    returns: BinaryHeap<Reverse<(Nanos, CallId, u32)>>,
+    configurations: Vec<Configuration<M::State>>,
+    /// Still to be expanded, and those in which the due call has taken effect.
+    open: Antichain<M::State>,
+    settled: Antichain<M::State>,
+    taken: u32,
+    decided: u64,
+    steps: u32,
+}
+
+impl<'a, M: Model> Frontier<'a, M> {
+    pub(crate) fn new(model: &'a M, budget: Budget) -> Self {
+        let first = Configuration {
+            done: Bits::default(),
+            state: model.initial(),
+        };
+        Self {
+            model,
+            budget,
+            pending: Pending::default(),
+            returns: BinaryHeap::new(),
+            configurations: vec![first],
+            open: Antichain::default(),
+            settled: Antichain::default(),
+            taken: 0,
+            decided: 0,
+            // A budget that is used up before the search began is noticed at once.
+            steps: STEPS_PER_LOOK - 1,
+        }
+    }
+
+    /// How many calls have returned so far, all possible.
+    pub(crate) fn decided(&self) -> u64 {
+        self.decided
+    }
+
+    /// Takes the next call, in order of invocation.
+    ///
+    /// # Errors
+    /// When a call that returned before cannot have done so, or the budget is used up.
+    pub(crate) fn take(&mut self, call: &Call) -> Result<(), Stop> {
+        // What returns at the very instant of the invocation is concurrent with the call.
+        while let Some(&Reverse((returned, id, slot))) = self.returns.peek()
+            && returned < call.invoked
+        {
+            self.returns.pop();
+            self.settle(id, slot as usize)?;
+        }
+        let id = CallId(self.taken);
+        self.taken += 1;
+        self.admit(id, call);
+        Ok(())
+    }
+
+    /// Lets all calls return that do.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub(crate) fn finish(&mut self) -> Result<(), Stop> {
+        while let Some(Reverse((_, id, slot))) = self.returns.pop() {
+            self.settle(id, slot as usize)?;
+        }
+        Ok(())
+    }
+
+    /// A call begins. In a configuration that it leaves as it is, it takes effect at once; where
+    /// that is so in all of them, it is over.
+    fn admit(&mut self, id: CallId, call: &Call) {
+        let after = call.after.and_then(|after| self.pending.find(after));
+        let idle = |configuration: &Configuration<M::State>| {
+            let waits = after.is_some_and(|after| !configuration.done.contains(after as usize));
+            !waits
+                && self
+                    .model
+                    .step(&configuration.state, call)
+                    .is_ok_and(|state| state == configuration.state)
+        };
+        if !call.is_required() {
+            let shelves = self.model.shelves(call);
+            self.pending.add(*call, id, after, shelves);
+            return;
+        }
+        let is_done: Vec<bool> = self.configurations.iter().map(idle).collect();
+        if is_done.iter().all(|&is_done| is_done) {
+            self.decided += 1;
+            return;
+        }
+        let slot = self.pending.add(*call, id, after, self.model.shelves(call));
+        for (configuration, is_done) in self.configurations.iter_mut().zip(is_done) {
+            if is_done {
+                configuration.done.insert(slot);
+            }
+        }
+        self.returns.push(Reverse((call.returned, id, slot as u32)));
+    }
+
+    /// A call returns: in every configuration it must have taken effect by now.
+    fn settle(&mut self, id: CallId, due: usize) -> Result<(), Stop> {
+        let Some(slot) = self.pending.slot(due).filter(|slot| slot.id == id) else {
+            // It was over before it returned.
+            return Ok(());
+        };
+        let call = slot.call;
+        self.look_at_the_clock()?;
+        let has_it = |configuration: &Configuration<M::State>| configuration.done.contains(due);
+        if !self.configurations.iter().all(has_it) {
+            self.expand(due)?;
+        }
+        if self.configurations.is_empty() {
+            return Err(self.impossible(id, &call));
+        }
+        self.retire();
+        Ok(())
+    }
+
+    /// Lets pending calls take effect, one after the other, until the due one has.
+    fn expand(&mut self, due: usize) -> Result<(), Stop> {
+        self.open.clear();
+        self.settled.clear();
+        let mut configurations = std::mem::take(&mut self.configurations);
+        for configuration in configurations.drain(..) {
+            let chain = if configuration.done.contains(due) {
+                &mut self.settled
+            } else {
+                &mut self.open
+            };
+            chain.insert(configuration, &self.pending.required);
+        }
+        let mut at = 0;
+        while at < self.open.len() {
+            if let Some(configuration) = self.open.get(at).cloned() {
+                self.advance(&configuration, due);
+                self.look_at_the_size(configuration.done.heap_bytes())?;
+                self.look_at_the_clock()?;
+            }
+            at += 1;
+        }
+        configurations.extend(self.settled.drain());
+        self.configurations = configurations;
+        Ok(())
+    }
+
+    /// Every configuration that one more call leads to.
+    fn advance(&mut self, from: &Configuration<M::State>, due: usize) {
+        let candidates = self.candidates(from);
+        for at in candidates.iter() {
+            let Some(slot) = self.pending.slot(at) else {
+                continue;
+            };
+            let Ok(state) = self.model.step(&from.state, &slot.call) else {
+                continue;
+            };
+            if state == from.state && !slot.call.is_required() {
+                continue;
+            }
+            let mut done = from.done.clone();
+            done.insert(at);
+            let mut next = Configuration { done, state };
+            let is_stuck = self.let_idle_calls_take_effect(&mut next);
+            if next.done.contains(due) {
+                self.settled.insert(next, &self.pending.required);
+            } else if !is_stuck {
+                self.open.insert(next, &self.pending.required);
+            }
+        }
+    }
+
+    /// The first reduction. Tells whether no other call can take effect any more.
+    fn let_idle_calls_take_effect(&self, configuration: &mut Configuration<M::State>) -> bool {
+        loop {
+            let mut candidates = self.candidates(configuration);
+            let mut is_again = false;
+            let mut idle = Bits::default();
+            for at in candidates.iter() {
+                let Some(slot) = self.pending.slot(at) else {
+                    continue;
+                };
+                let is_idle = slot.call.is_required()
+                    && self
+                        .model
+                        .step(&configuration.state, &slot.call)
+                        .is_ok_and(|state| state == configuration.state);
+                if is_idle {
+                    idle.insert(at);
+                    is_again |= self.pending.is_awaited(at);
+                }
+            }
+            configuration.done.add_all(&idle);
+            candidates.remove_all(&idle);
+            if !is_again {
+                return candidates.is_empty();
+            }
+        }
+    }
+
+    /// The calls that may take effect next.
+    fn candidates(&self, configuration: &Configuration<M::State>) -> Bits {
+        let mut found = Bits::default();
+        self.pending.collect(Shelf::Any, &mut found);
+        self.model.open(&configuration.state, &mut |shelf| {
+            self.pending.collect(shelf, &mut found);
+        });
+        found.remove_all(&configuration.done);
+        self.pending.drop_waiting(&mut found, &configuration.done);
+        found
+    }
+
+    /// Frees the slots of the calls that have taken effect in every configuration.
+    fn retire(&mut self) {
+        let Some((first, rest)) = self.configurations.split_first() else {
+            return;
+        };
+        let mut common = first.done.clone();
+        common.keep_all(&self.pending.required);
+        for configuration in rest {
+            common.keep_all(&configuration.done);
+        }
+        for configuration in &mut self.configurations {
+            configuration.done.remove_all(&common);
+        }
+        for at in common.iter() {
+            self.pending.remove(at);
+            self.decided += 1;
+        }
+    }
+
+    /// The end: why the call cannot have returned in any configuration that was left.
+    fn impossible(&self, due: CallId, call: &Call) -> Stop {
+        let mut reasons = Vec::new();
+        for at in 0..self.open.len() {
+            if let Some(configuration) = self.open.get(at)
+                && let Err(reason) = self.model.step(&configuration.state, call)
+                && !reasons.contains(&reason)
+            {
+                reasons.push(reason);
+            }
+            if reasons.len() == REASONS_MAX {
+                break;
+            }
+        }
+        Stop::Impossible {
+            due,
+            taken: self.taken,
+            reasons,
+        }
+    }
+
+    fn look_at_the_clock(&mut self) -> Result<(), Exhausted> {
+        self.steps += 1;
+        if self.steps < STEPS_PER_LOOK {
+            return Ok(());
+        }
+        self.steps = 0;
+        self.budget.check_time()
+    }
+
+    fn look_at_the_size(&self, heap_bytes: usize) -> Result<(), Exhausted> {
+        let configurations = self.open.len() + self.settled.len();
+        let each = Antichain::<M::State>::ENTRY_BYTES + heap_bytes;
+        self.budget
+            .check_size(configurations, configurations * each)
+    }
+}

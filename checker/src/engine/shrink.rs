@@ -1,0 +1,253 @@
+//! A failing prefix → a minimal set of operations that cannot have happened.
+//!
+//! To drop an operation is to know nothing of it: it may have taken effect at any time, or never.
+//! An operation can go if the others are impossible without that knowledge, and if without the
+//! operation nothing but the same return fails: so a read never becomes impossible only because its
+//! write was left out. What remains is minimal: drop any operation, and there is an order, or
+//! another operation that made sense makes none.
+//!
+//! A prefix may be a million calls long, so windows of growing length before the failing return
+//! are tried: the calls in them, and those before them that they build upon. A window will do if
+//! it fails by itself, and only because of the return at its end.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::budget::Budget;
+use super::decision::{Decision, search};
+use crate::history::Nanos;
+use crate::model::{Call, CallId, Datum, Reply, Request, Specification};
+use crate::operation::{OpId, OwnerId};
+
+/// Lengths of the windows, in calls. Most faults show in the first.
+const WINDOWS: [usize; 4] = [64, 256, 1024, 4096];
+/// Time for one window, and for one trial in it.
+const WINDOW_TIME: Duration = Duration::from_secs(2);
+const TRIAL_TIME: Duration = Duration::from_millis(200);
+
+/// The operations that show that `due` cannot have returned, in order of invocation.
+pub(crate) fn shrink(
+    specification: &Specification,
+    calls: &[Call],
+    due: CallId,
+    taken: u32,
+) -> Vec<OpId> {
+    let prefix = &calls[..taken as usize];
+    for length in WINDOWS {
+        let start = prefix.len().saturating_sub(length).min(due.0 as usize);
+        let window = Window::of(specification, prefix, start, due);
+        if let Some(operations) = window.minimal() {
+            return operations;
+        }
+        if start == 0 {
+            break;
+        }
+    }
+    distinct(prefix.iter())
+}
+
+fn distinct<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<OpId> {
+    let mut operations: Vec<OpId> = calls
+        .filter(|call| call.is_operation())
+        .map(|call| call.op)
+        .collect();
+    operations.sort_unstable();
+    operations
+}
+
+struct Window<'a> {
+    specification: &'a Specification,
+    calls: Vec<Call>,
+    due: OpId,
+}
+
+impl<'a> Window<'a> {
+    fn of(specification: &'a Specification, prefix: &[Call], start: usize, due: CallId) -> Self {
+        let chosen = foundation(prefix, start);
+        Self {
+            specification,
+            calls: select(prefix, chosen.into_iter()),
+            due: prefix[due.0 as usize].op,
+        }
+    }
+
+    /// The smallest set of operations of the window that fails; `None` if the window does not
+    /// fail, or fails for want of what was before it.
+    fn minimal(&self) -> Option<Vec<OpId>> {
+        let budget = Budget::of(WINDOW_TIME);
+        let nothing = HashSet::new();
+        if !self.fails_at_last(&nothing) || self.fails_knowing_all_but(&[self.due].into()) {
+            return None;
+        }
+        let mut left: Vec<OpId> = distinct(self.calls.iter());
+        left.retain(|&op| op != self.due);
+        let mut dropped = nothing;
+        let mut length = left.len().div_ceil(2);
+        while length > 0 && budget.check_time().is_ok() {
+            let mut kept = Vec::new();
+            for chunk in left.chunks(length) {
+                let before = dropped.clone();
+                dropped.extend(chunk);
+                if !self.fails_knowing_all_but(&dropped) || !self.fails_at_last(&dropped) {
+                    dropped = before;
+                    kept.extend_from_slice(chunk);
+                }
+            }
+            left = kept;
+            length = if length == 1 { 0 } else { length.div_ceil(2) };
+        }
+        left.push(self.due);
+        left.sort_unstable();
+        Some(left)
+    }
+
+    /// Whether the calls without these fail, and at the return that the whole window fails at.
+    fn fails_at_last(&self, dropped: &HashSet<OpId>) -> bool {
+        let left = (0..self.calls.len()).filter(|&at| !dropped.contains(&self.calls[at].op));
+        let calls = select(&self.calls, left);
+        match search(self.specification, calls.iter(), &Budget::of(TRIAL_TIME)) {
+            Decision::Illegal { due, .. } => calls[due.0 as usize].op == self.due,
+            Decision::Legal | Decision::Unknown { .. } => false,
+        }
+    }
+
+    fn fails_knowing_all_but(&self, dropped: &HashSet<OpId>) -> bool {
+        let calls: Vec<Call> = self
+            .calls
+            .iter()
+            .map(|&call| {
+                if dropped.contains(&call.op) {
+                    unknown(call)
+                } else {
+                    call
+                }
+            })
+            .collect();
+        let decision = search(self.specification, calls.iter(), &Budget::of(TRIAL_TIME));
+        matches!(decision, Decision::Illegal { .. })
+    }
+}
+
+/// Some of the calls, in their order.
+fn select(calls: &[Call], chosen: impl Iterator<Item = usize>) -> Vec<Call> {
+    let mut places = vec![None; calls.len()];
+    let mut selected: Vec<Call> = Vec::new();
+    for at in chosen {
+        let call = calls[at];
+        places[at] = Some(CallId(selected.len() as u32));
+        let after = call.after.and_then(|after| places[after.0 as usize]);
+        selected.push(Call { after, ..call });
+    }
+    selected
+}
+
+/// The same call, had it never been answered.
+pub(crate) fn unknown(call: Call) -> Call {
+    let request = match call.request {
+        Request::Acquire {
+            mode,
+            permits,
+            lease,
+            ..
+        } => Request::Acquire {
+            mode,
+            permits,
+            token: None,
+            lease,
+        },
+        Request::Renew { .. }
+        | Request::Release { .. }
+        | Request::Expire(_)
+        | Request::Read(_)
+        | Request::Write(_)
+        | Request::Cas { .. }
+        | Request::Append(_) => call.request,
+    };
+    Call {
+        returned: Nanos::MAX,
+        request,
+        ..call
+    }
+}
+
+/// The places of the calls from `start` on, and of those before them that they build upon: the
+/// last grant of each owner, the last write of each value, the grant with the greatest token, and
+/// the ends of their leases.
+fn foundation(prefix: &[Call], start: usize) -> Vec<usize> {
+    let mut chosen: HashSet<usize> = (start..prefix.len()).collect();
+    let mut owners: HashSet<OwnerId> = prefix[start..].iter().map(|call| call.owner).collect();
+    let mut values: HashSet<Datum> = prefix[start..].iter().filter_map(seen).collect();
+    let mut greatest = None;
+    for (at, call) in prefix[..start].iter().enumerate().rev() {
+        if call.returned >= prefix[start].invoked && call.is_operation() {
+            chosen.insert(at);
+        }
+        match (call.request, call.reply) {
+            (Request::Acquire { token, .. }, Reply::Done) => {
+                if owners.remove(&call.owner) {
+                    chosen.insert(at);
+                }
+                greatest = greatest.max(token.map(|token| (token, at)));
+            }
+            (Request::Write(value) | Request::Cas { new: value, .. }, Reply::Done) => {
+                if values.remove(&value) {
+                    chosen.insert(at);
+                    values.extend(seen(call));
+                }
+            }
+            (
+                Request::Acquire { .. }
+                | Request::Renew { .. }
+                | Request::Release { .. }
+                | Request::Expire(_)
+                | Request::Read(_)
+                | Request::Write(_)
+                | Request::Cas { .. }
+                | Request::Append(_),
+                _,
+            ) => {}
+        }
+    }
+    chosen.extend(greatest.map(|(_, at)| at));
+    let releases = prefix[..start].iter().enumerate().filter(|(_, call)| {
+        matches!(call.request, Request::Release { .. } | Request::Expire(_))
+            && call.reply == Reply::Done
+    });
+    // What was granted before the window is given back as well.
+    let last_grant: std::collections::HashMap<OwnerId, usize> = chosen
+        .iter()
+        .filter(|&&at| matches!(prefix[at].request, Request::Acquire { .. }))
+        .map(|&at| (prefix[at].owner, at))
+        .collect();
+    let ends: Vec<usize> = releases
+        .filter(|(at, call)| last_grant.get(&call.owner).is_some_and(|grant| grant < at))
+        .map(|(at, _)| at)
+        .collect();
+    chosen.extend(ends);
+    let mut chosen: Vec<usize> = chosen.into_iter().collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// The value that a call needs to find.
+fn seen(call: &Call) -> Option<Datum> {
+    match (call.request, call.reply) {
+        (Request::Read(value), _)
+        | (
+            Request::Cas {
+                expected: value, ..
+            },
+            Reply::Done,
+        ) => Some(value),
+        (
+            Request::Acquire { .. }
+            | Request::Renew { .. }
+            | Request::Release { .. }
+            | Request::Expire(_)
+            | Request::Write(_)
+            | Request::Cas { .. }
+            | Request::Append(_),
+            _,
+        ) => None,
+    }
+}

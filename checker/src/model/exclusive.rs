@@ -1,0 +1,194 @@
+//! `owner-aware`, `reentrant`, `fenced` and `reentrant-fenced`: one owner at a time.
+//!
+//! The four differ in two points only: whether the owner may enter again, and whether a grant's
+//! token says something. An expiry drops the hold, however often it was entered.
+
+use std::num::NonZeroU64;
+
+use super::call::{Call, LeaseId, Reply, Request};
+use super::reason::Reason;
+use super::rules::{Model, Shelf, denied, extended};
+use crate::operation::OwnerId;
+
+/// How a lock that one owner holds at a time behaves.
+#[derive(Clone, Copy)]
+pub(crate) struct Exclusive {
+    /// How often an owner may enter.
+    limit: u32,
+    is_fenced: bool,
+}
+
+/// Who holds, and the greatest token so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    hold: Option<Held>,
+    /// The greatest token that was granted; 0 if none is known, and without fencing.
+    token: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Held {
+    owner: OwnerId,
+    count: u32,
+    lease: LeaseId,
+    /// Whether the greatest token is that of this hold.
+    is_token_known: bool,
+}
+
+impl Exclusive {
+    pub(crate) const OWNER_AWARE: Self = Self {
+        limit: 1,
+        is_fenced: false,
+    };
+
+    pub(crate) const FENCED: Self = Self {
+        limit: 1,
+        is_fenced: true,
+    };
+
+    pub(crate) const REENTRANT_FENCED: Self = Self {
+        limit: u32::MAX,
+        is_fenced: true,
+    };
+
+    pub(crate) const fn reentrant(limit: u32) -> Self {
+        Self {
+            limit,
+            is_fenced: false,
+        }
+    }
+
+    fn acquire(
+        self,
+        state: State,
+        owner: OwnerId,
+        token: Option<NonZeroU64>,
+        lease: LeaseId,
+    ) -> Result<State, Reason> {
+        let token = token.map_or(0, NonZeroU64::get);
+        let token = if self.is_fenced { token } else { 0 };
+        let hold = match state.hold {
+            None => Held {
+                owner,
+                count: 1,
+                lease,
+                is_token_known: false,
+            },
+            Some(held) if held.owner != owner || self.limit == 1 => {
+                return Err(Reason::HeldBy(held.owner));
+            }
+            Some(held) if held.count >= self.limit => return Err(Reason::Limit(self.limit)),
+            Some(held) => Held {
+                count: held.count + 1,
+                lease: extended(held.lease, lease),
+                ..held
+            },
+        };
+        let last = state.token;
+        match token {
+            0 => Ok(State {
+                hold: Some(hold),
+                token: last,
+            }),
+            token if hold.is_token_known && token != last => {
+                Err(Reason::OtherToken { token, held: last })
+            }
+            token if !hold.is_token_known && token <= last => Err(Reason::Token { token, last }),
+            token => Ok(State {
+                hold: Some(Held {
+                    is_token_known: true,
+                    ..hold
+                }),
+                token,
+            }),
+        }
+    }
+}
+
+impl State {
+    fn held_by(self, owner: OwnerId) -> Result<Held, Reason> {
+        match self.hold {
+            None => Err(Reason::Free),
+            Some(held) if held.owner != owner => Err(Reason::HeldBy(held.owner)),
+            Some(held) => Ok(held),
+        }
+    }
+
+    fn with(self, hold: Option<Held>) -> Self {
+        Self { hold, ..self }
+    }
+}
+
+impl Model for Exclusive {
+    type State = State;
+
+    fn initial(&self) -> State {
+        State {
+            hold: None,
+            token: 0,
+        }
+    }
+
+    fn step(&self, state: &State, call: &Call) -> Result<State, Reason> {
+        match (call.request, call.reply) {
+            (Request::Acquire { token, lease, .. }, Reply::Done) => {
+                self.acquire(*state, call.owner, token, lease)
+            }
+            (Request::Acquire { .. }, Reply::Denied) => {
+                let allowed = self.acquire(*state, call.owner, None, LeaseId::NEVER);
+                denied(state, &allowed, Reason::Allowed)
+            }
+            (Request::Renew { .. } | Request::Release { .. }, Reply::Denied) => denied(
+                state,
+                &state.held_by(call.owner).map(|_| *state),
+                Reason::Owner,
+            ),
+            (Request::Renew { lease, .. }, Reply::Done) => {
+                let held = state.held_by(call.owner)?;
+                let lease = extended(held.lease, lease);
+                Ok(state.with(Some(Held { lease, ..held })))
+            }
+            (Request::Release { .. }, Reply::Done) => {
+                let held = state.held_by(call.owner)?;
+                let count = held.count - 1;
+                Ok(state.with((count > 0).then_some(Held { count, ..held })))
+            }
+            (Request::Expire(lease), _) => {
+                Ok(state.with(state.hold.filter(|held| held.lease != lease)))
+            }
+            (
+                Request::Read(_) | Request::Write(_) | Request::Cas { .. } | Request::Append(_),
+                _,
+            ) => Ok(*state),
+        }
+    }
+
+    fn shelves(&self, call: &Call) -> [Shelf; 2] {
+        let owner = Shelf::Owner(call.owner.0);
+        match (call.request, call.reply) {
+            (Request::Acquire { .. }, Reply::Done) if self.limit > 1 => [Shelf::Free, owner],
+            (Request::Acquire { .. }, Reply::Done) => Shelf::Free.only(),
+            (Request::Acquire { .. }, Reply::Denied) => Shelf::Held.only(),
+            (Request::Renew { .. } | Request::Release { .. }, Reply::Done) => owner.only(),
+            (Request::Renew { .. } | Request::Release { .. }, Reply::Denied)
+            | (
+                Request::Expire(_)
+                | Request::Read(_)
+                | Request::Write(_)
+                | Request::Cas { .. }
+                | Request::Append(_),
+                _,
+            ) => Shelf::Any.only(),
+        }
+    }
+
+    fn open(&self, state: &State, visit: &mut impl FnMut(Shelf)) {
+        match state.hold {
+            None => visit(Shelf::Free),
+            Some(held) => {
+                visit(Shelf::Held);
+                visit(Shelf::Owner(held.owner.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Model: the history is linearizable for the chosen model.
+//!
+//! ```text
+//! a   |--granted--|                       in every order a is before b, and has not released:
+//! b                  |--granted--|        the model allows no such grant
+//! ```
+//!
+//! Each lock, or each guarded resource, is decided for itself: linearizability is local. An
+//! operation that may have taken effect later, or never, is tried at every place and left out.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::rule::Rule;
+use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::engine::budget::Budget;
+use crate::engine::decision::{Decision, decide, search};
+use crate::engine::shrink::{shrink, unknown};
+use crate::interval::Interval;
+use crate::model::{
+    Call, ModelName, Partition, Reason, Reply, Request, Specification, Values, fits, partitions,
+};
+use crate::operation::{Action, OpId, OwnerId};
+use crate::story::Teller;
+use crate::text;
+use crate::vacuity;
+use crate::verdict::Property;
+
+/// A claim is one sentence: it is not worth a long search.
+const EXPLAIN_TIME: Duration = Duration::from_secs(1);
+/// Operations told in one story: more than a reader follows at once.
+const STORY_MAX: usize = 40;
+
+/// The rule of this property.
+pub(super) struct Linearizability;
+
+impl Rule for Linearizability {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, _: Interval) -> String {
+        impossible(case, finding)
+    }
+
+    fn tell(&self, teller: &mut Teller, _: Interval) {
+        let operations = teller.finding().operations.clone();
+        let skipped = operations.len().saturating_sub(STORY_MAX);
+        for id in operations.into_iter().skip(skipped) {
+            teller.deed(id);
+        }
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay(case, finding).is_some()
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let mut ruling = Ruling {
+        engine: "frontier",
+        has_matter: case.options.model.is_some(),
+        count: 0,
+        findings: Vec::new(),
+        vacuous: None,
+    };
+    let Some(model) = case.options.model else {
+        ruling.vacuous = Some("no model was chosen; choose one with --model".to_owned());
+        return ruling;
+    };
+    match calls(case, model, all(case)) {
+        Ok((parts, specification, _)) => {
+            ruling.vacuous = vacuous(case, model, &parts);
+            judge_parts(case, &mut ruling, &parts, &specification);
+        }
+        Err(reason) => ruling.vacuous = Some(format!("model {model}: {reason}")),
+    }
+    keep_first(&mut ruling.findings);
+    ruling
+}
+
+fn all(case: &Case) -> impl Iterator<Item = OpId> + use<> {
+    (0..case.digest.operations.len() as u32).map(OpId)
+}
+
+fn calls(
+    case: &Case,
+    model: ModelName,
+    operations: impl Iterator<Item = OpId>,
+) -> Result<(Vec<Partition>, Specification, Values), String> {
+    let mut values = Values::default();
+    let drift = case.options.drift(&case.digest.header);
+    let parts = fits(case.digest, model)
+        .and_then(|()| partitions(case.digest, operations, model, drift, &mut values))
+        .map_err(|unfit| unfit.to_string())?;
+    let specification = Specification::new(model, case.permits(), &mut values);
+    Ok((parts, specification, values))
+}
+
+fn judge_parts(
+    case: &Case,
+    ruling: &mut Ruling,
+    parts: &[Partition],
+    specification: &Specification,
+) {
+    let budget = Budget::of(case.options.budget);
+    let mut engines: Vec<&'static str> = Vec::new();
+    for part in parts {
+        let (decision, engine) = decide(specification, &part.calls, &budget);
+        engines.push(engine);
+        match decision {
+            Decision::Legal => {}
+            Decision::Illegal { due, taken, .. } => {
+                ruling.count += 1;
+                let due_call = &part.calls[due.0 as usize];
+                ruling.findings.push(Finding {
+                    property: Property::Model,
+                    key: part.key,
+                    holds: Vec::new(),
+                    operations: shrink(specification, &part.calls, due, taken),
+                    interval: Interval::new(due_call.invoked, due_call.returned),
+                    certain: true,
+                });
+            }
+            Decision::Unknown { exhausted, decided } => {
+                let lock = text::lock(case.digest.key(part.key));
+                let all = part.calls.len();
+                ruling.vacuous = Some(format!(
+                    "{exhausted}; {decided} of {all} calls on {lock} were decided, all possible"
+                ));
+            }
+        }
+    }
+    ruling.engine = match (
+        engines.contains(&"frontier"),
+        engines.contains(&"core-sweep"),
+    ) {
+        (true, true) => "core-sweep, frontier",
+        (false, true) => "core-sweep",
+        (_, false) => "frontier",
+    };
+}
+
+fn vacuous(case: &Case, model: ModelName, parts: &[Partition]) -> Option<String> {
+    let mut calls = parts.iter().flat_map(|part| &part.calls);
+    if !calls.any(|call| call.is_operation() && call.is_required()) {
+        return Some(format!(
+            "no operation that the model {model} speaks of was completed"
+        ));
+    }
+    if model.is_lock() {
+        vacuity::of_faults(case)
+    } else {
+        None
+    }
+}
+
+/// The impossible call of a witness, and why, found in its operations alone.
+fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)> {
+    let model = case.options.model?;
+    let operations = finding.operations.iter().copied();
+    let (parts, specification, values) = calls(case, model, operations).ok()?;
+    let [part] = &*parts else {
+        return None;
+    };
+    let budget = Budget::of(case.options.budget);
+    match search(&specification, part.calls.iter(), &budget) {
+        Decision::Illegal { due, reasons, .. } => {
+            Some((part.calls[due.0 as usize], reasons, values))
+        }
+        Decision::Legal | Decision::Unknown { .. } => None,
+    }
+}
+
+/// The same, with the releases that were left out of the witness as operations of which nothing is
+/// known: who has given the lock back since is not accused of holding it only.
+fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)> {
+    let model = case.options.model?;
+    let digest = case.digest;
+    let owners: HashSet<OwnerId> = finding
+        .operations
+        .iter()
+        .map(|&id| digest.operation(id).owner)
+        .collect();
+    let is_told = |id: OpId| finding.operations.binary_search(&id).is_ok();
+    let operations = all(case).filter(|&id| {
+        let operation = digest.operation(id);
+        let gives_back = operation.action == Action::Release
+            && operation.key == finding.key
+            && owners.contains(&operation.owner)
+            && operation.invoked <= finding.interval.end;
+        is_told(id) || gives_back
+    });
+    let (parts, specification, values) = calls(case, model, operations).ok()?;
+    let [part] = &*parts else {
+        return None;
+    };
+    let relaxed: Vec<Call> = part
+        .calls
+        .iter()
+        .map(|&call| {
+            if is_told(call.op) {
+                call
+            } else {
+                unknown(call)
+            }
+        })
+        .collect();
+    match search(&specification, relaxed.iter(), &Budget::of(EXPLAIN_TIME)) {
+        Decision::Illegal { due, reasons, .. } => Some((relaxed[due.0 as usize], reasons, values)),
+        Decision::Legal | Decision::Unknown { .. } => None,
+    }
+}
+
+fn impossible(case: &Case, finding: &Finding) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let model = case
+        .options
+        .model
+        .map_or(String::new(), |model| model.to_string());
+    let Some((call, reasons, values)) = explain(case, finding).or_else(|| replay(case, finding))
+    else {
+        return format!(
+            "no order of the operations on {lock} is one that the model {model} allows"
+        );
+    };
+    let owner = text::name(case.digest.owner(call.owner));
+    let what = observed(&call, &lock, &values);
+    let mut why: Vec<String> = reasons
+        .iter()
+        .map(|reason| reason.words(case.digest, &values))
+        .collect();
+    why.dedup();
+    let why = if why.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", why.join(", or "))
+    };
+    let others = match finding.operations.len() {
+        0 | 1 => "by itself".to_owned(),
+        count => format!("in any order of these {count} operations"),
+    };
+    format!("{owner} {what}, which the model {model} does not allow {others}{why}")
+}
+
+/// What a call observed, in words that follow its owner.
+fn observed(call: &Call, lock: &str, values: &Values) -> String {
+    let value = |datum| text::prose(values.text(datum));
+    match (call.request, call.reply) {
+        (Request::Acquire { .. }, Reply::Done) => format!("was granted {lock}"),
+        (Request::Acquire { .. }, Reply::Denied) => format!("was refused {lock}"),
+        (Request::Renew { .. }, Reply::Done) => format!("renewed {lock}"),
+        (Request::Release { .. }, Reply::Done) => format!("released {lock}"),
+        (Request::Renew { .. } | Request::Release { .. }, Reply::Denied) => {
+            format!("was told that it does not hold {lock}")
+        }
+        (Request::Expire(_), _) => format!("lost {lock} at the end of its lease"),
+        (Request::Read(seen), _) => format!("read {}", value(seen)),
+        (Request::Write(new), _) => format!("wrote {}", value(new)),
+        (Request::Append(added), _) => format!("appended {}", value(added)),
+        (Request::Cas { expected, new }, Reply::Done) => {
+            format!("set {} where it found {}", value(new), value(expected))
+        }
+        (Request::Cas { expected, .. }, Reply::Denied) => {
+            format!("was told that the value is not {}", value(expected))
+        }
+    }
+}
