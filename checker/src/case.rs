@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::digest::Digest;
+use crate::groups::Groups;
 use crate::history::Mode;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::ledger::{Standing, standings};
-use crate::operation::{KeyId, OpId};
+use crate::operation::{KeyId, OpId, OwnerId};
 use crate::options::Options;
 use crate::verdict::{Coverage, FaultSummary, Property};
 
@@ -20,11 +21,38 @@ pub(crate) struct Case<'a> {
     pub(crate) faults: &'a [FaultSummary],
     pub(crate) coverage: &'a Coverage,
     pub(crate) options: &'a Options,
+    /// The operations of each owner; made when they are first asked for.
+    pub(crate) by_owner: OnceLock<Groups<OpId>>,
+    /// What proves holds, by key and owner; made when it is first asked for.
+    pub(crate) proofs: OnceLock<Vec<(KeyId, OwnerId, OpId)>>,
     /// Made when it is first asked for.
     pub(crate) standings: OnceLock<Vec<Standing>>,
 }
 
 impl<'a> Case<'a> {
+    /// The operations of `owner` on all keys, in order of invocation.
+    pub(crate) fn operations_of(&self, owner: OwnerId) -> &[OpId] {
+        let digest = self.digest;
+        let by_owner = self.by_owner.get_or_init(|| {
+            let all = (0..digest.operations.len() as u32).map(OpId).collect();
+            Groups::new(all, digest.owners.len(), |id| digest.operation(id).owner.0)
+        });
+        by_owner.of(owner.0)
+    }
+
+    /// The first operation after `id` that proves another hold of the owner of `hold`.
+    pub(crate) fn proof_after(&self, hold: &Hold, id: OpId) -> Option<OpId> {
+        let proofs = self.proofs.get_or_init(|| {
+            let proof = |hold: &Hold| Some((hold.key, hold.owner, hold.proof?));
+            let mut proofs: Vec<_> = self.holds.iter().filter_map(proof).collect();
+            proofs.sort_unstable();
+            proofs
+        });
+        let next = proofs.partition_point(|proof| *proof <= (hold.key, hold.owner, id));
+        let &(key, owner, id) = proofs.get(next)?;
+        ((key, owner) == (hold.key, hold.owner)).then_some(id)
+    }
+
     /// How often each owner may have held, and must have held, before each of its operations.
     pub(crate) fn standings(&self) -> &[Standing] {
         let drift = self.options.drift(&self.digest.header);

@@ -37,6 +37,8 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         faults: &analysis.faults,
         coverage: &analysis.coverage,
         options,
+        by_owner: OnceLock::new(),
+        proofs: OnceLock::new(),
         standings: OnceLock::new(),
     };
     let wanted = |property: &Property| {

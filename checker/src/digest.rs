@@ -130,6 +130,12 @@ impl Digest {
         self.edges.of(key.0)
     }
 
+    /// The operations on `key`, in order of invocation.
+    pub(crate) fn operations_on(&self, key: KeyId) -> impl Iterator<Item = (OpId, &Operation)> {
+        let sent = self.edges(key).iter().filter(|edge| edge.is_sent());
+        sent.map(|edge| (edge.operation(), self.operation(edge.operation())))
+    }
+
     /// Whether the order of events is that of time.
     pub(crate) fn is_in_time(&self) -> bool {
         self.is_in_time

@@ -101,13 +101,12 @@ pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
     let Some(waiting) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
     };
-    let granted = case.digest.operations.iter().any(|operation| {
-        let inside =
-            |answered: Nanos| finding.interval.start < answered && answered < finding.interval.end;
-        operation.key == finding.key
-            && operation.is_grant()
-            && operation.answered().is_some_and(inside)
-    });
+    let inside =
+        |answered: Nanos| finding.interval.start < answered && answered < finding.interval.end;
+    let granted = case
+        .digest
+        .operations_on(finding.key)
+        .any(|(_, operation)| operation.is_grant() && operation.answered().is_some_and(inside));
     let late = waiting
         .answered()
         .is_some_and(|answered| answered > finding.interval.end);
@@ -122,17 +121,14 @@ pub(crate) fn needless(case: &Case, finding: &Finding) -> bool {
     };
     let excludes = |other: &Operation| {
         let alone = other.mode == Mode::Write || attempt.mode == Mode::Write;
-        other.key == attempt.key && other.is_grant() && alone && case.permits() == 1
+        other.is_grant() && alone && case.permits() == 1
     };
     let inside =
         |answered: Nanos| finding.interval.start <= answered && answered <= finding.interval.end;
     let refused = attempt.action == Action::Acquire && attempt.outcome == Outcome::Refused;
-    let mut others = case
-        .digest
-        .operations
-        .iter()
-        .filter(|other| excludes(other));
-    refused && !others.any(|other| other.answered().is_some_and(inside))
+    let others = case.digest.operations_on(attempt.key);
+    let mut others = others.filter(|(_, other)| excludes(other));
+    refused && !others.any(|(_, other)| other.answered().is_some_and(inside))
 }
 
 /// Whether the operations of the witness alone show the damage: what was read, what was written,

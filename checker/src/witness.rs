@@ -91,30 +91,23 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
 pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
     let last = hold.release.or(hold.denial);
     // What proves a later hold of the same owner, and all that follows, belongs to that one.
-    let later = |other: &&Hold| (other.key, other.owner) == (hold.key, hold.owner);
-    let proofs = case
-        .holds
-        .iter()
-        .filter(later)
-        .filter_map(|other| other.proof);
-    let next_proof = proofs
-        .filter(|&proof| proof > hold.proof.unwrap_or(hold.acquire))
-        .min();
-    let next = |id: &OpId| {
-        last.is_none_or(|last| *id <= last)
-            && (last.is_some() || next_proof.is_none_or(|proof| *id < proof))
+    let proof = case.proof_after(hold, hold.proof.unwrap_or(hold.acquire));
+    let next = |id| match (last, proof) {
+        (Some(last), _) => id <= last,
+        (None, Some(proof)) => id < proof,
+        (None, None) => true,
     };
-    (hold.acquire.0..)
-        .map(OpId)
-        .zip(&case.digest.operations[hold.acquire.0 as usize..])
-        .take_while(|(id, _)| next(id))
-        .filter(|(id, operation)| {
-            let same = operation.key == hold.key && operation.owner == hold.owner;
+    let own = case.operations_of(hold.owner);
+    own[own.partition_point(|&id| id < hold.acquire)..]
+        .iter()
+        .copied()
+        .take_while(|&id| next(id))
+        .filter(|&id| {
+            let operation = case.digest.operation(id);
             let extends = matches!(operation.action, Action::Acquire | Action::Renew);
-            let marks = [hold.proof, hold.release].contains(&Some(*id));
-            let inside = *id == hold.acquire || hold.proof.is_none_or(|proof| *id >= proof);
-            same && inside && (extends || marks)
+            let marks = [hold.proof, hold.release].contains(&Some(id));
+            let inside = id == hold.acquire || hold.proof.is_none_or(|proof| id >= proof);
+            operation.key == hold.key && inside && (extends || marks)
         })
-        .map(|(id, _)| id)
         .collect()
 }

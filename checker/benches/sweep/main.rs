@@ -1,9 +1,9 @@
 //! How long the checker takes, and how much memory, for histories of a million operations.
 //!
 //! ```sh
-//! cargo bench -p lockstorm-checker --bench sweep                     # the table
-//! cargo bench -p lockstorm-checker --bench sweep -- --long           # ten million as well
-//! cargo bench -p lockstorm-checker --bench sweep -- --write h.jsonl  # for `lockstorm check`
+//! cargo bench --bench sweep                               # the table
+//! cargo bench --bench sweep -- --long                     # ten million operations as well
+//! cargo bench --bench sweep -- --write "$PWD/h.jsonl"     # a history for `lockstorm check`
 //! ```
 //!
 //! Times are medians of five. What the docs say of them is in docs/benchmarks.md.

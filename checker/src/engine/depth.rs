@@ -4,7 +4,7 @@
 //! permit, of which the core sweep tells more.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::history::Nanos;
 use crate::interval::Interval;
@@ -32,48 +32,55 @@ pub(crate) struct Excess {
 pub(crate) fn excess(loans: &mut Vec<Loan>, permits: u32, limit: usize) -> Excess {
     loans.retain(|loan| !loan.interval.is_empty());
     loans.sort_by_key(|loan| loan.interval.start);
-    let mut out: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
+    let mut ends: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
+    // Positions of those who hold, after their permits.
+    let mut out: BTreeSet<(u32, usize)> = BTreeSet::new();
     let mut depth = 0_u64;
     let mut named = 0;
     let mut excess = Excess::default();
     for (position, loan) in loans.iter().enumerate() {
-        while let Some(&Reverse((end, gone))) = out.peek()
+        while let Some(&Reverse((end, gone))) = ends.peek()
             && end <= loan.interval.start
         {
-            out.pop();
+            ends.pop();
+            out.remove(&(loans[gone].permits, gone));
             depth -= u64::from(loans[gone].permits);
         }
-        out.push(Reverse((loan.interval.end, position)));
+        ends.push(Reverse((loan.interval.end, position)));
+        out.insert((loan.permits, position));
         depth += u64::from(loan.permits);
         if depth <= u64::from(permits) {
             continue;
         }
         excess.count += 1;
         if named < limit {
-            let holders = out.iter().map(|&Reverse((_, at))| loans[at]).collect();
-            let set = too_many(holders, permits);
+            let set = too_many(&out, permits);
             named += set.len();
-            excess.first.push(set);
+            let tags = set.into_iter().map(|position| loans[position].tag);
+            excess.first.push(tags.collect());
         }
     }
     excess
 }
 
-/// A minimal set of `loans` that together exceed `permits`, by start.
-fn too_many(mut loans: Vec<Loan>, permits: u32) -> Vec<u32> {
-    loans.sort_by_key(|loan| (loan.permits, loan.interval.start));
-    let mut sum: u64 = loans.iter().map(|loan| u64::from(loan.permits)).sum();
-    // The smallest go first: whoever then stays cannot be spared.
-    loans.retain(|loan| {
-        let without = sum - u64::from(loan.permits);
-        let spare = without > u64::from(permits);
-        if spare {
-            sum = without;
-        }
-        !spare
-    });
-    loans.sort_by_key(|loan| loan.interval.start);
-    loans.iter().map(|loan| loan.tag).collect()
+/// A minimal set of holders that together exceed `permits`, by start. It takes no longer than the
+/// set is large, however many others hold.
+fn too_many(out: &BTreeSet<(u32, usize)>, permits: u32) -> Vec<usize> {
+    let mut sum = 0;
+    // The largest first, until they are too many: none of them can then be spared, for without it
+    // and the smaller ones they were not.
+    let mut set: Vec<usize> = out
+        .iter()
+        .rev()
+        .take_while(|(taken, _)| {
+            let enough = sum > u64::from(permits);
+            sum += u64::from(*taken);
+            !enough
+        })
+        .map(|&(_, position)| position)
+        .collect();
+    set.sort_unstable();
+    set
 }
 
 #[cfg(test)]

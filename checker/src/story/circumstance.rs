@@ -1,10 +1,12 @@
 //! The steps around the holds: faults, refusals, and who asked in vain.
 
+use std::collections::HashSet;
+
 use super::teller::{Change, Draft, Teller};
 use crate::history::{FaultPhase, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
-use crate::operation::{Action, OpId, Operation, Outcome};
+use crate::operation::{Action, Operation, Outcome, OwnerId};
 use crate::text;
 use crate::verdict::{FaultSummary, StepKind};
 
@@ -47,15 +49,11 @@ impl Teller<'_> {
     pub(crate) fn last_refusal(&mut self, time: Nanos) {
         let digest = self.case.digest;
         let first = self.drafts.iter().map(|draft| draft.time).min();
-        let refused = (0..)
-            .map(OpId)
-            .zip(&digest.operations)
-            .filter(|(_, operation)| {
-                let inside = |answered| first <= Some(answered) && answered <= time;
-                operation.key == self.finding.key
-                    && operation.outcome == Outcome::Refused
-                    && operation.answered().is_some_and(inside)
-            });
+        let inside = |answered| first <= Some(answered) && answered <= time;
+        let refused = digest
+            .operations_on(self.finding.key)
+            .filter(|(_, operation)| operation.outcome == Outcome::Refused)
+            .filter(|(_, operation)| operation.answered().is_some_and(inside));
         if let Some((id, _)) = refused.max_by_key(|(_, operation)| operation.answered()) {
             self.deed(id);
         }
@@ -69,17 +67,16 @@ impl Teller<'_> {
         let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
             return;
         };
+        let holders: HashSet<OwnerId> = holds.map(|hold| hold.owner).collect();
         let by_another = |operation: &Operation| {
-            let holder = holds.clone().any(|hold| hold.owner == operation.owner);
             let inside = |answered| since <= answered && answered <= time;
-            operation.key == self.finding.key
-                && operation.action == Action::Release
+            operation.action == Action::Release
                 && operation.outcome == Outcome::Ok
-                && !holder
                 && operation.answered().is_some_and(inside)
+                && !holders.contains(&operation.owner)
         };
-        let releases = (0..).map(OpId).zip(&digest.operations);
-        let last = releases
+        let last = digest
+            .operations_on(self.finding.key)
             .filter(|(_, operation)| by_another(operation))
             .max_by_key(|(_, operation)| operation.answered());
         if let Some((id, release)) = last {
@@ -133,9 +130,9 @@ impl Teller<'_> {
         }
         let ends = |operation: &Operation| {
             let ends = operation.answered() == Some(self.finding.interval.end);
-            operation.key == self.finding.key && operation.is_grant() && ends
+            operation.is_grant() && ends
         };
-        let mut all = (0..).map(OpId).zip(&digest.operations);
+        let mut all = digest.operations_on(self.finding.key);
         let last = all.find(|(_, operation)| ends(operation));
         if let Some((id, _)) = last.filter(|(id, _)| self.finding.operation() != Some(*id)) {
             self.deed(id);

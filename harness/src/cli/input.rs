@@ -11,6 +11,9 @@ use super::exit::MissingInput;
 use super::output;
 use crate::folder::HISTORY;
 
+/// How much of a file is read at once: enough that the calls of the system cost nothing.
+const READ_BYTES: usize = 256 * 1024;
+
 /// Reads the history at `path` into `sink`, and says it where the last line is torn.
 ///
 /// # Errors
@@ -26,7 +29,12 @@ pub fn read(path: &Path, from: Option<Format>, sink: &mut impl EventSink) -> Res
         path: name.clone(),
         source,
     })?;
-    let reading = history::read(BufReader::new(file), &name, from, sink)?;
+    let reading = history::read(
+        BufReader::with_capacity(READ_BYTES, file),
+        &name,
+        from,
+        sink,
+    )?;
     if let Some(torn) = reading.torn {
         output::human(&format!(
             "{name}: line {} is torn ({} bytes) and left out: {}",
