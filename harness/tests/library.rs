@@ -54,6 +54,11 @@ fn all_come_out_as_expected(folder: &str) {
 }
 
 #[test]
+fn every_experiment_of_the_origin_comes_out_as_its_file_says() {
+    all_come_out_as_expected("origin");
+}
+
+#[test]
 fn every_hazard_comes_out_as_its_file_says() {
     all_come_out_as_expected("hazards");
 }

@@ -56,8 +56,8 @@ impl Primary {
     }
 
     /// Changes with the server that takes writes.
-    pub const fn version(&self) -> u64 {
-        self.version
+    pub fn version(&self) -> u64 {
+        self.route.version()
     }
 
     async fn follow(&mut self) -> Result<(), CallError> {
