@@ -17,7 +17,7 @@ impl EventSink for Count {
     }
 }
 
-/// A reader that counts how often it is asked: reading is linear if every byte is had once.
+/// Reads `bytes` in every format.
 fn feed(bytes: &[u8]) {
     for format in Format::ALL.map(Some).into_iter().chain([None]) {
         let mut count = Count::default();
@@ -28,18 +28,30 @@ fn feed(bytes: &[u8]) {
     }
 }
 
-/// Whole histories, to be damaged.
-const SAMPLES: [&str; 5] = [
-    "{\"format\":\"lockstorm-history\",\"version\":1}\n\
-     {\"index\":0,\"time\":1,\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\",\"value\":{}}\n",
-    "[{:type :invoke, :process 0, :f :cas, :value [1 {:a \"b\\n\"}], :time 3} ; c\n\
-     {:type :fail, :process 0, :f :cas, :value #{1 2}, :error :x} #_ 3]",
-    "INFO  jepsen.util - 0\t:invoke\t:cas\t[1 2]\nnoise\nINFO  jepsen.util - 0\t:fail\t:cas\t3\n",
-    "{:process 0, :type :invoke, :f :append, :key \"0\", :value \"x 0 0 y\"}\n\
-     {:process 0, :type :ok, :f :append, :key \"0\", :value \"x 0 0 y\"}\n",
-    "[{\"f\":\"lock\",\"process\":0,\"time\":1,\"type\":\"invoke\",\"value\":\"bob\"},\
-     {\"f\":\"lock\",\"process\":0,\"time\":2,\"type\":\"ok\",\"value\":\"t\"}]",
+/// Whole histories, to be damaged; the long search begins with them too.
+const SAMPLES: [(Format, &str); 5] = [
+    (Format::Jsonl, include_str!("../../fuzz/seeds/jsonl")),
+    (Format::Edn, include_str!("../../fuzz/seeds/edn")),
+    (
+        Format::JepsenLog,
+        include_str!("../../fuzz/seeds/jepsen_log"),
+    ),
+    (
+        Format::Porcupine,
+        include_str!("../../fuzz/seeds/porcupine"),
+    ),
+    (Format::AtlasDb, include_str!("../../fuzz/seeds/atlasdb")),
 ];
+
+#[test]
+fn the_samples_are_whole_and_told_by_their_content() {
+    for (format, sample) in SAMPLES {
+        assert_eq!(Format::detect(sample.as_bytes()), Some(format));
+        let mut count = Count::default();
+        let reading = read(sample.as_bytes(), "h", None, &mut count).unwrap();
+        assert!(count.0 >= 5 && reading.torn.is_none(), "{format}");
+    }
+}
 
 proptest! {
     #[test]
@@ -66,7 +78,7 @@ proptest! {
         wounds in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in any::<prop::sample::Index>(),
     ) {
-        let mut bytes = sample.as_bytes().to_vec();
+        let mut bytes = sample.1.as_bytes().to_vec();
         for (place, byte) in wounds {
             let place = place.index(bytes.len());
             bytes[place] = byte;
@@ -91,7 +103,7 @@ fn deep_nesting_is_refused_and_not_followed() {
     let deep = format!("{{:value {}", "[".repeat(100_000));
     let error = read(deep.as_bytes(), "h", Some(Format::Edn), &mut count).unwrap_err();
     assert!(
-        error.to_string().contains("nested more than 64 deep"),
+        error.to_string().contains("nested more than 160 deep"),
         "{error}"
     );
 }
@@ -112,4 +124,42 @@ fn an_event_without_end_is_refused_at_a_limit() {
         error.to_string().contains("1048576 bytes or more"),
         "{error}"
     );
+}
+
+/// A megabyte of each shape that invites a reader to look at the same bytes again and again: one
+/// that did so once for each byte would not end within the hour.
+#[test]
+fn reading_takes_each_byte_once() {
+    let many = |unit: &str| unit.repeat(1_000_000 / unit.len());
+    let shapes = [
+        many(" "),
+        many("\n"),
+        many(";"),
+        many("; \n"),
+        many("#_1 "),
+        many(":ok "),
+        many("0 :ok\n"),
+        many("- 0 "),
+        format!("[{}", many("{}")),
+        format!(
+            "{{:type :invoke :process 0 :f :a :value \"{}\"}}",
+            many("\\n")
+        ),
+        format!(
+            "{{:type :invoke :process 0 :f :a {}}}",
+            many(":a 1 ").replace(":a", ":b")
+        ),
+        format!("0 :invoke :write [{}]\n", many("1 ")),
+        format!("[{{\"f\":\"{}\"", many("\\n")),
+    ];
+    for shape in shapes {
+        feed(shape.as_bytes());
+    }
+    let maps: Vec<_> = (0..60_000).map(|n| format!(":x{n} {n} ")).collect();
+    let maps = maps.concat();
+    feed(format!("{{:type :invoke :process 0 :f :a {maps} :value {{{maps}}}}}").as_bytes());
+    let processes: Vec<_> = (0..40_000)
+        .map(|process| format!("{{:type :invoke :process {process} :f :acquire :key {process}}}"))
+        .collect();
+    feed(processes.concat().as_bytes());
 }

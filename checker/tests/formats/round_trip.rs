@@ -56,7 +56,8 @@ fn lock_value() -> impl Strategy<Value = Value> {
     let numbers = prop::collection::vec(prop::option::of(any::<u64>()), 3);
     let small = prop::collection::vec(prop::option::of(any::<u32>()), 2);
     let texts = prop::collection::vec(prop::option::of(name()), 2);
-    let others = prop::collection::btree_map("x[a-z ]{0,3}", contents(), 0..3);
+    let names = "x[a-z ]{0,3}|lock|client|fence|lease-ms|wait-ms|reply";
+    let others = prop::collection::btree_map(names, contents(), 0..3);
     let parts = (
         mode,
         numbers,
@@ -118,7 +119,7 @@ fn operation(process: u64) -> impl Strategy<Value = Vec<Event>> {
                 key: Name::clone(&key),
                 value: value.clone(),
                 error: error.map(Name::from),
-                extra: None,
+                extra: value.extra.clone(),
             };
             let error = error.filter(|_| kind != Kind::Ok);
             let mut note = event(Kind::Note, &Value::default(), None);

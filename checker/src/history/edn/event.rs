@@ -83,6 +83,11 @@ impl Fields {
         Ok(())
     }
 
+    /// Keeps a field that means nothing here.
+    pub(super) fn keep(&mut self, name: String, form: Form) {
+        self.extra.insert(name, form.into_json());
+    }
+
     /// Whether the event is one of the nemesis, as far as is known.
     pub(in crate::history) fn is_nemesis(&self) -> bool {
         self.process == Some(Process::Nemesis)

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::event::{Dialect, Fields};
+use super::form::Form;
 use super::scanner::{Fault, Scanner};
 use crate::history::intake::{Intake, Place};
 use crate::history::{EventSink, ReadError, Reading, TornLine};
@@ -111,7 +112,10 @@ fn event(
         }
         let at = scanner.place();
         let form = scanner.form()?;
-        fields.set(intake.file, &key.into_text(), form, at)?;
+        match key {
+            Form::Text(name) => fields.keep(name, form),
+            other => fields.set(intake.file, &other.into_text(), form, at)?,
+        }
     }
     fields.finish(dialect, intake)?;
     Ok(())

@@ -6,8 +6,9 @@ use super::form::Form;
 use crate::history::error::ReadError;
 use crate::history::intake::Place;
 
-/// Deepest nesting that is read. Histories nest three or four deep; the limit keeps the stack.
-const DEPTH_MAX: usize = 64;
+/// Deepest nesting that is read. Histories nest three or four deep; the limit keeps the stack, and
+/// is above the 128 of the JSON reader, so that what is read from JSON can be read from EDN too.
+const DEPTH_MAX: usize = 160;
 
 /// Longest event that is read, in bytes. Events take some hundred; the limit keeps a missing brace
 /// from pulling the rest of the file into memory.

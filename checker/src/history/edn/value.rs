@@ -17,6 +17,14 @@ use serde_json::Map;
 use super::form::Form;
 use crate::history::{Function, Kind, Mode, Value};
 
+/// Keywords that mean something in an event or in a value. The same words in quotes are names like
+/// any other: those are fields of others, which are only kept.
+pub(super) const RESERVED: [&str; 24] = [
+    "client", "count", "error", "f", "fault", "fence", "index", "key", "lease-ms", "lease_ms",
+    "lock", "mode", "owner", "permits", "phase", "process", "reply", "resource", "time", "token",
+    "type", "value", "wait-ms", "wait_ms",
+];
+
 /// A value that cannot be what its field asks for.
 #[derive(Debug)]
 pub(super) struct Misfit {
@@ -127,6 +135,10 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
     let value = &mut meaning.value;
     let mut extra = Map::new();
     for (key, form) in entries {
+        if let Form::Text(name) = key {
+            extra.insert(name, form.into_json());
+            continue;
+        }
         let field = key.into_text();
         if form == Form::Nil && field != "value" {
             continue;

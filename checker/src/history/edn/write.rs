@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::value::is_about_lock;
+use super::value::{RESERVED, is_about_lock};
 use crate::history::{Event, Function, Kind, Mode, Process, Value};
 
 /// How a release is written that the server refused because the caller was not the owner.
@@ -80,7 +80,7 @@ impl EdnWriter {
         }
         for (field, content) in event.extra.iter().flat_map(|extra| extra.iter()) {
             if !self.style.bare {
-                map.json(field, content);
+                map.extra(field, content);
             }
         }
         map.end();
@@ -151,11 +151,15 @@ impl<'a> Entries<'a> {
         Self { out, empty: true }
     }
 
-    fn key(&mut self, name: &str) {
+    fn comma(&mut self) {
         if !self.empty {
             self.out.extend_from_slice(b", ");
         }
         self.empty = false;
+    }
+
+    fn key(&mut self, name: &str) {
+        self.comma();
         if is_word(name) {
             self.out.push(b':');
             self.out.extend_from_slice(name.as_bytes());
@@ -173,6 +177,18 @@ impl<'a> Entries<'a> {
     fn json(&mut self, name: &str, content: &Json) {
         self.key(name);
         json(self.out, content);
+    }
+
+    /// A field of others, which must not be taken for one of ours.
+    fn extra(&mut self, name: &str, content: &Json) {
+        if RESERVED.contains(&name) {
+            self.comma();
+            json(self.out, &name.into());
+            self.out.push(b' ');
+            json(self.out, content);
+        } else {
+            self.json(name, content);
+        }
     }
 
     /// The two refusals are keywords, as Jepsen's errors are; any other text stays one.
@@ -259,7 +275,7 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
         }
     }
     for (name, content) in value.extra.iter().flat_map(|extra| extra.iter()) {
-        map.json(name, content);
+        map.extra(name, content);
     }
     map.end();
 }

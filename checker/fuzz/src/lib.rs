@@ -1,0 +1,5 @@
+//! What every target asserts of a reader.
+
+mod survive;
+
+pub use survive::survive;

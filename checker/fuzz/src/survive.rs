@@ -1,0 +1,30 @@
+//! Whatever bytes it gets, a reader ends in events or in an error, and what it read can be judged.
+
+use lockstorm_checker::history::{EdnStyle, EdnWriter, Format, History, read};
+use lockstorm_checker::{Digest, Options, check_digest};
+
+/// Most events of a history that is also judged: the readers are what is searched, and a judgement
+/// takes longer than they do.
+const JUDGED_MAX: usize = 64;
+
+/// Reads `bytes` as `format`, or as what they are taken for.
+pub fn survive(bytes: &[u8], format: Option<Format>) {
+    let mut history = History::default();
+    let Ok(reading) = read(bytes, "input", format, &mut history) else {
+        return;
+    };
+    assert_eq!(reading.events as usize, history.events.len(), "all are handed on");
+    if history.events.len() <= JUDGED_MAX {
+        let _ = check_digest(&Digest::of(&history), &Options::default());
+    }
+    let mut text = Vec::new();
+    let mut writer = EdnWriter::new(EdnStyle::default());
+    for event in &history.events {
+        writer.write(&mut text, event);
+    }
+    let mut again = History::default();
+    let read = read(text.as_slice(), "written", Some(Format::Edn), &mut again);
+    let reading = read.expect("what was written in EDN can be read");
+    assert_eq!(reading.torn, None, "nothing of it is cut short");
+    assert_eq!(again.events.len(), history.events.len(), "nor is anything left out");
+}
