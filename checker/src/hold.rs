@@ -37,6 +37,8 @@ pub struct Hold {
     pub proof: Option<OpId>,
     /// The release that ended it.
     pub release: Option<OpId>,
+    /// The first release that gave back only one of several grants, by the service's own word.
+    pub partial: Option<OpId>,
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.
     pub denial: Option<OpId>,

@@ -5,9 +5,9 @@
 //! their invocation. From one grant to the next release there is one hold.
 //!
 //! A second grant to an owner that holds extends its hold (a reentrant lock), if it came while
-//! the lease was certainly running; later it begins a new hold. The first release ends the hold
-//! for accusations, however often it was entered: whether a partial release keeps the lock is
-//! known only of locks that promise to be reentrant.
+//! the lease was certainly running; later it begins a new hold. The first release then ends the
+//! hold for accusations, for not every lock counts its grants, unless the service says by a count
+//! that it is a partial one. The hull ends with as many releases as there were grants.
 
 use crate::digest::{Digest, LostNote};
 use crate::history::{Mode, Nanos};
@@ -98,7 +98,61 @@ struct Owner {
     /// The indeterminate acquire that a proof proves: of several the one that claims least, for
     /// nobody can tell which of them took effect.
     phantom: Option<usize>,
+    grants: Grants,
+    /// The release that was answered last, and the last one without an answer.
+    released: Option<(Nanos, OpId)>,
+    doubted: Option<OpId>,
     token_last: Option<u64>,
+}
+
+/// The grants of the hold that is open, or of the one that was left.
+#[derive(Clone, Copy, Default)]
+struct Grants {
+    /// Those that no release was sent for.
+    least: u32,
+    /// Those that no release has certainly given back.
+    most: u32,
+    /// Releases without an answer so far: each may strike at any time.
+    doubts: u32,
+    /// Whether the service counts them.
+    is_counted: bool,
+}
+
+impl Grants {
+    /// The first grant of a hold.
+    fn begin(&mut self) {
+        (self.least, self.most, self.is_counted) = (1, 1, false);
+    }
+
+    fn again(&mut self, acquire: &Operation) {
+        let least = self.least.saturating_add(1);
+        self.least = acquire.count.map_or(least, |count| least.min(count));
+        self.most = self.most.saturating_add(1);
+        self.is_counted = acquire.count.is_some_and(|count| count > 1);
+    }
+
+    /// Whether `release` leaves its owner with the lock, by the service's own word.
+    fn outlast(self, release: &Operation) -> bool {
+        let left = self.least.saturating_sub(self.doubts);
+        left > 1
+            && release.outcome != Outcome::NotOwner
+            && release.count.map_or(self.is_counted, |count| count > 0)
+    }
+
+    fn release(&mut self, release: &Operation) {
+        self.least = self.least.saturating_sub(1);
+        match release.outcome {
+            Outcome::Ok if release.count == Some(0) => self.over(),
+            Outcome::Ok => self.most = self.most.saturating_sub(1),
+            Outcome::NotOwner => self.over(),
+            Outcome::Unknown => self.doubts += 1,
+            Outcome::Refused | Outcome::Failed => {}
+        }
+    }
+
+    fn over(&mut self) {
+        (self.least, self.most) = (0, 0);
+    }
 }
 
 struct Builder<'a> {
@@ -147,7 +201,9 @@ impl Builder<'_> {
         let id = match moment.news {
             News::Op(id) => id,
             News::Lost(owner) => {
-                if let Some(open) = self.owners[owner.0 as usize].open {
+                let owner = &mut self.owners[owner.0 as usize];
+                owner.grants.least = 0;
+                if let Some(open) = owner.open {
                     let told = &mut self.holds[open].told_lost;
                     *told = Some(told.unwrap_or(moment.time));
                 }
@@ -184,10 +240,30 @@ impl Builder<'_> {
         if let Some(open) = owner.open {
             let hold = &mut self.holds[open];
             hold.lease = hold.lease.extended(lease);
+            owner.grants.again(operation);
             return;
         }
         owner.open = Some(self.begin(id, operation, answered, lease));
         owner.left = None;
+        owner.grants.begin();
+        self.race(owner, operation, answered);
+    }
+
+    /// A release that was under way together with the acquire may have given the grant back before
+    /// its owner knew of it.
+    fn race(&mut self, owner: &mut Owner, acquire: &Operation, answered: Nanos) {
+        let sent_during = |id: &OpId| self.digest.operation(*id).invoked > acquire.invoked;
+        let answered_during = owner.released.filter(|(until, _)| *until > acquire.invoked);
+        let race = answered_during
+            .map(|(_, id)| id)
+            .or(owner.doubted.filter(sent_during));
+        if let (Some(id), Some(open)) = (race, owner.open) {
+            let hold = &mut self.holds[open];
+            hold.core.end = answered;
+            hold.release = Some(id);
+            owner.left = owner.open.take();
+            owner.grants.over();
+        }
     }
 
     /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
@@ -213,6 +289,7 @@ impl Builder<'_> {
             acquire: id,
             proof: None,
             release: None,
+            partial: None,
             denial: None,
             renewals: 0,
             token: acquire.token,
@@ -230,6 +307,9 @@ impl Builder<'_> {
         // After the lease it may be the hold of an indeterminate acquire that was renewed.
         if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
             self.give_up(owner, operation);
+        }
+        if operation.outcome == Outcome::NotOwner {
+            owner.grants.least = 0;
         }
         let Some(position) = owner
             .open
@@ -291,7 +371,9 @@ impl Builder<'_> {
         if let Some(left) = owner.left {
             excuse(&mut self.holds[left], operation, self.digest);
         }
-        if let Some(open) = owner.open.take() {
+        if let Some(open) = owner.open.filter(|_| owner.grants.outlast(operation)) {
+            self.keep(open, id, operation);
+        } else if let Some(open) = owner.open.take() {
             let hold = &mut self.holds[open];
             hold.core.end = hold.core.end.min(operation.invoked);
             hold.release = Some(id);
@@ -310,8 +392,17 @@ impl Builder<'_> {
             deny_release(&mut self.holds[left], id, operation);
             owner.is_kept = operation.outcome == Outcome::Failed;
         }
+        match (operation.outcome, operation.answered()) {
+            (Outcome::Ok, Some(answered)) => {
+                owner.released = owner.released.max(Some((answered, id)));
+            }
+            (Outcome::Unknown, _) => owner.doubted = Some(id),
+            (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
+        }
+        owner.grants.release(operation);
         if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
             (owner.left, operation.outcome, operation.answered())
+            && owner.grants.most == 0
         {
             let hold = &mut self.holds[left];
             // It may still hold some of its permits.
@@ -324,6 +415,18 @@ impl Builder<'_> {
                 hold.hull.end = hold.hull.end.min(answered);
             }
         }
+    }
+
+    /// A partial release: the hold goes on, and its lease may have been extended.
+    fn keep(&mut self, open: usize, id: OpId, release: &Operation) {
+        let length = self.asked_for(open);
+        let hold = &mut self.holds[open];
+        hold.partial = hold.partial.or(Some(id));
+        excuse(hold, release, self.digest);
+        let extended = release.answered().map_or(Lease::NONE, |answered| {
+            Lease::granted(answered, answered, length, self.drift)
+        });
+        hold.lease.ceiling = hold.lease.ceiling.max(extended.ceiling);
     }
 
     /// The token of an indeterminate acquire was seen at the resource.
@@ -359,6 +462,7 @@ impl Builder<'_> {
         }
         owner.token_last = owner.token_last.max(hold.token);
         owner.open = Some(position);
+        owner.grants.begin();
     }
 
     fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {

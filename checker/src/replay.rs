@@ -52,7 +52,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
         .iter()
         .enumerate()
         .map(|(position, account)| match finding.property {
-            Property::MutualExclusion => account.until(account.lease.floor),
+            Property::MutualExclusion | Property::Reentrancy => account.until(account.lease.floor),
             Property::LeaseOverrun if position == 0 => {
                 let belief = account.until(account.alive);
                 (belief.0.max(account.lease.floor), belief.1)

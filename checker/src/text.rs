@@ -63,6 +63,14 @@ pub(crate) fn length(time: Nanos) -> String {
     }
 }
 
+/// `once`, `3 times`.
+pub(crate) fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        0 | 2.. => format!("{count} times"),
+    }
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(items: &[String]) -> String {
     match items {

@@ -55,6 +55,8 @@ pub enum Property {
     Fencing,
     /// A lock was released by somebody who could not be its owner.
     Ownership,
+    /// The grants of a reentrant lock were miscounted, or a partial release freed it.
+    Reentrancy,
     /// Damage to what the lock protects: a lost update, a double effect, a stale write.
     GuardedResource,
     /// A try was refused although the lock was certainly free.
@@ -69,12 +71,13 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
         Self::Fencing,
         Self::Ownership,
+        Self::Reentrancy,
         Self::GuardedResource,
         Self::SpuriousRefusal,
         Self::Liveness,
@@ -90,6 +93,7 @@ impl Property {
             | Self::LeaseOverrun
             | Self::Fencing
             | Self::Ownership
+            | Self::Reentrancy
             | Self::GuardedResource
             | Self::Model => true,
             Self::SpuriousRefusal | Self::Liveness | Self::Availability => false,
@@ -104,6 +108,7 @@ impl Property {
             Self::LeaseOverrun => "lease-overrun",
             Self::Fencing => "fencing",
             Self::Ownership => "ownership",
+            Self::Reentrancy => "reentrancy",
             Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Liveness => "liveness",

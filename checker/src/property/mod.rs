@@ -9,6 +9,7 @@ mod lost_lock;
 mod model;
 mod mutual_exclusion;
 mod ownership;
+mod reentrancy;
 mod rule;
 mod spurious_refusal;
 
@@ -25,6 +26,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
         Property::Fencing => &fencing::Fencing,
         Property::Ownership => &ownership::Ownership,
+        Property::Reentrancy => &reentrancy::Reentrancy,
         Property::GuardedResource => &guarded_resource::GuardedResource,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Availability => &availability::Availability,

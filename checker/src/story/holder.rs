@@ -14,6 +14,7 @@ impl Teller<'_> {
         self.last_renewal(hold);
         self.expiry(hold);
         self.notice(hold);
+        self.reentries(hold);
         if hold.release != self.finding.operation() {
             self.release(hold);
         }

@@ -8,6 +8,7 @@ mod circumstance;
 mod deed;
 mod holder;
 mod ownership;
+mod reentrancy;
 mod steps;
 mod teller;
 mod token;

@@ -17,6 +17,7 @@ mod lost_lock;
 mod model;
 mod mutual_exclusion;
 mod ownership;
+mod reentrancy;
 mod spurious_refusal;
 mod story;
 mod threads;

@@ -30,6 +30,8 @@ struct Hold {
     ceiling: Option<u64>,
     alive: u64,
     lost: bool,
+    /// That of its first grant.
+    lease: Option<u64>,
 }
 
 impl Hold {
@@ -97,6 +99,10 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
     let mut phantom: Option<&Op> = None;
     // Left, but every release failed: it cannot be gone.
     let mut kept = false;
+    // Grants of the last hold that no release was sent for, and whether the service counts them.
+    let (mut grants, mut counted) = (0_u32, false);
+    // Releases without an answer.
+    let mut doubts = 0;
     for (position, op) in own.iter().enumerate() {
         let (ok, unknown) = (op.end == End::Ok, op.end == End::Unknown);
         let anew = op.act == Act::Acquire && (ok || unknown);
@@ -113,14 +119,28 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                 open = false;
             }
         }
+        let told = op.act == Act::Lost || op.act == Act::Renew && op.end == End::NotOwner;
+        if told {
+            grants = 0;
+        }
+        let partial = op.act == Act::Release
+            && grants > 1 + doubts
+            && op.end != End::NotOwner
+            && op.count.map_or(counted, |count| count > 0);
         match op.act {
             Act::Acquire if ok && open => {
                 let last = holds.last_mut().expect("a hold is open");
                 lengthen(last, op, op.lease);
+                grants = (grants + 1).min(op.count.unwrap_or(u32::MAX));
+                counted = op.count.is_some_and(|count| count > 1);
             }
             Act::Acquire if ok => {
                 holds.push(begin(op, op.inv, op.res, alive));
                 (open, kept) = (true, false);
+                (grants, counted) = (1, false);
+            }
+            Act::Release if open && partial => {
+                keep(holds.last_mut().expect("a hold is open"), op);
             }
             Act::Acquire if unknown => {
                 if open && let Some(last) = holds.last_mut() {
@@ -142,6 +162,7 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                     lengthen(&mut hold, op, op.lease.or(acquire.lease));
                 }
                 (open, kept) = (op.act == Act::Renew, false);
+                (grants, counted) = (1, false);
                 holds.push(hold);
             }
             Act::Renew | Act::Release | Act::Lost if open => {
@@ -159,6 +180,13 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                 kept = op.end == End::Failed;
             }
             Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
+        }
+        if op.act == Act::Release {
+            grants = grants.saturating_sub(1);
+            doubts += u32::from(unknown);
+            if op.end == End::NotOwner || ok && op.count == Some(0) {
+                grants = 0;
+            }
         }
     }
     holds
@@ -178,6 +206,15 @@ fn explained(op: &Op, later: &[&Op]) -> bool {
         .any(|later| later.act == Act::Release && effective(later))
 }
 
+/// A partial release may extend the lease, an indeterminate one at any time.
+fn keep(hold: &mut Hold, partial: &Op) {
+    let extended = hold.lease.filter(|_| partial.end != End::Unknown);
+    hold.ceiling = hold
+        .ceiling
+        .zip(extended)
+        .map(|(end, lease)| end.max(partial.res + lease + DRIFT));
+}
+
 fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {
     Hold {
         owner: acquire.owner,
@@ -191,6 +228,7 @@ fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {
         ceiling: acquire.lease.map(|lease| granted + lease + DRIFT),
         alive,
         lost: false,
+        lease: acquire.lease,
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Op {
     pub(crate) end: End,
     pub(crate) lease: Option<u64>,
     pub(crate) read: bool,
+    /// What the reply counts.
+    pub(crate) count: Option<u32>,
 }
 
 impl Op {
@@ -44,6 +46,7 @@ impl Op {
             end,
             lease: None,
             read: false,
+            count: None,
         }
     }
 }
@@ -89,6 +92,10 @@ pub(crate) fn history(ops: &[Op]) -> History {
             time: Nanos::from_millis(op.res),
             kind,
             error: error.map(Into::into),
+            value: Value {
+                count: op.count,
+                ..invoke.value.clone()
+            },
             ..invoke.clone()
         };
         events.push(invoke);

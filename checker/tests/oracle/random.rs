@@ -9,6 +9,7 @@ use crate::ops::{Act, End, Op};
 pub(crate) fn ops(seed: u64) -> Vec<Op> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let leased = rng.random_bool(0.7);
+    let counts = rng.random_bool(0.3);
     let mut ops = Vec::new();
     for owner in 0..rng.random_range(2..=4) {
         let mut now = rng.random_range(0..6);
@@ -46,6 +47,7 @@ pub(crate) fn ops(seed: u64) -> Vec<Op> {
             ops.push(Op {
                 lease: (leased && act != Act::Release).then(|| rng.random_range(1..10)),
                 read: act == Act::Acquire && rng.random_bool(0.2),
+                count: (counts && end == End::Ok).then(|| rng.random_range(0..4)),
                 ..Op::new(
                     owner,
                     act,

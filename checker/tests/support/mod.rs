@@ -77,11 +77,13 @@ fn operation(
     let mut invoke = event(process, Kind::Invoke, action, ms(sent));
     invoke.value.owner = Some(owner.into());
     let mut replied = None;
+    let mut count = None;
     for option in options.chunks(2) {
         match *option {
             ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
             ["wait", wait] => invoke.value.wait_ms = Some(number(wait)),
             ["token", token] => invoke.value.token = Some(number(token)),
+            ["count", told] => count = Some(number(told) as u32),
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
@@ -107,6 +109,7 @@ fn operation(
         completion.key = key;
         completion.error = error.map(Into::into);
         completion.value.value = replied;
+        completion.value.count = count;
         events.push(completion);
     }
 }
