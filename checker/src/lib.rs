@@ -41,6 +41,8 @@ mod witness;
 
 pub use check::{check, check_digest};
 pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote};
+#[doc(hidden)]
+pub use engine::alone::frontier_alone;
 pub use history::{Event, Nanos};
 pub use hold::Hold;
 pub use holds::holds;

@@ -61,14 +61,22 @@ fn the_fifty_etcd_logs_are_judged_as_by_others() {
     let table = std::fs::read_to_string(folder.join("verdicts.csv")).expect("the table is there");
     let mut count = 0;
     let mut time = std::time::Duration::ZERO;
-    for (file, legal) in table.lines().skip(1).filter_map(|line| line.split_once(',')) {
+    for (file, legal) in table
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(','))
+    {
         let digest = digest(&folder.join(file));
         let start = Instant::now();
         let analysis = judge(&digest, "cas-register");
         time += start.elapsed();
         assert_eq!(analysis.verdict, verdict(legal == "true"), "{file}");
         for witness in &analysis.properties[&Property::Model].witnesses {
-            assert!(witness.claim.contains("does not allow"), "{}", witness.claim);
+            assert!(
+                witness.claim.contains("does not allow"),
+                "{}",
+                witness.claim
+            );
             assert!(witness.story.len() < 40, "{file}: {}", witness.story.len());
         }
         count += 1;

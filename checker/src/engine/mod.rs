@@ -1,5 +1,6 @@
 //! The algorithms: they know intervals, owners and calls, and nothing of what a property is.
 
+pub(crate) mod alone;
 pub(crate) mod budget;
 pub(crate) mod decision;
 pub(crate) mod depth;

@@ -16,6 +16,11 @@ pub(crate) enum Unfit {
     Permits,
     #[error("acquires ask to read; choose the model read-write")]
     Readers,
+    #[error(
+        "{0} may hold leased permits or read locks several times at once: which of them a release \
+         ends, and which a lease, is not said"
+    )]
+    Leases(String),
     #[error("how many permits the lock has is not said; write semaphore:PERMITS")]
     NoPermits,
 }

@@ -259,6 +259,11 @@ fn an_expiry_ends_the_whole_hold_and_no_other() {
     let anew = "a acquire 0..10 ok lease 100\n a release 20..30 ok\n
                 a acquire 40..50 ok lease 1000\n b acquire 120..130 ok";
     assert_eq!(judged("owner-aware", anew), Verdict::Violated);
+    // A lease of unknown length: it may run out at once, or never.
+    let unsaid = "a acquire 0..10 ok lease 0\n b acquire 20..30 ok\n a release 40..50 not-owner";
+    assert_eq!(judged("owner-aware", unsaid), Verdict::Valid);
+    let proved = "a acquire 0..10 ok lease 0\n b acquire 20..30 ok\n a renew 40..50 ok";
+    assert_eq!(judged("owner-aware", proved), Verdict::Violated);
     let phantom = "z acquire 0..10 info lease 100\n b acquire 90..99 refused\n
                    c acquire 150..160 ok";
     assert_eq!(judged("owner-aware", phantom), Verdict::Valid);
@@ -284,6 +289,8 @@ fn what_a_model_cannot_speak_of_is_unknown_and_says_so() {
     assert!(reason("mutex", permits).contains("choose the model semaphore:PERMITS"));
     assert!(reason("semaphore", permits).contains("write semaphore:PERMITS"));
     assert!(reason("reentrant", "a acquire 0..1 ok mode read").contains("read-write"));
+    let twice = "a acquire 0..1 ok lease 100\n a acquire 2..3 ok lease 100";
+    assert!(reason("semaphore:2", twice).contains("a may hold leased permits"));
     assert!(reason("mutex", "a acquire 0..1 info").contains("was completed"));
     assert!(reason("register", "a acquire 0..1 ok").contains("was completed"));
     let options = Options {

@@ -21,6 +21,8 @@ pub(super) struct Pending {
     unused: Vec<u32>,
     /// Calls that return.
     pub(super) required: Bits,
+    /// Ends of leases that need not come: optional, and without any effect once the hold is gone.
+    fading: Bits,
     /// Calls that wait for another to take effect.
     waiting: Bits,
     /// Calls that others wait for.
@@ -44,6 +46,13 @@ impl Pending {
             .zip(&self.slots)
             .find(|(_, slot)| is_it(slot))
             .map(|(at, _)| at)
+    }
+
+    /// The optional ends of those leases that have certainly been given.
+    pub(super) fn fading(&self) -> Bits {
+        let mut fading = self.fading.clone();
+        fading.remove_all(&self.waiting);
+        fading
     }
 
     /// Whether others wait for the call to take effect.
@@ -71,6 +80,8 @@ impl Pending {
         self.slots[at] = Some(slot);
         if call.is_required() {
             self.required.insert(at);
+        } else if !call.is_operation() {
+            self.fading.insert(at);
         }
         if let Some(after) = after {
             self.waiting.insert(at);
@@ -89,6 +100,7 @@ impl Pending {
         };
         self.unused.push(at as u32);
         self.required.remove(at);
+        self.fading.remove(at);
         self.waiting.remove(at);
         for place in slot.shelves {
             self.shelf(place).remove(at);

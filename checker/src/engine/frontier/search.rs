@@ -49,6 +49,8 @@ pub(crate) struct Frontier<'a, M: Model> {
     /// Still to be expanded, and those in which the due call has taken effect.
     open: Antichain<M::State>,
     settled: Antichain<M::State>,
+    /// In which configurations the call at hand has taken effect; kept for its memory.
+    is_done: Vec<bool>,
     taken: u32,
     decided: u64,
     steps: u32,
@@ -68,6 +70,7 @@ impl<'a, M: Model> Frontier<'a, M> {
             configurations: vec![first],
             open: Antichain::default(),
             settled: Antichain::default(),
+            is_done: Vec::new(),
             taken: 0,
             decided: 0,
             // A budget that is used up before the search began is noticed at once.
@@ -126,17 +129,21 @@ impl<'a, M: Model> Frontier<'a, M> {
             self.pending.add(*call, id, after, shelves);
             return;
         }
-        let is_done: Vec<bool> = self.configurations.iter().map(idle).collect();
+        let mut is_done = std::mem::take(&mut self.is_done);
+        is_done.clear();
+        is_done.extend(self.configurations.iter().map(idle));
         if is_done.iter().all(|&is_done| is_done) {
             self.decided += 1;
+            self.is_done = is_done;
             return;
         }
         let slot = self.pending.add(*call, id, after, self.model.shelves(call));
-        for (configuration, is_done) in self.configurations.iter_mut().zip(is_done) {
-            if is_done {
+        for (configuration, is_done) in self.configurations.iter_mut().zip(&is_done) {
+            if *is_done {
                 configuration.done.insert(slot);
             }
         }
+        self.is_done = is_done;
         self.returns.push(Reverse((call.returned, id, slot as u32)));
     }
 
@@ -267,6 +274,29 @@ impl<'a, M: Model> Frontier<'a, M> {
         for at in common.iter() {
             self.pending.remove(at);
             self.decided += 1;
+        }
+        self.forget_past_leases();
+    }
+
+    /// Frees the slots of leases whose hold is gone: nothing brings it back, and they end nothing.
+    fn forget_past_leases(&mut self) {
+        for at in self.pending.fading().iter() {
+            let Some(slot) = self.pending.slot(at) else {
+                continue;
+            };
+            let is_past = self.configurations.iter().all(|configuration| {
+                configuration.done.contains(at)
+                    || self
+                        .model
+                        .step(&configuration.state, &slot.call)
+                        .is_ok_and(|state| state == configuration.state)
+            });
+            if is_past {
+                for configuration in &mut self.configurations {
+                    configuration.done.remove(at);
+                }
+                self.pending.remove(at);
+            }
         }
     }
 

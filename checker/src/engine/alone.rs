@@ -1,0 +1,37 @@
+//! The frontier by itself, so that it can be measured.
+
+use std::time::Duration;
+
+use super::budget::Budget;
+use super::decision::{Decision, search};
+use crate::digest::Digest;
+use crate::lease::Drift;
+use crate::model::{ModelName, Specification, Values, partitions};
+use crate::operation::OpId;
+use crate::verdict::Verdict;
+
+/// Longer than any benchmark.
+const TIME: Duration = Duration::from_secs(600);
+
+/// What the frontier says of a history, with no other engine before it and no witness after it.
+/// For benchmarks; [`check_digest`](crate::check_digest) is what answers users.
+#[doc(hidden)]
+pub fn frontier_alone(digest: &Digest, model: ModelName) -> Verdict {
+    let mut values = Values::default();
+    let operations = (0..digest.operations.len() as u32).map(OpId);
+    let drift = Drift::of_header(&digest.header);
+    let Ok(parts) = partitions(digest, operations, model, drift, &mut values) else {
+        return Verdict::Unknown;
+    };
+    let permits = digest.header.permits.unwrap_or(1);
+    let specification = Specification::new(model, permits, &mut values);
+    let budget = Budget::of(TIME);
+    let verdict =
+        |part: &crate::model::Partition| match search(&specification, part.calls.iter(), &budget) {
+            Decision::Legal => Verdict::Valid,
+            Decision::Unknown { .. } => Verdict::Unknown,
+            Decision::Illegal { .. } => Verdict::Violated,
+        };
+    let all = parts.iter().map(verdict);
+    all.reduce(Verdict::merge).unwrap_or_default()
+}
