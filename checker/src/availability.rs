@@ -10,8 +10,6 @@
 //! a grant to the sending of its release, or to the lease ceiling. A history does not tell which
 //! server leads: the time in which a majority was down counts, unless nobody asked in it.
 
-use std::collections::BTreeMap;
-
 use crate::digest::Digest;
 use crate::history::Nanos;
 use crate::hold::Hold;
@@ -31,52 +29,44 @@ pub(crate) struct Outage {
     pub(crate) attempt: OpId,
 }
 
-/// All stretches without a grant, and how long the locks were wanted in all; holds are grouped by
-/// key.
-pub(crate) fn outages(digest: &Digest, holds: &[Hold]) -> (Vec<Outage>, Nanos) {
-    let mut tries: BTreeMap<KeyId, Vec<OpId>> = BTreeMap::new();
-    for (id, operation) in (0..).map(OpId).zip(&digest.operations) {
-        if operation.action == Action::Acquire {
-            tries.entry(operation.key).or_default().push(id);
-        }
-    }
+/// The figures of all stretches without a grant, and those stretches that are longer than `length`;
+/// holds are grouped by key.
+pub(crate) fn availability(
+    digest: &Digest,
+    holds: &[Hold],
+    length: Nanos,
+) -> (Availability, Vec<Outage>) {
     let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
-    let (mut outages, mut wanted) = (Vec::new(), Nanos(0));
-    for (key, tries) in tries {
+    let (mut figures, mut outages) = (Availability::default(), Vec::new());
+    for key in digest.all_keys() {
+        let all = digest.operations_on(key);
+        let tries: Vec<OpId> = all
+            .filter(|(_, operation)| operation.action == Action::Acquire)
+            .map(|(id, _)| id)
+            .collect();
         while groups.next_if(|group| group[0].key < key).is_some() {}
         let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
         let free = Windows::union(held.collect()).gaps_longer_than(Nanos(0));
         let mut next = 0;
         for want in wants(digest, &tries) {
-            wanted = wanted + want.length();
+            figures.wanted = figures.wanted + want.length();
             next += free[next..].partition_point(|gap| gap.end <= want.start);
             let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
-            outages.extend(
-                inside
-                    .map(|gap| gap.intersect(want))
-                    .map(|interval| Outage {
+            for interval in inside.map(|gap| gap.intersect(want)) {
+                figures.without_grant = figures.without_grant + interval.length();
+                figures.longest = figures.longest.max(interval.length());
+                if interval.length() > length {
+                    outages.push(Outage {
                         key,
                         interval,
                         attempt: attempt_at(digest, &tries, interval.start),
-                    }),
-            );
+                    });
+                }
+            }
         }
     }
-    (outages, wanted)
-}
-
-/// The figures of all stretches.
-pub(crate) fn availability(outages: &[Outage], wanted: Nanos) -> Availability {
-    let length = |outage: &Outage| outage.interval.length();
-    Availability {
-        wanted,
-        without_grant: outages
-            .iter()
-            .map(length)
-            .fold(Nanos(0), |sum, one| sum + one),
-        longest: outages.iter().map(length).max().unwrap_or(Nanos(0)),
-    }
+    (figures, outages)
 }
 
 fn held(hold: &Hold) -> Interval {

@@ -11,7 +11,7 @@ use crate::interval::Interval;
 use crate::ledger::{Standing, standings};
 use crate::operation::{KeyId, OpId, OwnerId};
 use crate::options::Options;
-use crate::verdict::{Coverage, FaultSummary, Property};
+use crate::verdict::{Availability, Coverage, FaultSummary, Property};
 
 /// A history, taken apart.
 pub(crate) struct Case<'a> {
@@ -20,6 +20,7 @@ pub(crate) struct Case<'a> {
     pub(crate) holds: &'a [Hold],
     pub(crate) faults: &'a [FaultSummary],
     pub(crate) coverage: &'a Coverage,
+    pub(crate) availability: Availability,
     pub(crate) options: &'a Options,
     /// The operations of each owner; made when they are first asked for.
     pub(crate) by_owner: OnceLock<Groups<OpId>>,

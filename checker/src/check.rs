@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::availability::{availability, outages};
+use crate::availability::availability;
 use crate::case::{Case, Ruling};
 use crate::coverage::coverage;
 use crate::digest::Digest;
@@ -29,13 +29,14 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         ..Analysis::default()
     };
     analysis.coverage = coverage(threads, digest, &holds, &analysis.faults);
-    let (outages, asked_for) = outages(digest, &holds);
-    analysis.availability = (asked_for > Nanos(0)).then(|| availability(&outages, asked_for));
+    let (figures, _) = availability(digest, &holds, Nanos::MAX);
+    analysis.availability = (figures.wanted > Nanos(0)).then_some(figures);
     let case = Case {
         digest,
         holds: &holds,
         faults: &analysis.faults,
         coverage: &analysis.coverage,
+        availability: figures,
         options,
         by_owner: OnceLock::new(),
         proofs: OnceLock::new(),

@@ -5,7 +5,7 @@
 //! and that is all. Only a run with faults and contention puts it to the test.
 
 use super::rule::Rule;
-use crate::availability::{availability, outages};
+use crate::availability::availability;
 use crate::case::{Case, Finding, Ruling, keep_first};
 use crate::interval::Interval;
 use crate::replay;
@@ -34,8 +34,7 @@ impl Rule for Availability {
     }
 
     fn remark(&self, case: &Case) -> Option<String> {
-        let (outages, wanted) = outages(case.digest, case.holds);
-        let figures = availability(&outages, wanted);
+        let figures = case.availability;
         let permille = figures.permille_without_grant();
         Some(format!(
             "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for {} \
@@ -56,12 +55,8 @@ fn judge(case: &Case) -> Ruling {
     let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
     let mut findings = Vec::new();
     if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
-        let (outages, _) = outages(case.digest, case.holds);
-        let too_long = |interval: Interval| interval.length() > bound;
-        let long = outages
-            .into_iter()
-            .filter(|outage| too_long(outage.interval));
-        findings.extend(long.map(|outage| Finding {
+        let (_, outages) = availability(case.digest, case.holds, bound);
+        findings.extend(outages.into_iter().map(|outage| Finding {
             property: Property::Availability,
             key: outage.key,
             holds: Vec::new(),

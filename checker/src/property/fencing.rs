@@ -213,16 +213,15 @@ enum Repeat {
 
 /// The grants that have a token again.
 fn repeats(grants: &[Showing]) -> HashMap<OpId, Repeat> {
-    let mut by_token: HashMap<u64, Vec<Showing>> = HashMap::new();
-    for &grant in grants {
-        by_token.entry(grant.token).or_default().push(grant);
-    }
+    // Tokens of a good lock grow, so that this finds them nearly sorted.
+    let mut by_token = grants.to_vec();
+    by_token.sort_by_key(|grant| (grant.token, grant.answered, grant.op));
     let mut repeats = HashMap::new();
-    for (_, mut same) in by_token.into_iter().filter(|(_, same)| same.len() > 1) {
-        same.sort_by_key(|grant| (grant.answered, grant.op));
+    let same_token = by_token.chunk_by(|one, next| one.token == next.token);
+    for same in same_token.filter(|same| same.len() > 1) {
         let (mut writers, mut all) = (Firsts::default(), Firsts::default());
         let mut owners = HashSet::new();
-        for grant in same {
+        for &grant in same {
             let is_first = owners.insert(grant.owner);
             let against = if grant.shared { &writers } else { &all };
             let first = if is_first || grant.may_repeat {
