@@ -1,8 +1,12 @@
 //! Whether the calls of one lock are linearizable.
 
 use super::budget::{Budget, Exhausted};
+use super::exact::{self, Proof, Rules};
 use super::frontier::{Frontier, Stop};
 use crate::model::{Call, CallId, Model, Reason, Specification};
+
+/// The name of the exact sweep.
+const SWEEP: &str = "core-sweep";
 
 /// The answer for one lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +37,25 @@ pub(crate) fn decide(
     calls: &[Call],
     budget: &Budget,
 ) -> (Decision, &'static str) {
-    (search(specification, calls.iter(), budget), "frontier")
+    let proof = Rules::of(specification).and_then(|rules| exact::decide(rules, calls));
+    if proof == Some(Proof::Legal) {
+        return (Decision::Legal, SWEEP);
+    }
+    // The frontier tells why, and what is enough to see it.
+    let decision = search(specification, calls.iter(), budget);
+    match (&decision, proof) {
+        (Decision::Unknown { .. }, Some(Proof::Illegal(due))) => {
+            let returned = calls[due.0 as usize].returned;
+            let taken = calls.partition_point(|call| call.invoked <= returned);
+            let illegal = Decision::Illegal {
+                due,
+                taken: taken as u32,
+                reasons: Vec::new(),
+            };
+            (illegal, SWEEP)
+        }
+        _ => (decision, "frontier"),
+    }
 }
 
 /// Decides by the frontier.

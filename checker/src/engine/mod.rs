@@ -4,6 +4,7 @@ pub(crate) mod alone;
 pub(crate) mod budget;
 pub(crate) mod decision;
 pub(crate) mod depth;
+mod exact;
 mod frontier;
 pub(crate) mod occupancy;
 pub(crate) mod shrink;

@@ -14,8 +14,9 @@ use crate::operation::OwnerId;
 #[derive(Clone, Copy)]
 pub(crate) struct Exclusive {
     /// How often an owner may enter.
-    limit: u32,
-    is_fenced: bool,
+    pub(crate) limit: u32,
+    /// Whether the tokens of its grants must grow.
+    pub(crate) is_fenced: bool,
 }
 
 /// Who holds, and the greatest token so far.

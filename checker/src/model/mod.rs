@@ -18,7 +18,7 @@ mod semaphore;
 mod specification;
 mod values;
 
-pub(crate) use call::{Call, CallId, Datum, Reply, Request};
+pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
 pub(crate) use calls::{Partition, partitions};
 pub(crate) use fit::fits;
 pub use name::{ModelName, UnknownModel};

@@ -163,8 +163,9 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
     let [part] = &*parts else {
         return None;
     };
-    let budget = Budget::of(case.options.budget);
-    match search(&specification, part.calls.iter(), &budget) {
+    // Where the sweep has decided, the caller's budget may be too small for the frontier.
+    let budget = Budget::of(case.options.budget.max(EXPLAIN_TIME));
+    match decide(&specification, &part.calls, &budget).0 {
         Decision::Illegal { due, reasons, .. } => {
             Some((part.calls[due.0 as usize], reasons, values))
         }

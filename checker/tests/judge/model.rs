@@ -1,5 +1,6 @@
 //! The history is linearizable for the model that was chosen.
 
+use lockstorm_checker::verdict::Judgement;
 use lockstorm_checker::{Analysis, ModelName, Options, Property, Verdict, check};
 
 use crate::support::{exact, history};
@@ -304,16 +305,46 @@ fn what_a_model_cannot_speak_of_is_unknown_and_says_so() {
     assert!(!unasked.properties.contains_key(&Property::Model));
 }
 
-#[test]
-fn a_search_that_is_cut_short_is_unknown_with_its_progress() {
-    let text = "a acquire 0..10 ok\n a release 20..30 ok\n b acquire 25..50 ok";
+fn without_a_budget(model: &str, text: &str) -> Judgement {
     let options = Options {
         only: Some([Property::Model].into()),
-        model: "owner-aware".parse().ok(),
+        model: model.parse().ok(),
         budget: std::time::Duration::ZERO,
         ..exact()
     };
-    let judgement = &check(&history(text), &options).properties[&Property::Model];
+    check(&history(text), &options).properties[&Property::Model].clone()
+}
+
+#[test]
+fn what_the_sweep_decides_needs_no_search() {
+    let text = "a acquire 0..10 ok\n a release 20..30 ok\n b acquire 25..50 ok";
+    let valid = without_a_budget("owner-aware", text);
+    assert_eq!(
+        (valid.verdict, &*valid.engine),
+        (Verdict::Valid, "core-sweep")
+    );
+    let both = text.replace("25..50", "11..15");
+    let violated = without_a_budget("owner-aware", &both);
+    assert_eq!(
+        (violated.verdict, violated.count, &*violated.engine),
+        (Verdict::Violated, 1, "core-sweep")
+    );
+    let free = "a acquire 0..10 ok\n a release 20..30 ok\n b acquire 31..40 refused";
+    let refused = without_a_budget("owner-aware", free);
+    assert_eq!((refused.verdict, refused.count), (Verdict::Violated, 1));
+    let touching = free.replace("31..40", "30..40");
+    assert_eq!(
+        without_a_budget("owner-aware", &touching).verdict,
+        Verdict::Valid
+    );
+}
+
+#[test]
+fn a_search_that_is_cut_short_is_unknown_with_its_progress() {
+    let text = "a acquire 0..10 ok permits 2
+                a release 20..30 ok permits 2
+                b acquire 25..50 ok";
+    let judgement = without_a_budget("semaphore:3", text);
     assert_eq!(judgement.verdict, Verdict::Unknown);
     let reason = judgement.reason.as_deref().unwrap_or_default();
     assert!(

@@ -1,0 +1,290 @@
+//! Calls → sessions: when each can have begun and ended.
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+
+use super::Rules;
+use crate::history::{Mode, Nanos};
+use crate::model::{Call, CallId, LeaseId, Reply, Request};
+use crate::operation::OwnerId;
+
+/// What one owner did from a grant on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Session {
+    pub(super) acquire: CallId,
+    /// When the acquire was sent: it cannot have begun earlier.
+    pub(super) sent: Nanos,
+    /// When the grant was answered: it has begun by then.
+    pub(super) granted: Nanos,
+    /// The first instant at which it can have ended.
+    pub(super) end_min: Nanos,
+    /// The last; [`Nanos::MAX`] if it may never have.
+    pub(super) end_max: Nanos,
+    pub(super) token: Option<NonZeroU64>,
+    pub(super) is_shared: bool,
+}
+
+/// A refused try.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Try {
+    pub(super) id: CallId,
+    pub(super) sent: Nanos,
+    pub(super) refused: Nanos,
+}
+
+/// What calls without an answer leave open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubt {
+    /// One of them may have ended a later session of its owner before its core did.
+    pub(super) of_cores: bool,
+    /// One of them may explain refusals in a way that is not considered here.
+    pub(super) of_refusals: bool,
+}
+
+/// The calls of one lock.
+#[derive(Debug)]
+pub(super) struct Log {
+    pub(super) sessions: Vec<Session>,
+    pub(super) tries: Vec<Try>,
+    /// When the first acquire without an answer, a lease or a token was sent: it can have taken
+    /// effect once, as the last of all, for nobody released it.
+    pub(super) crashed: Option<Nanos>,
+    pub(super) doubt: Doubt,
+}
+
+/// The sessions of a lock, if all that its owners did is made of such.
+pub(super) fn sessions(rules: Rules, calls: &[Call]) -> Option<Log> {
+    let mut builder = Builder {
+        rules,
+        leases: leases(calls),
+        owners: HashMap::new(),
+        log: Log {
+            sessions: Vec::with_capacity(calls.len() / 2),
+            tries: Vec::new(),
+            crashed: None,
+            doubt: Doubt::default(),
+        },
+    };
+    for (id, call) in (0..).map(CallId).zip(calls) {
+        if call.is_operation() {
+            // A try is in order with the calls of its own process only: ties would need more care.
+            let refused = |id: &CallId| is_refused(&calls[id.0 as usize]);
+            if call
+                .after
+                .is_some_and(|before| refused(&before) || refused(&id))
+            {
+                return None;
+            }
+            builder.take(id, call)?;
+        }
+    }
+    builder.finish()
+}
+
+fn is_refused(call: &Call) -> bool {
+    matches!(call.request, Request::Acquire { .. }) && call.reply == Reply::Denied
+}
+
+/// The floor and the ceiling of each lease, by its number.
+fn leases(calls: &[Call]) -> Vec<(Nanos, Nanos)> {
+    let mut leases: Vec<(LeaseId, Nanos, Nanos)> = Vec::new();
+    for call in calls {
+        if let Request::Expire(lease) = call.request {
+            leases.push((lease, call.invoked, call.returned));
+        }
+    }
+    leases.sort_unstable();
+    leases
+        .iter()
+        .map(|&(_, floor, ceiling)| (floor, ceiling))
+        .collect()
+}
+
+/// What an owner is doing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Owner {
+    open: Option<Open>,
+    /// When its last answer arrived.
+    answered: Nanos,
+    /// Whether an acquire or a release of it has no answer.
+    is_crashed: bool,
+}
+
+/// A session that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    session: Session,
+    lease: LeaseId,
+    /// When a renewal was sent that found it still holding.
+    renewed: Nanos,
+}
+
+struct Builder {
+    rules: Rules,
+    leases: Vec<(Nanos, Nanos)>,
+    owners: HashMap<OwnerId, Owner>,
+    log: Log,
+}
+
+impl Builder {
+    /// `None` where the call does not fit into sessions.
+    fn take(&mut self, id: CallId, call: &Call) -> Option<()> {
+        let mut owner = self.owners.get(&call.owner).copied().unwrap_or_default();
+        if call.invoked < owner.answered {
+            return None;
+        }
+        self.log.doubt.of_cores |= owner.is_crashed;
+        match (call.request, call.reply) {
+            (Request::Acquire { permits, .. }, _) if permits != 1 => return None,
+            (Request::Release { permits, .. }, _) if permits != 1 => return None,
+            (Request::Acquire { .. }, Reply::Denied) => self.log.tries.push(Try {
+                id,
+                sent: call.invoked,
+                refused: call.returned,
+            }),
+            (
+                Request::Acquire {
+                    mode, token, lease, ..
+                },
+                Reply::Done,
+            ) if call.is_required() => {
+                self.close_before(&mut owner, call)?;
+                let session = Session {
+                    acquire: id,
+                    sent: call.invoked,
+                    granted: call.returned,
+                    end_min: Nanos::MAX,
+                    end_max: Nanos::MAX,
+                    token,
+                    is_shared: self.rules == Rules::Readers && mode == Mode::Read,
+                };
+                owner.open = Some(Open {
+                    session,
+                    lease,
+                    renewed: Nanos(0),
+                });
+            }
+            (Request::Acquire { lease, token, .. }, Reply::Done) => {
+                owner.is_crashed = true;
+                // Late, it may enter a session of its owner again, with a lease that ends earlier.
+                self.log.doubt.of_cores |= !self.rules.is_plain();
+                if lease == LeaseId::NEVER && token.is_none() {
+                    let first = self.log.crashed.unwrap_or(Nanos::MAX);
+                    self.log.crashed = Some(first.min(call.invoked));
+                } else {
+                    self.log.doubt.of_refusals = true;
+                }
+            }
+            (Request::Release { .. } | Request::Renew { .. }, Reply::Denied) => {
+                self.deny(&mut owner, call)?;
+            }
+            (Request::Release { .. }, Reply::Done) => self.release(&mut owner, call)?,
+            (Request::Renew { lease, .. }, Reply::Done) => self.renew(&mut owner, call, lease)?,
+            (
+                Request::Expire(_)
+                | Request::Read(_)
+                | Request::Write(_)
+                | Request::Cas { .. }
+                | Request::Append(_),
+                _,
+            ) => return None,
+        }
+        if call.is_required() {
+            owner.answered = call.returned;
+        }
+        self.owners.insert(call.owner, owner);
+        Some(())
+    }
+
+    /// When the lease of a session can have ended at the earliest and at the latest.
+    fn lapse(&self, open: &Open) -> (Nanos, Nanos) {
+        if open.lease == LeaseId::NEVER {
+            return (Nanos::MAX, Nanos::MAX);
+        }
+        let (floor, ceiling) = self.leases[open.lease.0 as usize];
+        (floor.max(open.renewed), ceiling)
+    }
+
+    /// Who is granted the lock again had lost it.
+    fn close_before(&mut self, owner: &mut Owner, acquire: &Call) -> Option<()> {
+        let Some(open) = owner.open.take() else {
+            return Some(());
+        };
+        if !self.rules.is_plain() {
+            return None;
+        }
+        let (first, last) = self.lapse(&open);
+        self.close(&open, first, last.min(acquire.returned))
+    }
+
+    fn close(&mut self, open: &Open, end_min: Nanos, end_max: Nanos) -> Option<()> {
+        // A session that may have ended before its grant was answered has no core.
+        (open.session.granted <= end_min && end_min <= end_max).then(|| {
+            self.log.sessions.push(Session {
+                end_min,
+                end_max,
+                ..open.session
+            });
+        })
+    }
+
+    fn release(&mut self, owner: &mut Owner, call: &Call) -> Option<()> {
+        let open = owner.open.take();
+        if call.is_required() {
+            let open = open?;
+            let (_, last) = self.lapse(&open);
+            return self.close(&open, call.invoked, last.min(call.returned));
+        }
+        owner.is_crashed = true;
+        let Some(open) = open else {
+            return Some(());
+        };
+        let (first, last) = self.lapse(&open);
+        self.close(&open, first.min(call.invoked), last)
+    }
+
+    fn renew(&mut self, owner: &mut Owner, call: &Call, lease: LeaseId) -> Option<()> {
+        if !call.is_required() {
+            // Late, it may give a later session of its owner a lease that ends earlier.
+            self.log.doubt.of_cores = true;
+            return Some(());
+        }
+        let open = owner.open.as_mut()?;
+        let still =
+            open.lease == LeaseId::NEVER || call.invoked <= self.leases[open.lease.0 as usize].1;
+        // What a renewal without a lease does to a lease, the models see in different ways.
+        if open.lease != LeaseId::NEVER && lease == LeaseId::NEVER {
+            return None;
+        }
+        open.lease = open.lease.max(lease);
+        open.renewed = call.invoked;
+        still.then_some(())
+    }
+
+    /// Who is told that it does not hold the lock has lost it.
+    fn deny(&mut self, owner: &mut Owner, call: &Call) -> Option<()> {
+        if owner.is_crashed || self.rules == Rules::Ownerless {
+            return None;
+        }
+        let Some(open) = owner.open.take() else {
+            return Some(());
+        };
+        let (first, last) = self.lapse(&open);
+        self.close(&open, first, last.min(call.returned))
+    }
+
+    fn finish(mut self) -> Option<Log> {
+        let open: Vec<Open> = self
+            .owners
+            .values()
+            .filter_map(|owner| owner.open)
+            .collect();
+        for open in open {
+            let (first, last) = self.lapse(&open);
+            self.close(&open, first, last)?;
+        }
+        let place = |session: &Session| (session.granted, session.end_min, session.acquire);
+        self.log.sessions.sort_unstable_by_key(place);
+        Some(self.log)
+    }
+}
