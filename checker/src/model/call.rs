@@ -102,6 +102,24 @@ impl Call {
         self.returned < Nanos::MAX
     }
 
+    /// Whether it changes nothing for good where it changes nothing now. A write of the value that
+    /// is there is another matter: after the next write it would change it.
+    pub(crate) fn is_observation(&self) -> bool {
+        match (self.request, self.reply) {
+            // Where an expiry changes nothing, its hold is over and does not come back.
+            (_, Reply::Denied) | (Request::Read(_) | Request::Expire(_), Reply::Done) => true,
+            (Request::Renew { lease, .. }, Reply::Done) => lease == LeaseId::NEVER,
+            (Request::Cas { expected, new }, Reply::Done) => expected == new,
+            (
+                Request::Acquire { .. }
+                | Request::Release { .. }
+                | Request::Write(_)
+                | Request::Append(_),
+                Reply::Done,
+            ) => false,
+        }
+    }
+
     /// Whether it stands for an operation of the history.
     pub(crate) fn is_operation(&self) -> bool {
         !matches!(self.request, Request::Expire(_))

@@ -352,3 +352,14 @@ fn a_search_that_is_cut_short_is_unknown_with_its_progress() {
         "{reason}"
     );
 }
+
+#[test]
+fn a_write_of_the_value_that_is_there_may_take_effect_after_the_next_write() {
+    let text = "a write 0..1 ok value 1
+                b write 2..6 ok value 1
+                c write 3..4 ok value 2
+                a read 7..8 ok saw 1";
+    assert_eq!(judged("register", text), Verdict::Valid);
+    let answered = text.replace("2..6", "2..2");
+    assert_eq!(judged("register", &answered), Verdict::Violated);
+}

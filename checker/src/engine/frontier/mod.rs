@@ -9,8 +9,8 @@
 //!
 //! The algorithm is just-in-time linearization (Gavin Lowe, "Testing for linearizability", 2017)
 //! with two reductions, both sound:
-//! - A call that is legal and leaves the state as it is takes effect at once. Any order in which it
-//!   comes later allows the same.
+//! - An observation that is legal takes effect at once: a call that cannot change the state later
+//!   either. Any order in which it comes later allows the same.
 //! - A call that never returns is optional. Of configurations with equal required calls and equal
 //!   state, one that has used up fewer optional calls can do all that the others can.
 //!

@@ -112,13 +112,14 @@ impl<'a, M: Model> Frontier<'a, M> {
         Ok(())
     }
 
-    /// A call begins. In a configuration that it leaves as it is, it takes effect at once; where
+    /// A call begins. In a configuration that an observation leaves as it is, it takes effect at once; where
     /// that is so in all of them, it is over.
     fn admit(&mut self, id: CallId, call: &Call) {
         let after = call.after.and_then(|after| self.pending.find(after));
         let idle = |configuration: &Configuration<M::State>| {
             let waits = after.is_some_and(|after| !configuration.done.contains(after as usize));
             !waits
+                && call.is_observation()
                 && self
                     .model
                     .step(&configuration.state, call)
@@ -229,6 +230,7 @@ impl<'a, M: Model> Frontier<'a, M> {
                     continue;
                 };
                 let is_idle = slot.call.is_required()
+                    && slot.call.is_observation()
                     && self
                         .model
                         .step(&configuration.state, &slot.call)
