@@ -7,9 +7,11 @@
 //!
 //! Every failure names its seed; equal seeds give equal runs.
 
+mod change;
 mod client;
 mod plan;
 mod record;
+mod sameness;
 mod service;
 mod truth;
 mod world;

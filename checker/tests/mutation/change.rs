@@ -1,0 +1,165 @@
+//! Changes to a history of which it is known what they do to the verdicts.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use lockstorm_checker::Nanos;
+use lockstorm_checker::history::{Event, Function, History, Kind, Name, Process, Value};
+use lockstorm_checker::verdict::Witness;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// The same with other names for owners and keys; their order is turned round.
+pub(crate) fn renamed(history: &History) -> History {
+    let mut renamed = history.clone();
+    for event in &mut renamed.events {
+        event.key = turned(&event.key);
+        event.value.owner = event.value.owner.as_deref().map(turned);
+    }
+    renamed
+}
+
+fn turned(name: &str) -> Name {
+    name.chars().rev().collect::<String>().into()
+}
+
+/// The same, a few seconds later.
+pub(crate) fn shifted(history: &History) -> History {
+    let mut shifted = history.clone();
+    for event in &mut shifted.events {
+        event.time = event.time + Nanos::from_millis(5_000);
+    }
+    shifted
+}
+
+/// The same with the events of one instant in another order, but for those of one client.
+pub(crate) fn shuffled(history: &History, rng: &mut ChaCha8Rng) -> History {
+    let mut shuffled = history.clone();
+    for instant in shuffled.events.chunk_by_mut(|a, b| a.time == b.time) {
+        let mut groups: BTreeMap<Name, Vec<Event>> = BTreeMap::new();
+        for event in &mut *instant {
+            groups.entry(client(event)).or_default().push(event.clone());
+        }
+        let mut turns: Vec<Name> = instant.iter().map(client).collect();
+        turns.shuffle(rng);
+        for (place, turn) in instant.iter_mut().zip(turns) {
+            if let Some(group) = groups.get_mut(&turn) {
+                *place = group.remove(0);
+            }
+        }
+    }
+    numbered(shuffled)
+}
+
+/// A client is a process modulo a hundred: after an answer that it never had it takes the next.
+fn client(event: &Event) -> Name {
+    match event.process {
+        Process::Client(process) => (process % 100).to_string().into(),
+        Process::Nemesis => "nemesis".into(),
+    }
+}
+
+/// The events of one key; notes of the nemesis stay.
+pub(crate) fn of_key(history: &History, key: &str) -> History {
+    let mut part = history.clone();
+    part.events
+        .retain(|event| &*event.key == key || event.process == Process::Nemesis);
+    numbered(part)
+}
+
+/// The history beside a copy of itself on other keys, by other owners.
+pub(crate) fn doubled(history: &History) -> History {
+    let mut doubled = history.clone();
+    doubled.events = history
+        .events
+        .iter()
+        .flat_map(|event| {
+            let mut copy = event.clone();
+            if let Process::Client(process) = event.process {
+                copy.process = Process::Client(process + 1_000_000);
+                copy.key = format!("copy of {}", event.key).into();
+                let owner = copy.value.owner.as_deref();
+                copy.value.owner = owner.map(|owner| format!("copy of {owner}").into());
+            }
+            let is_note = event.process == Process::Nemesis;
+            [Some(event.clone()), (!is_note).then_some(copy)]
+        })
+        .flatten()
+        .collect();
+    numbered(doubled)
+}
+
+/// The same without the answer to one operation; its client goes on as another process.
+pub(crate) fn doubted(history: &History, rng: &mut ChaCha8Rng) -> History {
+    let mut doubted = history.clone();
+    let answered: Vec<usize> = (0..doubted.events.len())
+        .filter(|&at| matches!(doubted.events[at].kind, Kind::Ok | Kind::Fail))
+        .collect();
+    if answered.is_empty() {
+        return doubted;
+    }
+    let at = answered[rng.random_range(0..answered.len())];
+    let process = doubted.events[at].process;
+    doubted.events[at] = Event {
+        kind: Kind::Info,
+        value: Value::default(),
+        error: None,
+        ..doubted.events[at].clone()
+    };
+    for event in &mut doubted.events[at + 1..] {
+        if let (true, Process::Client(number)) = (event.process == process, event.process) {
+            event.process = Process::Client(number + 50_000);
+        }
+    }
+    doubted
+}
+
+/// The operations and notes that a witness rests on, each whole, but for those of the holder
+/// `without`.
+pub(crate) fn alone(history: &History, witness: &Witness, without: Option<&str>) -> History {
+    let holders = witness.holders.iter();
+    let mut cited: HashSet<u64> = holders
+        .flat_map(|holder| [Some(holder.op_acquire), holder.op_release])
+        .flatten()
+        .collect();
+    cited.extend(witness.story.iter().flat_map(|step| step.evidence.clone()));
+    let mut alone = history.clone();
+    let operations = operations(history);
+    let wanted: HashSet<u64> = cited.iter().map(|event| operations[event]).collect();
+    alone.events.retain(|event| {
+        let is_left_out = without.is_some() && event.value.owner.as_deref() == without;
+        wanted.contains(&operations[&event.index]) && !is_left_out
+    });
+    numbered(alone)
+}
+
+/// The invocation of each event; a note is its own.
+fn operations(history: &History) -> HashMap<u64, u64> {
+    let mut pending: HashMap<Process, u64> = HashMap::new();
+    let operation = |event: &Event| {
+        let invoked = match event.kind {
+            Kind::Invoke => event.index,
+            Kind::Ok | Kind::Fail | Kind::Info => pending[&event.process],
+            Kind::Note => return (event.index, event.index),
+        };
+        pending.insert(event.process, invoked);
+        (event.index, invoked)
+    };
+    history.events.iter().map(operation).collect()
+}
+
+/// Without the phases of the run.
+pub(crate) fn without_phases(history: &History) -> History {
+    let mut plain = history.clone();
+    plain
+        .events
+        .retain(|event| event.function != Function::Phase);
+    numbered(plain)
+}
+
+fn numbered(mut history: History) -> History {
+    for (index, event) in (0..).zip(&mut history.events) {
+        event.index = index;
+    }
+    history
+}

@@ -1,0 +1,150 @@
+//! What must not matter, does not matter: names, the time of day, other keys, the order of events
+//! that nobody can order. And what a witness says, it says alone.
+
+use std::collections::BTreeMap;
+
+use lockstorm_checker::history::History;
+use lockstorm_checker::{Analysis, Options, Property, Verdict, check};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::change::{alone, doubled, doubted, of_key, renamed, shifted, shuffled, without_phases};
+use crate::plan::Defect;
+use crate::rounds;
+use crate::world::run;
+
+/// Runs with and without defects.
+fn histories(count: u64) -> impl Iterator<Item = (String, History)> {
+    (0..count).map(|seed| {
+        let defects = Defect::ALL.len() as u64;
+        let defect = Defect::ALL.get((seed % (defects + 2)) as usize).copied();
+        let run = run(seed, defect);
+        let label = format!("seed {seed}, {defect:?}\n{}", run.lines());
+        (label, run.record.history(run.plan.lock))
+    })
+}
+
+fn judge(history: &History) -> Analysis {
+    let options = Options {
+        only: Some(Property::ALL.into()),
+        ..Options::default()
+    };
+    check(history, &options)
+}
+
+fn answers(analysis: &Analysis) -> BTreeMap<Property, (Verdict, u64)> {
+    let properties = analysis.properties.iter();
+    properties
+        .map(|(&property, judgement)| (property, (judgement.verdict, judgement.count)))
+        .collect()
+}
+
+fn counts(history: &History) -> BTreeMap<Property, u64> {
+    let answers = answers(&judge(history));
+    answers
+        .into_iter()
+        .map(|(property, (_, count))| (property, count))
+        .collect()
+}
+
+#[test]
+fn names_and_the_time_of_day_do_not_matter() {
+    for (label, history) in histories(rounds() / 3) {
+        let expected = answers(&judge(&history));
+        assert_eq!(
+            answers(&judge(&renamed(&history))),
+            expected,
+            "renamed, {label}"
+        );
+        assert_eq!(
+            answers(&judge(&shifted(&history))),
+            expected,
+            "shifted, {label}"
+        );
+    }
+}
+
+#[test]
+fn the_order_of_simultaneous_events_does_not_matter() {
+    for (seed, (label, history)) in (0..).zip(histories(rounds() / 3)) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let expected = answers(&judge(&history));
+        let shuffled = shuffled(&history, &mut rng);
+        assert_eq!(answers(&judge(&shuffled)), expected, "{label}");
+    }
+}
+
+#[test]
+fn each_key_is_judged_as_if_it_were_alone() {
+    for (label, history) in histories(rounds() / 3) {
+        let plain = without_phases(&history);
+        let whole = counts(&plain);
+        let parts = ["key-0", "key-1"].map(|key| counts(&of_key(&plain, key)));
+        let twice = counts(&doubled(&plain));
+        for (property, &count) in &whole {
+            // Whoever works with one key is alive for the others.
+            if *property == Property::LeaseOverrun {
+                continue;
+            }
+            let sum = parts[0][property] + parts[1][property];
+            assert_eq!(sum, count, "{property} by key, {label}");
+            assert_eq!(
+                twice[property],
+                2 * count,
+                "{property} beside a copy, {label}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_lost_accuses_nobody() {
+    for (seed, (label, history)) in (0..).zip(histories(rounds())) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let before = counts(&history);
+        let doubted = doubted(&history, &mut rng);
+        for (property, count) in counts(&doubted) {
+            // A client that is not answered may look as if it worked on after its lease.
+            let counts_anew = matches!(property, Property::LeaseOverrun | Property::Liveness);
+            let accused = count > 0 && before[&property] == 0;
+            assert!(counts_anew || !accused, "{property}, {label}\n{doubted:?}");
+        }
+    }
+}
+
+#[test]
+fn a_witness_is_violated_alone_and_without_one_of_its_holders_it_is_not() {
+    let mut replayed: BTreeMap<Property, u64> = BTreeMap::new();
+    for (label, history) in histories(rounds()) {
+        for (property, judgement) in &judge(&history).properties {
+            for witness in &judgement.witnesses {
+                // More is part of these: who waited, who else was there, who was still alive.
+                let of_others = matches!(
+                    property,
+                    Property::Liveness
+                        | Property::Availability
+                        | Property::SpuriousRefusal
+                        | Property::LeaseOverrun
+                );
+                if of_others {
+                    continue;
+                }
+                *replayed.entry(*property).or_default() += 1;
+                let count =
+                    |without: Option<&str>| counts(&alone(&history, witness, without))[property];
+                assert!(count(None) > 0, "{property}: {}, {label}", witness.claim);
+                // Elsewhere an operation shows the damage with or without the grant before it.
+                let by_holders = matches!(
+                    property,
+                    Property::MutualExclusion | Property::LostLock | Property::Fencing
+                );
+                for holder in witness.holders.iter().filter(|_| by_holders) {
+                    let rest = count(Some(&holder.client));
+                    assert_eq!(rest, 0, "{property}: {}, {label}", witness.claim);
+                }
+            }
+        }
+    }
+    println!("replayed: {replayed:?}");
+    assert!(replayed.len() >= 3, "{replayed:?}");
+}
