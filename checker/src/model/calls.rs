@@ -220,7 +220,8 @@ impl Builder<'_> {
         let (mode, permits, never) = (operation.mode, operation.permits, LeaseId::NEVER);
         let length = match operation.action {
             Action::Acquire => {
-                if operation.outcome != Outcome::Refused {
+                let tells = operation.lease.is_some() || !self.asked_for.is_empty();
+                if operation.outcome != Outcome::Refused && tells {
                     self.asked_for.insert(operation.owner, operation.lease);
                 }
                 operation.lease

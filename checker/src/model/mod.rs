@@ -23,6 +23,8 @@ pub(crate) use calls::{Partition, partitions};
 pub(crate) use fit::fits;
 pub use name::{ModelName, UnknownModel};
 pub(crate) use reason::Reason;
+#[cfg(test)]
+pub(crate) use register::Register;
 pub(crate) use rules::{Model, Shelf};
 pub(crate) use specification::Specification;
 pub(crate) use values::Values;

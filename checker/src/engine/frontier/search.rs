@@ -339,3 +339,99 @@ impl<'a, M: Model> Frontier<'a, M> {
             .check_size(configurations, configurations * each)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Datum, Register, Reply, Request};
+    use crate::operation::{OpId, OwnerId};
+
+    const PLENTY: Budget = Budget {
+        deadline: None,
+        configurations_max: 1000,
+        bytes_max: 1 << 20,
+    };
+
+    fn call(span: (u64, u64), request: Request) -> Call {
+        Call {
+            op: OpId(0),
+            owner: OwnerId(0),
+            invoked: Nanos(span.0),
+            returned: Nanos(span.1),
+            after: None,
+            request,
+            reply: Reply::Done,
+        }
+    }
+
+    fn search(calls: &[Call], budget: Budget) -> (Result<(), Stop>, u64) {
+        let mut frontier = Frontier::new(&Register, budget);
+        let taken = calls.iter().try_for_each(|call| frontier.take(call));
+        (taken.and_then(|()| frontier.finish()), frontier.decided())
+    }
+
+    const NEVER: u64 = u64::MAX;
+
+    #[test]
+    fn the_failing_prefix_ends_with_the_first_impossible_return() {
+        let (one, two) = (Datum(1), Datum(2));
+        let calls = [
+            call((0, 10), Request::Write(one)),
+            call((5, 20), Request::Write(two)),
+            call((30, 40), Request::Read(one)),
+            call((35, 50), Request::Read(two)),
+            call((60, 70), Request::Read(one)),
+        ];
+        let (stop, decided) = search(&calls, PLENTY);
+        let impossible = Stop::Impossible {
+            due: CallId(3),
+            taken: 4,
+            reasons: vec![Reason::Value(one)],
+        };
+        assert_eq!((stop, decided), (Err(impossible), 3));
+        let (stop, decided) = search(&calls[..3], PLENTY);
+        assert_eq!((stop, decided), (Ok(()), 3));
+    }
+
+    #[test]
+    fn an_optional_call_explains_one_read_and_no_more() {
+        let mut calls: Vec<Call> = (0..40)
+            .map(|n| call((0, NEVER), Request::Write(Datum(n + 1))))
+            .collect();
+        calls.extend((0..40).map(|n| {
+            let at = 10 + 10 * u64::from(n);
+            call((at, at + 5), Request::Read(Datum(40 - n)))
+        }));
+        assert_eq!(
+            search(&calls, PLENTY),
+            (Ok(()), 40),
+            "each explains one read"
+        );
+        calls.push(call((9000, 9001), Request::Read(Datum(40))));
+        let stop = search(&calls, PLENTY).0;
+        assert!(
+            matches!(stop, Err(Stop::Impossible { .. })),
+            "it was used up: {stop:?}"
+        );
+    }
+
+    #[test]
+    fn a_search_that_grows_too_wide_or_too_large_stops_and_says_so() {
+        let mut calls: Vec<Call> = (0..12)
+            .map(|n| call((n, 100 + n), Request::Write(Datum(n as u32 + 1))))
+            .collect();
+        calls.push(call((20, 90), Request::Read(Datum(7))));
+        let narrow = Budget {
+            configurations_max: 10,
+            ..PLENTY
+        };
+        let stop = search(&calls, narrow).0;
+        assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Configurations(10))));
+        let small = Budget {
+            bytes_max: 100,
+            ..PLENTY
+        };
+        let stop = search(&calls, small).0;
+        assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Bytes(100))));
+    }
+}
