@@ -60,6 +60,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             Property::LeaseOverrun
             | Property::LostLock
             | Property::Fencing
+            | Property::Fairness
             | Property::Ownership
             | Property::GuardedResource
             | Property::SpuriousRefusal

@@ -61,6 +61,8 @@ pub enum Property {
     GuardedResource,
     /// A try was refused although the lock was certainly free.
     SpuriousRefusal,
+    /// A lock was granted to somebody before one who was in its queue already.
+    Fairness,
     /// A free lock could not be had within a named bound.
     Liveness,
     /// Nobody was granted a lock that was wanted and free, for longer than a bound.
@@ -71,7 +73,7 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
@@ -80,6 +82,7 @@ impl Property {
         Self::Reentrancy,
         Self::GuardedResource,
         Self::SpuriousRefusal,
+        Self::Fairness,
         Self::Liveness,
         Self::Availability,
         Self::Model,
@@ -96,7 +99,7 @@ impl Property {
             | Self::Reentrancy
             | Self::GuardedResource
             | Self::Model => true,
-            Self::SpuriousRefusal | Self::Liveness | Self::Availability => false,
+            Self::SpuriousRefusal | Self::Fairness | Self::Liveness | Self::Availability => false,
         }
     }
 
@@ -111,6 +114,7 @@ impl Property {
             Self::Reentrancy => "reentrancy",
             Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
+            Self::Fairness => "fairness",
             Self::Liveness => "liveness",
             Self::Availability => "availability",
             Self::Model => "model",

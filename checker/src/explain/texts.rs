@@ -14,6 +14,7 @@ impl Property {
             Self::Reentrancy => "a reentrant lock miscounts, or is freed by a partial release",
             Self::GuardedResource => "what the lock protects is damaged",
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",
+            Self::Fairness => "somebody is granted the lock before one who queued earlier",
             Self::Liveness => "a free lock cannot be had within a named bound",
             Self::Availability => {
                 "nobody gets a lock that is wanted and free, for longer than a bound"
@@ -33,6 +34,7 @@ impl Property {
             Self::Reentrancy => "miscounted",
             Self::GuardedResource => "damaged",
             Self::SpuriousRefusal => "refused though free",
+            Self::Fairness => "overtaken",
             Self::Liveness => "cannot be had",
             Self::Availability => "no grant",
             Self::Model => "in no order",
@@ -50,6 +52,7 @@ impl Property {
             Self::Reentrancy => include_str!("reentrancy.txt"),
             Self::GuardedResource => include_str!("guarded_resource.txt"),
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
+            Self::Fairness => include_str!("fairness.txt"),
             Self::Liveness => include_str!("liveness.txt"),
             Self::Availability => include_str!("availability.txt"),
             Self::Model => include_str!("model.txt"),

@@ -1,6 +1,7 @@
 //! The properties, one file each: what counts as a violation, and when there may be none to see.
 
 mod availability;
+mod fairness;
 mod fencing;
 mod guarded_resource;
 mod lease_overrun;
@@ -30,6 +31,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::GuardedResource => &guarded_resource::GuardedResource,
         Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
         Property::Availability => &availability::Availability,
+        Property::Fairness => &fairness::Fairness,
         Property::Liveness => &liveness::Liveness,
         Property::Model => &model::Linearizability,
     }

@@ -8,6 +8,7 @@ mod circumstance;
 mod deed;
 mod holder;
 mod ownership;
+mod queue;
 mod reentrancy;
 mod steps;
 mod teller;

@@ -36,6 +36,12 @@ pub(crate) fn history(text: &str) -> History {
                 ));
             }
             ["final", time, "bound", bound] => events.push(final_phase(ms(time), ms(bound))),
+            [owner, "queued", time, "by", line] => {
+                let line = number(line);
+                let mut event = event(line, Kind::Note, "queued", ms(time));
+                event.value.owner = Some(owner.into());
+                events.push(event);
+            }
             [owner, note @ ("lost" | "alive"), time] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
