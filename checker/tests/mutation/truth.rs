@@ -165,10 +165,18 @@ fn was_denied(record: &Record) -> bool {
 fn is_foreign(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
-    let mut before = record.ops[..at].iter().filter(own);
-    let sure = before.all(|other| other.answer.is_some() && other.answered() < op.inv);
+    let sure = record.ops[..at]
+        .iter()
+        .filter(own)
+        .all(|other| other.answer.is_some() && other.answered() < op.inv);
     let done = matches!(op.answer, Some((_, Reply::Done { .. })));
-    done && sure && !open_before(record, at)
+    let left = |other: &&Op| {
+        let release = matches!(other.ask, Ask::Release { .. });
+        release && matches!(other.answer, Some((_, Reply::Done { .. })))
+    };
+    let own = || record.ops[..at].iter().filter(own);
+    let entered = own().filter(|other| other.is_grant()).count();
+    done && sure && entered <= own().filter(left).count()
 }
 
 /// Whether the token of a grant is not larger than that of a grant that came certainly before it, or
@@ -187,16 +195,14 @@ fn falls(record: &Record, op: &Op) -> bool {
     })
 }
 
-/// Whether a larger token had been accepted, and its answer received, before the write was sent.
+/// Whether a write with a larger token had been accepted, and its answer received, before the write
+/// was sent. A resource need not look at the tokens of those who read.
 fn was_stale(record: &Record, op: &Op) -> bool {
     record.ops.iter().any(|other| {
-        let work = matches!(
-            other.ask,
-            Ask::Read | Ask::Write(_) | Ask::List | Ask::Append(_)
-        );
-        let accepted = !matches!(other.answer, None | Some((_, Reply::Stale)));
+        let writes = matches!(other.ask, Ask::Write(_) | Ask::Append(_));
+        let accepted = matches!(other.answer, Some((_, Reply::Done { .. })));
         let earlier = other.key == op.key && other.answered() < op.inv;
-        op.answer.is_some() && work && accepted && earlier && other.token > op.token
+        op.answer.is_some() && writes && accepted && earlier && other.token > op.token
     })
 }
 
