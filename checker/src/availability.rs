@@ -5,8 +5,8 @@
 //!     <------------------- without a grant ------------------>
 //! ```
 //!
-//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness.
-//! A lock is wanted from one try to the next, unless the pause between them is long. It is held from
+//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness. A
+//! lock is wanted from one try to the next, unless the pause between them is long. It is held from
 //! a grant to the sending of its release, or to the lease ceiling. A history does not tell which
 //! server leads: the time in which a majority was down counts, unless nobody asked in it.
 

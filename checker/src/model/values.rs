@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::operation::ValueId;
 
 /// A table of JSON values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Values {
     texts: Names,
 }

@@ -37,8 +37,8 @@ impl Rule for Availability {
         let figures = case.availability;
         let permille = figures.permille_without_grant();
         Some(format!(
-            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for {} \
-             at the longest",
+            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for \
+             {} at the longest",
             permille / 10,
             permille % 10,
             text::length(figures.longest)

@@ -21,6 +21,7 @@ use crate::model::{
     Call, ModelName, Partition, Reason, Reply, Request, Specification, Values, fits, partitions,
 };
 use crate::operation::{Action, OpId, OwnerId};
+use crate::parallel;
 use crate::story::Teller;
 use crate::text;
 use crate::vacuity;
@@ -69,9 +70,11 @@ fn judge(case: &Case) -> Ruling {
         return ruling;
     };
     match calls(case, model, all(case)) {
-        Ok((parts, specification, _)) => {
+        Ok((parts, _, values)) => {
             ruling.vacuous = vacuous(case, model, &parts);
-            judge_parts(case, &mut ruling, &parts, &specification);
+            judge_parts(case, &mut ruling, &parts, || {
+                Specification::new(model, case.permits(), &mut values.clone())
+            });
         }
         Err(reason) => ruling.vacuous = Some(format!("model {model}: {reason}")),
     }
@@ -101,34 +104,22 @@ fn judge_parts(
     case: &Case,
     ruling: &mut Ruling,
     parts: &[Partition],
-    specification: &Specification,
+    specification: impl Fn() -> Specification + Sync,
 ) {
     let budget = Budget::of(case.options.budget);
+    let threads = case.options.threads(case.digest.operations.len());
     let mut engines: Vec<&'static str> = Vec::new();
-    for part in parts {
-        let (decision, engine) = decide(specification, &part.calls, &budget);
+    let judged = parallel::map(threads, parts, specification, |specification, part| {
+        judge_part(case, part, specification, &budget)
+    });
+    for (verdict, engine) in judged {
         engines.push(engine);
-        match decision {
-            Decision::Legal => {}
-            Decision::Illegal { due, taken, .. } => {
-                ruling.count += 1;
-                let due_call = &part.calls[due.0 as usize];
-                ruling.findings.push(Finding {
-                    property: Property::Model,
-                    key: part.key,
-                    holds: Vec::new(),
-                    operations: shrink(specification, &part.calls, due, taken),
-                    interval: Interval::new(due_call.invoked, due_call.returned),
-                    certain: true,
-                });
+        match verdict {
+            Ok(finding) => {
+                ruling.count += u64::from(finding.is_some());
+                ruling.findings.extend(finding);
             }
-            Decision::Unknown { exhausted, decided } => {
-                let lock = text::lock(case.digest.key(part.key));
-                let all = part.calls.len();
-                ruling.vacuous = Some(format!(
-                    "{exhausted}; {decided} of {all} calls on {lock} were decided, all possible"
-                ));
-            }
+            Err(reason) => ruling.vacuous = Some(reason),
         }
     }
     ruling.engine = match (
@@ -139,6 +130,38 @@ fn judge_parts(
         (false, true) => "core-sweep",
         (_, false) => "frontier",
     };
+}
+
+/// What is impossible of one lock or resource, if anything is; the error says why nobody can tell.
+fn judge_part(
+    case: &Case,
+    part: &Partition,
+    specification: &Specification,
+    budget: &Budget,
+) -> (Result<Option<Finding>, String>, &'static str) {
+    let (decision, engine) = decide(specification, &part.calls, budget);
+    let verdict = match decision {
+        Decision::Legal => Ok(None),
+        Decision::Illegal { due, taken, .. } => {
+            let due_call = &part.calls[due.0 as usize];
+            Ok(Some(Finding {
+                property: Property::Model,
+                key: part.key,
+                holds: Vec::new(),
+                operations: shrink(specification, &part.calls, due, taken),
+                interval: Interval::new(due_call.invoked, due_call.returned),
+                certain: true,
+            }))
+        }
+        Decision::Unknown { exhausted, decided } => {
+            let lock = text::lock(case.digest.key(part.key));
+            let all = part.calls.len();
+            Err(format!(
+                "{exhausted}; {decided} of {all} calls on {lock} were decided, all possible"
+            ))
+        }
+    };
+    (verdict, engine)
 }
 
 fn vacuous(case: &Case, model: ModelName, parts: &[Partition]) -> Option<String> {

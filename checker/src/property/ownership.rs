@@ -12,8 +12,8 @@
 //!   this is a possible violation. Where the caller too had a guaranteed hold, two held at once;
 //!   that is mutual exclusion and no matter of this property.
 //!
-//! Where the history does not name the owners, another process may go on for one that is gone:
-//! such a release, and every release of a key that was acquired by somebody unnamed, accuses nobody.
+//! Where the history does not name the owners, another process may go on for one that is gone: such
+//! a release, and every release of a key that was acquired by somebody unnamed, accuses nobody.
 
 use std::collections::{HashMap, HashSet};
 

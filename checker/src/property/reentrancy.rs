@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a   |--=====|--|=====|--|===========|--|     granted twice, released twice
-//! b                        |--====             granted in between: the first release freed the lock
+//! b                        |--====             granted in between: one release freed the lock
 //! ```
 //!
 //! The counts come from the ledger, as bounds; replies must lie within them. A partial release that

@@ -25,7 +25,8 @@ fn a_refusal_while_nobody_can_hold_is_a_violation() {
             "a was granted \"lock\", its lease good until 0.500 s",
             "a released \"lock\"",
             "b asked for \"lock\" and was refused",
-            "b was refused \"lock\", though nobody can have held it in the 0.010 s that the try took",
+            "b was refused \"lock\", though nobody can have held it in the 0.010 s that the try \
+             took",
         ]
     );
 }

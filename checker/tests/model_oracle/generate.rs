@@ -1,4 +1,5 @@
-//! Random histories: legal ones from a run of the model, and near-legal ones with one thing changed.
+//! Random histories: legal ones from a run of the model, and near-legal ones with one thing
+//! changed.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

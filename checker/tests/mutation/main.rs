@@ -1,7 +1,7 @@
 //! A simulated lock that keeps its promises is never accused; with one defect it is found out.
 //!
-//! - `world`, `service`, `client`, `plan`: the simulation, with clients that crash, answers that get
-//!   lost, leases, queues, reentry, readers, permits, and a resource that the lock guards;
+//! - `world`, `service`, `client`, `plan`: the simulation, with clients that crash, answers that
+//!   get lost, leases, queues, reentry, readers, permits, and a resource that the lock guards;
 //! - `record`: what the clients saw, as events for the checker;
 //! - `truth`: whether a defect could be seen at all, from what the clients saw.
 //!

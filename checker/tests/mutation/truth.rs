@@ -1,8 +1,8 @@
 //! Whether a defect could be seen, from what the clients saw, and which property must tell.
 //!
 //! Worked out for each defect by itself, from the operations of the run and the one that it struck,
-//! and only where nothing is left to interpretation: a defect that some sound reading of the history
-//! excuses counts as not observable.
+//! and only where nothing is left to interpretation: a defect that some sound reading of the
+//! history excuses counts as not observable.
 
 use lockstorm_checker::Property;
 
@@ -179,8 +179,8 @@ fn is_foreign(record: &Record, at: usize) -> bool {
     done && sure && entered <= own().filter(left).count()
 }
 
-/// Whether the token of a grant is not larger than that of a grant that came certainly before it, or
-/// not smaller than that of one that came certainly later.
+/// Whether the token of a grant is not larger than that of a grant that came certainly before it,
+/// or not smaller than that of one that came certainly later.
 fn falls(record: &Record, op: &Op) -> bool {
     let Some(token) = op.granted_token() else {
         return false;
@@ -313,8 +313,8 @@ fn is_let_in(record: &Record, at: usize) -> bool {
     })
 }
 
-/// Whether somebody tried the stuck key to the end of the final phase. A lease that was asked for and
-/// never answered may begin at any time.
+/// Whether somebody tried the stuck key to the end of the final phase. A lease that was asked for
+/// and never answered may begin at any time.
 fn is_stuck(record: &Record, op: &Op) -> bool {
     let tried = record.last.is_some_and(|(start, bound)| {
         record.ops.iter().any(|other| {

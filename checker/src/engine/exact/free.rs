@@ -21,8 +21,8 @@ pub(super) enum Explained {
     Unclear,
 }
 
-/// Whether each try met a holder. Cores do not clash, and are in order; `crashed` is when an acquire
-/// that may hold for ever, after all others, was sent.
+/// Whether each try met a holder. Cores do not clash, and are in order; `crashed` is when an
+/// acquire that may hold for ever, after all others, was sent.
 pub(super) fn explain(sessions: &[Session], tries: &[Try], crashed: Option<Nanos>) -> Explained {
     let at_once =
         |pair: &[Session]| pair[0].granted == pair[1].end_min && pair[0].granted == pair[0].end_min;

@@ -112,8 +112,8 @@ impl<'a, M: Model> Frontier<'a, M> {
         Ok(())
     }
 
-    /// A call begins. In a configuration that an observation leaves as it is, it takes effect at once; where
-    /// that is so in all of them, it is over.
+    /// A call begins. In a configuration that an observation leaves as it is, it takes effect at
+    /// once; where that is so in all of them, it is over.
     fn admit(&mut self, id: CallId, call: &Call) {
         let after = call.after.and_then(|after| self.pending.find(after));
         let idle = |configuration: &Configuration<M::State>| {

@@ -1,10 +1,10 @@
 //! `MultiLock` and Redisson's `RedLock`: one lock made of one `RLock` on each of several masters.
 //!
 //! The sub-locks are taken one after the other. `MultiLock` wants them all: when one is refused, it
-//! gives back the others and begins again while there is time. `RedLock` wants a majority, and gives
-//! each a share of the time. Both then set the lease by a plain PEXPIRE, whoever owns the key by
-//! then, and neither looks at the time that all this took: they are here as they are, not as they
-//! should be; the algorithm of the documentation is `redlock`.
+//! gives back the others and begins again while there is time. `RedLock` wants a majority, and
+//! gives each a share of the time. Both then set the lease by a plain PEXPIRE, whoever owns the key
+//! by then, and neither looks at the time that all this took: they are here as they are, not as
+//! they should be; the algorithm of the documentation is `redlock`.
 
 use std::time::Duration;
 
