@@ -3,11 +3,17 @@
 //! ```text
 //!   core of a             core of b
 //!   =====|~~~~>|        |<~~~~~~|=====      "~" as far as the hold may reach
-//!               <------>                    free for certain: a try may touch it, and reach out of
-//!                                           it, but not lie inside
+//!               <------>                    free: a try may touch it, and reach out of it, but to
+//!               |- - - - - - - -|           lie inside it must meet a phantom
 //! ```
+//!
+//! A phantom holds once, between two cores. It may begin at any time after it was sent, and end at
+//! any time after its lease may have: what ends before the next grant was answered can as well
+//! last until then. So in one such gap one phantom does for all tries, if it was sent before the
+//! first of them returned. Who does for one gap does for all later ones: the gaps take what there
+//! is, the earliest first.
 
-use super::sessions::{Session, Try};
+use super::sessions::{Phantom, Session, Try};
 use crate::history::Nanos;
 use crate::model::CallId;
 
@@ -21,36 +27,75 @@ pub(super) enum Explained {
     Unclear,
 }
 
-/// Whether each try met a holder. Cores do not clash, and are in order; `crashed` is when an
-/// acquire that may hold for ever, after all others, was sent.
-pub(super) fn explain(sessions: &[Session], tries: &[Try], crashed: Option<Nanos>) -> Explained {
+/// Whether each try met a holder. Cores do not clash, and are in order.
+pub(super) fn explain(sessions: &[Session], tries: &[Try], phantoms: &[Phantom]) -> Explained {
     let at_once =
         |pair: &[Session]| pair[0].granted == pair[1].end_min && pair[0].granted == pair[0].end_min;
     if sessions.windows(2).any(at_once) {
         return Explained::Unclear;
     }
-    let free = free(sessions, crashed);
-    let unexplained = tries.iter().filter(|attempt| {
-        let before = free.partition_point(|&(start, _)| start.is_none_or(|at| at < attempt.sent));
-        let zone = free[..before].last();
-        zone.is_some_and(|&(_, end)| end.is_none_or(|end| attempt.refused < end))
-    });
-    match unexplained.min_by_key(|attempt| (attempt.refused, attempt.id)) {
-        Some(attempt) => Explained::AllBut(attempt.id),
-        None => Explained::All,
+    let zones = zones(sessions, tries);
+    let mut joining = vec![0_u32; zones.len() + 1];
+    for phantom in phantoms {
+        let is_late = |zone: &Zone| zone.refused < phantom.sent || zone.next < phantom.end_min;
+        joining[zones.partition_point(is_late)] += 1;
     }
+    let mut left = 0;
+    for (zone, joining) in zones.iter().zip(joining) {
+        left += joining;
+        if left == 0 {
+            return Explained::AllBut(zone.attempt);
+        }
+        left -= 1;
+    }
+    Explained::All
 }
 
-/// A stretch without its ends; `None` where it has none.
-type Zone = (Option<Nanos>, Option<Nanos>);
+/// A stretch, without its ends, that is free but for phantoms.
+struct Zone {
+    /// `None`: from the start of the history on.
+    start: Option<Nanos>,
+    /// `None`: for ever.
+    end: Option<Nanos>,
+    /// When the next grant was answered; [`Nanos::MAX`] if there is none.
+    next: Nanos,
+    /// The first answer to a try inside, and the try.
+    refused: Nanos,
+    attempt: CallId,
+}
 
-/// The stretches that are free for certain, in order.
-fn free(sessions: &[Session], crashed: Option<Nanos>) -> Vec<Zone> {
+/// The stretches inside of which somebody was refused, in order.
+fn zones(sessions: &[Session], tries: &[Try]) -> Vec<Zone> {
+    let mut zones = free(sessions);
+    for attempt in tries {
+        let after =
+            zones.partition_point(|zone| zone.start.is_none_or(|start| start < attempt.sent));
+        let zone = after.checked_sub(1).map(|at| &mut zones[at]);
+        if let Some(zone) = zone
+            && zone.end.is_none_or(|end| attempt.refused < end)
+            && (attempt.refused, attempt.id) < (zone.refused, zone.attempt)
+        {
+            (zone.refused, zone.attempt) = (attempt.refused, attempt.id);
+        }
+    }
+    zones.retain(|zone| zone.refused < Nanos::MAX);
+    zones
+}
+
+/// All such stretches, in order: between the last end of a session and the sending of the next.
+fn free(sessions: &[Session]) -> Vec<Zone> {
     let starts = std::iter::once(None).chain(sessions.iter().map(|one| Some(one.end_max)));
-    let ends = sessions.iter().map(|one| Some(one.sent));
+    let ends = sessions.iter().map(Some).chain(std::iter::once(None));
     starts
-        .zip(ends.chain(std::iter::once(crashed)))
-        .filter(|&(start, end)| match (start, end) {
+        .zip(ends)
+        .map(|(start, next)| Zone {
+            start,
+            end: next.map(|next| next.sent),
+            next: next.map_or(Nanos::MAX, |next| next.granted),
+            refused: Nanos::MAX,
+            attempt: CallId(u32::MAX),
+        })
+        .filter(|zone| match (zone.start, zone.end) {
             (Some(start), Some(end)) => start < end,
             (Some(start), None) => start < Nanos::MAX,
             (None, _) => true,

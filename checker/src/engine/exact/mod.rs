@@ -8,7 +8,8 @@
 //! acquire to the last such instant. To shrink each session to its core leaves the others all the
 //! room there is: so what was granted is legal exactly where the cores leave each other alone. To
 //! stretch the sessions as far as their neighbours allow explains the most refusals: so a refused
-//! try is illegal exactly where it lies inside a stretch that is free even then.
+//! try is illegal exactly where it lies inside a stretch that is free even then. There a phantom
+//! may explain it: an acquire without an answer, of which nobody knows whether it took effect.
 
 mod clash;
 mod free;
@@ -84,7 +85,7 @@ pub(crate) fn decide(rules: Rules, calls: &[Call]) -> Option<Proof> {
     let Log {
         sessions,
         tries,
-        crashed,
+        phantoms,
         doubt,
     } = sessions(rules, calls)?;
     if let Some(due) = clash(rules, &sessions) {
@@ -106,7 +107,7 @@ pub(crate) fn decide(rules: Rules, calls: &[Call]) -> Option<Proof> {
     }
     match rules
         .is_plain()
-        .then(|| explain(&sessions, &tries, crashed))?
+        .then(|| explain(&sessions, &tries, &phantoms))?
     {
         Explained::All => Some(Proof::Legal),
         Explained::AllBut(due) => {

@@ -32,6 +32,15 @@ pub(super) struct Try {
     pub(super) refused: Nanos,
 }
 
+/// An acquire without an answer: it may have begun a hold that nobody released, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phantom {
+    /// When the acquire was sent: it cannot have begun earlier.
+    pub(super) sent: Nanos,
+    /// When its lease can have ended at the earliest; [`Nanos::MAX`] without a lease.
+    pub(super) end_min: Nanos,
+}
+
 /// What calls without an answer leave open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
@@ -46,9 +55,8 @@ pub(super) struct Doubt {
 pub(super) struct Log {
     pub(super) sessions: Vec<Session>,
     pub(super) tries: Vec<Try>,
-    /// When the first acquire without an answer, a lease or a token was sent: it can have taken
-    /// effect once, as the last of all, for nobody released it.
-    pub(super) crashed: Option<Nanos>,
+    /// Those whose token fits everywhere.
+    pub(super) phantoms: Vec<Phantom>,
     pub(super) doubt: Doubt,
 }
 
@@ -61,7 +69,7 @@ pub(super) fn sessions(rules: Rules, calls: &[Call]) -> Option<Log> {
         log: Log {
             sessions: Vec::with_capacity(calls.len() / 2),
             tries: Vec::new(),
-            crashed: None,
+            phantoms: Vec::new(),
             doubt: Doubt::default(),
         },
     };
@@ -104,8 +112,8 @@ fn leases(calls: &[Call]) -> Vec<(Nanos, Nanos)> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Owner {
     open: Option<Open>,
-    /// When its last answer arrived.
-    answered: Nanos,
+    /// Its last call that was answered, and when.
+    last: Option<(CallId, Nanos)>,
     /// Whether an acquire or a release of it has no answer.
     is_crashed: bool,
 }
@@ -126,11 +134,20 @@ struct Builder {
     log: Log,
 }
 
+impl Owner {
+    /// Whether a call comes after all that was answered before, by time or by program order.
+    fn is_followed_by(&self, call: &Call) -> bool {
+        self.last.is_none_or(|(last, answered)| {
+            answered < call.invoked || (answered == call.invoked && call.after == Some(last))
+        })
+    }
+}
+
 impl Builder {
     /// `None` where the call does not fit into sessions.
     fn take(&mut self, id: CallId, call: &Call) -> Option<()> {
         let mut owner = self.owners.get(&call.owner).copied().unwrap_or_default();
-        if call.invoked < owner.answered {
+        if !owner.is_followed_by(call) {
             return None;
         }
         self.log.doubt.of_cores |= owner.is_crashed;
@@ -168,9 +185,10 @@ impl Builder {
                 owner.is_crashed = true;
                 // Late, it may enter a session of its owner again, with a lease that ends earlier.
                 self.log.doubt.of_cores |= !self.rules.is_plain();
-                if lease == LeaseId::NEVER && token.is_none() {
-                    let first = self.log.crashed.unwrap_or(Nanos::MAX);
-                    self.log.crashed = Some(first.min(call.invoked));
+                if token.is_none() {
+                    let sent = call.invoked;
+                    let end_min = self.lease(lease).0;
+                    self.log.phantoms.push(Phantom { sent, end_min });
                 } else {
                     self.log.doubt.of_refusals = true;
                 }
@@ -190,18 +208,23 @@ impl Builder {
             ) => return None,
         }
         if call.is_required() {
-            owner.answered = call.returned;
+            owner.last = Some((id, call.returned));
         }
         self.owners.insert(call.owner, owner);
         Some(())
     }
 
-    /// When the lease of a session can have ended at the earliest and at the latest.
-    fn lapse(&self, open: &Open) -> (Nanos, Nanos) {
-        if open.lease == LeaseId::NEVER {
+    /// When a lease can have ended at the earliest and at the latest.
+    fn lease(&self, lease: LeaseId) -> (Nanos, Nanos) {
+        if lease == LeaseId::NEVER {
             return (Nanos::MAX, Nanos::MAX);
         }
-        let (floor, ceiling) = self.leases[open.lease.0 as usize];
+        self.leases[lease.0 as usize]
+    }
+
+    /// The same of a session, which held when it was renewed.
+    fn lapse(&self, open: &Open) -> (Nanos, Nanos) {
+        let (floor, ceiling) = self.lease(open.lease);
         (floor.max(open.renewed), ceiling)
     }
 
@@ -250,8 +273,8 @@ impl Builder {
             return Some(());
         }
         let open = owner.open.as_mut()?;
-        let still =
-            open.lease == LeaseId::NEVER || call.invoked <= self.leases[open.lease.0 as usize].1;
+        let leases = &self.leases;
+        let still = open.lease == LeaseId::NEVER || call.invoked <= leases[open.lease.0 as usize].1;
         // What a renewal without a lease does to a lease, the models see in different ways.
         if open.lease != LeaseId::NEVER && lease == LeaseId::NEVER {
             return None;
