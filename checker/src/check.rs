@@ -28,8 +28,12 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         faults: faults(digest),
         ..Analysis::default()
     };
-    analysis.coverage = coverage(threads, digest, &holds, &analysis.faults);
-    let (figures, _) = availability(digest, &holds, Nanos::MAX);
+    let (coverage, (figures, _)) = parallel::both(
+        threads,
+        || coverage(threads, digest, &holds, &analysis.faults),
+        || availability(digest, &holds, Nanos::MAX),
+    );
+    analysis.coverage = coverage;
     analysis.availability = (figures.wanted > Nanos(0)).then_some(figures);
     let case = Case {
         digest,

@@ -44,6 +44,25 @@ pub(crate) fn map<T: Sync, R: Send, S>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Two pieces of work, side by side where there are threads for it.
+pub(crate) fn both<A, B: Send>(
+    threads: usize,
+    one: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads <= 1 {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        (
+            one,
+            other.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
