@@ -233,6 +233,7 @@ impl DigestBuilder {
             action,
             mode: event.value.mode.unwrap_or(Mode::Write),
             outcome: Outcome::Unknown,
+            waited: Nanos(0),
             count: None,
             detail,
         });
@@ -275,6 +276,7 @@ impl DigestBuilder {
             operation.token = event.value.token.or(operation.token);
         }
         operation.count = event.value.count;
+        operation.waited = waited(operation, event);
         if let Some(detail) = operation.detail {
             let replied = self.value(&event.value);
             self.digest.details[detail.0.get() as usize - 1].replied = replied;
@@ -368,6 +370,12 @@ impl EventSink for DigestBuilder {
     fn event(&mut self, event: Event) {
         self.push(&event);
     }
+}
+
+/// Never beyond the answer, whatever the event says.
+fn waited(operation: &Operation, event: &Event) -> Nanos {
+    let told = event.value.waited_ns.filter(|_| operation.is_grant());
+    Nanos(told.unwrap_or(0)).min(event.time - operation.invoked)
 }
 
 /// Only the two refusals are observations; every other `fail` says that nothing was executed.

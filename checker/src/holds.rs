@@ -327,7 +327,7 @@ impl Builder<'_> {
         let sent_inside = operation.invoked > hold.core.start;
         match (operation.outcome, operation.answered()) {
             (Outcome::Ok, Some(answered)) => {
-                let lease = Lease::granted(operation.invoked, answered, length, drift);
+                let lease = Lease::granted(operation.asked(), answered, length, drift);
                 hold.lease.ceiling = hold.lease.ceiling.max(lease.ceiling);
                 if sent_inside {
                     hold.lease = hold.lease.extended(lease);
@@ -466,7 +466,7 @@ impl Builder<'_> {
     }
 
     fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {
-        Lease::granted(operation.invoked, answered, operation.lease, self.drift)
+        Lease::granted(operation.asked(), answered, operation.lease, self.drift)
     }
 }
 

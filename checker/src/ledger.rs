@@ -216,7 +216,7 @@ impl Account {
     fn apply(&mut self, operation: &Operation, answered: Nanos, before: Standing, drift: Drift) {
         match (operation.action, operation.outcome) {
             (Action::Acquire, _) => {
-                let lease = Lease::granted(operation.invoked, answered, operation.lease, drift);
+                let lease = Lease::granted(operation.asked(), answered, operation.lease, drift);
                 let nested = before.least > 0;
                 self.floor = if nested {
                     self.floor.max(lease.floor)

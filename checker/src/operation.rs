@@ -160,6 +160,9 @@ pub struct Operation {
     pub mode: Mode,
     /// What became of it.
     pub outcome: Outcome,
+    /// How long after its invocation the request was sent that was granted; zero unless an acquire
+    /// tried more than once.
+    pub waited: Nanos,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
     /// What it asked of the guarded resource and was told, in
@@ -185,6 +188,11 @@ impl Operation {
                 self.completion.map(|completion| completion.time)
             }
         }
+    }
+
+    /// When the request was sent that was granted: a lease cannot have begun before.
+    pub fn asked(&self) -> Nanos {
+        self.invoked + self.waited
     }
 
     /// The time from invocation to answer, where one arrived.

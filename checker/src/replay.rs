@@ -204,7 +204,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         permits: acquire.permits.into(),
         start,
         left: told.map_or(Nanos::MAX, |note| note.time),
-        lease: Lease::granted(acquire.invoked, start, acquire.lease, drift),
+        lease: Lease::granted(acquire.asked(), start, acquire.lease, drift),
         alive: case.digest.alive[acquire.owner.0 as usize].max(start),
     };
     // Equal times go by index, as in any program order.
@@ -231,7 +231,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
             }
             (Action::Acquire | Action::Renew, Outcome::Ok, Some(answered)) if counts => {
                 let length = operation.lease.or(acquire.lease);
-                let lease = Lease::granted(operation.invoked, answered, length, drift);
+                let lease = Lease::granted(operation.asked(), answered, length, drift);
                 account.lease = account.lease.extended(lease);
             }
             (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _, _) => {}

@@ -355,6 +355,7 @@ fn value() -> impl Strategy<Value = Value> {
                 lease_ms,
                 wait_ms,
                 token,
+                waited_ns: token.map(|token| token / 3),
                 count,
                 resource,
                 value: content.map(Box::new),

@@ -213,6 +213,9 @@ pub struct Value {
     pub wait_ms: Option<u64>,
     /// Fencing token.
     pub token: Option<u64>,
+    /// In the reply to an acquire that tried more than once: how long after its invocation the try
+    /// that was granted was sent, in nanoseconds; absent means at once.
+    pub waited_ns: Option<u64>,
     /// In a reply: how often the owner holds the lock now; 0 means that it is free.
     pub count: Option<u32>,
     /// Guarded resource.

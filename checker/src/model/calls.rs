@@ -166,7 +166,7 @@ impl Builder<'_> {
             (Action::Acquire, Outcome::Ok | Outcome::Unknown) => {
                 let length = operation.lease;
                 let ceiling =
-                    Lease::granted(operation.invoked, answered, length, self.drift).ceiling;
+                    Lease::granted(operation.asked(), answered, length, self.drift).ceiling;
                 let out = Out {
                     permits: operation.permits,
                     ceiling,
@@ -246,7 +246,7 @@ impl Builder<'_> {
         };
         // What is indeterminate may take effect at any time, and its lease ends accordingly late.
         let answered = operation.answered().unwrap_or(Nanos::MAX);
-        let lease = length.map(|_| Lease::granted(operation.invoked, answered, length, self.drift));
+        let lease = length.map(|_| Lease::granted(operation.asked(), answered, length, self.drift));
         (request, lease)
     }
 

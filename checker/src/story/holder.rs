@@ -60,7 +60,7 @@ impl Teller<'_> {
         let drift = self.case.options.drift(&self.case.digest.header);
         match (operation.lease, operation.answered()) {
             (Some(length), Some(answered)) => {
-                let lease = Lease::granted(operation.invoked, answered, Some(length), drift);
+                let lease = Lease::granted(operation.asked(), answered, Some(length), drift);
                 format!("its lease good until {}", text::instant(lease.floor))
             }
             (None, _) | (_, None) => "without a lease of its own".to_owned(),

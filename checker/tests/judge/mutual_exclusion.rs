@@ -35,6 +35,29 @@ fn two_granted_inside_their_leases_are_a_violation() {
     assert!(witness.certain);
 }
 
+/// The lease of a grant that was waited for began with the last try, so its floor lies after it.
+#[test]
+fn a_lease_counts_from_the_try_that_was_granted() {
+    let hidden = "a acquire 0..3000 ok lease 2000
+                  b acquire 3500..3510 ok lease 2000
+                  a release 3900..3910 ok";
+    assert_eq!(judged(hidden), VALID, "the lease may have begun at 0");
+    let told = "a acquire 0..3000 ok lease 2000 waited 2990
+                b acquire 3500..3510 ok lease 2000
+                a release 3900..3910 ok";
+    assert_eq!(judged(told), VIOLATED(1));
+}
+
+/// Nobody is accused by a wait that is longer than the operation.
+#[test]
+fn a_wait_beyond_the_answer_counts_to_the_answer() {
+    let text = "a acquire 0..1000 ok lease 2000 waited 9000
+                c acquire 1500..1510 refused
+                b acquire 3010..3020 ok lease 2000
+                a release 3900..3910 ok";
+    assert_eq!(judged(text), VALID);
+}
+
 #[test]
 fn a_hand_over_is_no_overlap_not_even_at_one_instant() {
     let text = "a acquire 0..10 ok

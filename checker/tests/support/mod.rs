@@ -3,6 +3,7 @@
 //! ```text
 //! a acquire 0..10 ok lease 2000 token 1      owner, action, sent..answered in ms, outcome
 //! b acquire 20..30 refused
+//! c acquire 30..90 ok waited 50              granted to a try that was sent 50 ms later
 //! a renew 50..? pending                      no completion
 //! a release 60..90 info                      indeterminate from 90 ms on
 //! a read 20..30 ok saw 5                     the reply of the resource
@@ -83,13 +84,14 @@ fn operation(
     let mut invoke = event(process, Kind::Invoke, action, ms(sent));
     invoke.value.owner = Some(owner.into());
     let mut replied = None;
-    let mut count = None;
+    let (mut count, mut waited) = (None, None);
     for option in options.chunks(2) {
         match *option {
             ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
             ["wait", wait] => invoke.value.wait_ms = Some(number(wait)),
             ["token", token] => invoke.value.token = Some(number(token)),
             ["count", told] => count = Some(number(told) as u32),
+            ["waited", time] => waited = Some(ms(time).0),
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
@@ -116,6 +118,7 @@ fn operation(
         completion.error = error.map(Into::into);
         completion.value.value = replied;
         completion.value.count = count;
+        completion.value.waited_ns = waited;
         events.push(completion);
     }
 }

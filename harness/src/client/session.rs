@@ -100,15 +100,15 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        let wait_ms = ask.wait.map(|wait| wait.as_millis() as u64);
-        let asked = Value {
-            lease_ms: self.lease_ms,
-            wait_ms,
-            ..self.value(ask)
-        };
+        let asked = self.asked(ask);
         self.record(Kind::Invoke, Function::Acquire, key, asked, None)
             .await;
         let outcome = self.lock.acquire(key, ask).await;
+        self.acquired(key, ask, outcome).await
+    }
+
+    /// Keeps what was granted, and records how an acquire ended.
+    async fn acquired(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Reply {
         if matches!(outcome, Outcome::Done(_)) {
             let due = self.next_renewal();
             let held =
@@ -122,18 +122,16 @@ impl Session {
             .await
     }
 
-    /// Tries again and again until granted, or until the wait is over or the client is dead. Each
-    /// try is an operation of its own; when it may be worth one is for the lock to say, which by
-    /// default pauses as long as `retry` says.
+    /// Tries again and again until granted, or until the wait is over or the client is dead. When it
+    /// may be worth a try is for the lock to say, which by default pauses as long as `retry` says.
     pub async fn acquire_within(&mut self, key: &Name, ask: Ask, retry: DurationRange) -> Reply {
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
+        if self.lock.has_queue() {
+            return self.acquire_in_turn(key, ask, retry, deadline).await;
+        }
         loop {
+            // Each try is an operation of its own.
             let reply = self.acquire(key, ask).await;
-            if self.lock.queued(key) {
-                let place = self.value(ask);
-                self.record(Kind::Note, Function::Queued, key, place, None)
-                    .await;
-            }
             let over = Instant::now() >= deadline;
             if over || matches!(reply, Reply::Done | Reply::Killed) {
                 self.lock.end_wait(key, reply == Reply::Done).await;
@@ -142,6 +140,50 @@ impl Session {
             let pause = draw(&mut self.rng, retry);
             self.lock.await_turn(key, pause, deadline).await;
         }
+    }
+
+    /// Takes a place in the queue and waits for its turn. All its tries are one operation: who is
+    /// refused has given up, and who stands in the queue has not.
+    async fn acquire_in_turn(
+        &mut self,
+        key: &Name,
+        ask: Ask,
+        retry: DurationRange,
+        deadline: Instant,
+    ) -> Reply {
+        if self.gate.pass().await.is_err() {
+            return Reply::Killed;
+        }
+        let asked = self.asked(ask);
+        self.record(Kind::Invoke, Function::Acquire, key, asked, None)
+            .await;
+        let invoked = Instant::now();
+        let outcome = loop {
+            let waited = invoked.elapsed();
+            let outcome = self.lock.acquire(key, ask).await;
+            if self.lock.queued(key) {
+                let place = self.value(ask);
+                self.record(Kind::Note, Function::Queued, key, place, None)
+                    .await;
+            }
+            match outcome {
+                Outcome::Denied if Instant::now() < deadline => {
+                    let pause = draw(&mut self.rng, retry);
+                    self.lock.await_turn(key, pause, deadline).await;
+                }
+                Outcome::Done(grant) => break Outcome::Done(Grant { waited, ..grant }),
+                outcome => break outcome,
+            }
+        };
+        let granted = matches!(outcome, Outcome::Done(_));
+        if !granted {
+            self.lock.end_wait(key, false).await;
+        }
+        let reply = self.acquired(key, ask, outcome).await;
+        if granted {
+            self.lock.end_wait(key, true).await;
+        }
+        reply
     }
 
     /// Extends the lease of `key`.
@@ -256,6 +298,15 @@ impl Session {
         }
     }
 
+    /// What an acquire asks for.
+    fn asked(&self, ask: Ask) -> Value {
+        Value {
+            lease_ms: self.lease_ms,
+            wait_ms: ask.wait.map(|wait| wait.as_millis() as u64),
+            ..self.value(ask)
+        }
+    }
+
     /// Records the completion of an operation and says what it was.
     async fn complete<T: Answer>(
         &mut self,
@@ -316,6 +367,7 @@ impl Answer for Grant {
     fn fill(&self, value: &mut Value) {
         value.lease_ms = self.lease.map(|lease| lease.as_millis() as u64);
         value.token = self.token;
+        value.waited_ns = Some(self.waited.as_nanos() as u64).filter(|&waited| waited > 0);
     }
 }
 

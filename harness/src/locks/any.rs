@@ -123,6 +123,10 @@ impl Lock for AnyLock {
         each!(self, lock => lock.await_turn(key, pause, deadline).await);
     }
 
+    fn has_queue(&self) -> bool {
+        each!(self, lock => lock.has_queue())
+    }
+
     fn queued(&mut self, key: &str) -> bool {
         each!(self, lock => lock.queued(key))
     }

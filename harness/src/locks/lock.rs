@@ -33,6 +33,11 @@ pub trait Lock: Send {
         sleep_until(deadline.min(Instant::now() + pause))
     }
 
+    /// Whether waiting clients stand in a queue, so that all tries of a wait belong together.
+    fn has_queue(&self) -> bool {
+        false
+    }
+
     /// Whether the last try for `key` took a place in a queue that it did not have before.
     fn queued(&mut self, _key: &str) -> bool {
         false
@@ -74,6 +79,8 @@ pub struct Grant {
     pub lease: Option<Duration>,
     /// Fencing token.
     pub token: Option<u64>,
+    /// How long after the first try the one that was granted was sent.
+    pub waited: Duration,
 }
 
 impl Grant {
@@ -82,6 +89,7 @@ impl Grant {
         Self {
             lease: Some(lease),
             token: None,
+            waited: Duration::ZERO,
         }
     }
 }

@@ -46,6 +46,7 @@ impl Lock for TokenFenced {
             Ok(Value::Int(token)) => Outcome::Done(Grant {
                 lease: Some(self.lease),
                 token: u64::try_from(token).ok(),
+                ..Grant::default()
             }),
             Ok(odd) => Outcome::odd(&odd),
             Err(error) => error.into(),

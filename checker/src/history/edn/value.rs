@@ -19,10 +19,33 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 24] = [
-    "client", "count", "error", "f", "fault", "fence", "index", "key", "lease-ms", "lease_ms",
-    "lock", "mode", "owner", "permits", "phase", "process", "reply", "resource", "time", "token",
-    "type", "value", "wait-ms", "wait_ms",
+pub(super) const RESERVED: [&str; 26] = [
+    "client",
+    "count",
+    "error",
+    "f",
+    "fault",
+    "fence",
+    "index",
+    "key",
+    "lease-ms",
+    "lease_ms",
+    "lock",
+    "mode",
+    "owner",
+    "permits",
+    "phase",
+    "process",
+    "reply",
+    "resource",
+    "time",
+    "token",
+    "type",
+    "value",
+    "wait-ms",
+    "wait_ms",
+    "waited-ns",
+    "waited_ns",
 ];
 
 /// A value that cannot be what its field asks for.
@@ -152,6 +175,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "lease-ms" | "lease_ms" => value.lease_ms = Some(natural(&field, &form)?),
             "wait-ms" | "wait_ms" => value.wait_ms = Some(natural(&field, &form)?),
             "token" | "fence" => value.token = Some(natural(&field, &form)?),
+            "waited-ns" | "waited_ns" => value.waited_ns = Some(natural(&field, &form)?),
             "count" => value.count = Some(small(&field, &form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),

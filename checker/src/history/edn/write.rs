@@ -250,6 +250,7 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
     number("lease-ms", value.lease_ms);
     number("wait-ms", value.wait_ms);
     number("token", value.token);
+    number("waited-ns", value.waited_ns);
     number("count", value.count.map(u64::from));
     if let Some(owner) = &value.owner {
         map.json("owner", &(**owner).into());

@@ -204,6 +204,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "lease_ms" => fill(&mut value.lease_ms, map.next_value()?),
                 "wait_ms" => fill(&mut value.wait_ms, map.next_value()?),
                 "token" => fill(&mut value.token, map.next_value()?),
+                "waited_ns" => fill(&mut value.waited_ns, map.next_value()?),
                 "count" => fill(&mut value.count, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.

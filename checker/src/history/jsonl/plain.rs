@@ -83,6 +83,7 @@ fn value(scan: &mut Scan, names: &mut Names) -> Option<Value> {
             "lease_ms" => fill(&mut value.lease_ms, scan.number()?),
             "wait_ms" => fill(&mut value.wait_ms, scan.number()?),
             "token" => fill(&mut value.token, scan.number()?),
+            "waited_ns" => fill(&mut value.waited_ns, scan.number()?),
             "count" => fill(&mut value.count, scan.small()?),
             "resource" => fill(&mut value.resource, names.share(scan.text()?)),
             "value" => fill(&mut value.value, Box::new(scan.scalar()?)),

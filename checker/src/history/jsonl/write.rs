@@ -84,6 +84,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(token) = value.token {
         number(fields.next("token"), token);
     }
+    if let Some(waited_ns) = value.waited_ns {
+        number(fields.next("waited_ns"), waited_ns);
+    }
     if let Some(count) = value.count {
         number(fields.next("count"), u64::from(count));
     }

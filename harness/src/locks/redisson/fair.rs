@@ -130,6 +130,10 @@ impl Lock for RedissonFair {
         self.instance.await_message(&channel, pause, deadline).await;
     }
 
+    fn has_queue(&self) -> bool {
+        true
+    }
+
     fn queued(&mut self, _: &str) -> bool {
         std::mem::take(&mut self.queued)
     }

@@ -154,8 +154,8 @@ impl Lock for Redisson {
         };
         match self.read(&synced.reply) {
             Ok(token) if synced.enough => Outcome::Done(Grant {
-                lease: Some(self.lease),
                 token,
+                ..Grant::of(self.lease)
             }),
             Ok(_) => match self.unlock(key).await {
                 Err(CallError::Killed) => Outcome::Killed,
