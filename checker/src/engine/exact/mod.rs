@@ -10,17 +10,24 @@
 //! stretch the sessions as far as their neighbours allow explains the most refusals: so a refused
 //! try is illegal exactly where it lies inside a stretch that is free even then. There a phantom
 //! may explain it: an acquire without an answer, of which nobody knows whether it took effect.
+//!
+//! Left to the frontier are: refused tries of a semaphore of several permits (which holds to
+//! stretch is a choice there, for two may not go past a third), and of a lock that may be entered
+//! again; refused tries that nothing but a phantom explains where readers share; calls of one owner
+//! that overlap; ties of refused tries in one process; leases that may end before their grant was
+//! answered; entering again; tokens that do not grow.
 
 mod clash;
 mod free;
 mod sessions;
+mod shared;
 #[cfg(test)]
 mod tests;
 
 use crate::model::{Call, CallId, Specification};
 
 use clash::clash;
-use free::{Explained, explain};
+use free::Explained;
 use sessions::{Log, sessions};
 
 /// What the sweep must know of a lock.
@@ -105,13 +112,19 @@ pub(crate) fn decide(rules: Rules, calls: &[Call]) -> Option<Proof> {
     if tries.is_empty() {
         return Some(Proof::Legal);
     }
-    match rules
-        .is_plain()
-        .then(|| explain(&sessions, &tries, &phantoms))?
-    {
+    let explained = match rules {
+        Rules::Readers => shared::explain(&sessions, &tries),
+        Rules::Ownerless | Rules::Exclusive { .. } | Rules::Permits(1) => {
+            free::explain(&sessions, &tries, &phantoms)
+        }
+        Rules::Reentrant { .. } | Rules::Permits(_) => return None,
+    };
+    match explained {
         Explained::All => Some(Proof::Legal),
         Explained::AllBut(due) => {
-            let sure = !doubt.of_cores && !doubt.of_refusals && rules != Rules::Ownerless;
+            // What a phantom explains to readers and writers is not considered here.
+            let is_open = doubt.of_refusals || rules == Rules::Readers && !phantoms.is_empty();
+            let sure = !doubt.of_cores && !is_open && rules != Rules::Ownerless;
             sure.then_some(Proof::Illegal(due))
         }
         Explained::Unclear => None,

@@ -30,6 +30,7 @@ pub(super) struct Try {
     pub(super) id: CallId,
     pub(super) sent: Nanos,
     pub(super) refused: Nanos,
+    pub(super) is_shared: bool,
 }
 
 /// An acquire without an answer: it may have begun a hold that nobody released, or nothing.
@@ -154,11 +155,20 @@ impl Builder {
         match (call.request, call.reply) {
             (Request::Acquire { permits, .. }, _) if permits != 1 => return None,
             (Request::Release { permits, .. }, _) if permits != 1 => return None,
-            (Request::Acquire { .. }, Reply::Denied) => self.log.tries.push(Try {
-                id,
-                sent: call.invoked,
-                refused: call.returned,
-            }),
+            (Request::Acquire { mode, .. }, Reply::Denied) => {
+                let is_shared = self.is_shared(mode);
+                let writes = owner.open.is_some_and(|open| !open.session.is_shared);
+                // A writer keeps out all readers but itself.
+                if is_shared && (writes || owner.is_crashed) {
+                    return None;
+                }
+                self.log.tries.push(Try {
+                    id,
+                    sent: call.invoked,
+                    refused: call.returned,
+                    is_shared,
+                });
+            }
             (
                 Request::Acquire {
                     mode, token, lease, ..
@@ -173,7 +183,7 @@ impl Builder {
                     end_min: Nanos::MAX,
                     end_max: Nanos::MAX,
                     token,
-                    is_shared: self.rules == Rules::Readers && mode == Mode::Read,
+                    is_shared: self.is_shared(mode),
                 };
                 owner.open = Some(Open {
                     session,
@@ -182,9 +192,9 @@ impl Builder {
                 });
             }
             (Request::Acquire { lease, token, .. }, Reply::Done) => {
+                // It may enter a session of its owner again, with a lease that ends earlier.
+                self.log.doubt.of_cores |= !self.rules.is_plain() && owner.open.is_some();
                 owner.is_crashed = true;
-                // Late, it may enter a session of its owner again, with a lease that ends earlier.
-                self.log.doubt.of_cores |= !self.rules.is_plain();
                 if token.is_none() {
                     let sent = call.invoked;
                     let end_min = self.lease(lease).0;
@@ -212,6 +222,10 @@ impl Builder {
         }
         self.owners.insert(call.owner, owner);
         Some(())
+    }
+
+    fn is_shared(&self, mode: Mode) -> bool {
+        self.rules == Rules::Readers && mode == Mode::Read
     }
 
     /// When a lease can have ended at the earliest and at the latest.

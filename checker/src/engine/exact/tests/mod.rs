@@ -219,6 +219,7 @@ fn the_other_models_are_decided_as_the_search_decides() {
 
 use Deed::{AskedFor, Granted, MayBeReleased, NotOwner, Refused, Released};
 const W: Mode = Mode::Write;
+const R: Mode = Mode::Read;
 
 #[test]
 fn every_small_history_of_three_owners_is_decided_as_the_search_decides() {
@@ -244,13 +245,47 @@ fn every_way_in_which_phantoms_explain_refusals_is_found() {
         &[AskedFor(W, Some(2))],
     ];
     // Of short calls only, for there are many.
-    let mut short = scripts(&deeds, instants() + 2);
+    let mut short = scripts(&deeds, instants() + 1);
     short.retain(|script| script.iter().all(|(_, sent, answered)| sent == answered));
     let mut counts = Counts::default();
     every(&short, 5, &mut |events| {
         counts.take("owner-aware", events, BOTH);
     });
     assert!(counts.legal > 1000 && counts.illegal > 1000, "{counts:?}");
+}
+
+#[test]
+fn every_small_history_of_readers_and_writers_is_decided_as_the_search_decides() {
+    let deeds: [&[Deed]; 6] = [
+        &[Granted(W, None), Released],
+        &[Granted(R, None), Released],
+        &[Granted(W, Some(1))],
+        &[Granted(R, Some(1))],
+        &[Refused(W)],
+        &[Refused(R)],
+    ];
+    let counts = compare_every("read-write", &deeds, 3, instants());
+    assert!(counts.legal > 1000 && counts.illegal > 1000, "{counts:?}");
+    // Of short calls only, for there are many.
+    let mut short = scripts(&deeds, instants());
+    short.retain(|script| script.iter().all(|(_, sent, answered)| sent == answered));
+    let mut counts = Counts::default();
+    every(&short, 4, &mut |events| {
+        counts.take("read-write", events, BOTH);
+    });
+    assert!(counts.legal > 1000 && counts.illegal > 1000, "{counts:?}");
+}
+
+#[test]
+fn who_may_have_entered_again_without_an_answer_may_lose_the_lock_sooner() {
+    let deeds: [&[Deed]; 4] = [
+        &[Granted(W, Some(3)), AskedFor(W, Some(1))],
+        &[Granted(W, None), AskedFor(W, None)],
+        &[AskedFor(W, None)],
+        &[Granted(W, None), Released],
+    ];
+    let counts = compare_every("reentrant:3", &deeds, 2, 5);
+    assert!(counts.legal > 100 && counts.illegal > 100, "{counts:?}");
 }
 
 #[test]
@@ -308,8 +343,8 @@ fn what_a_lock_serves_is_decided_as_the_frontier_decides() {
     ];
     for (model, service) in cases {
         let counts = compare_served(model, service);
-        let enough = rounds() as u32 / 100;
-        let is_plain = matches!(model, "owner-aware" | "fenced");
+        let enough = rounds() as u32 / 200;
+        let is_plain = matches!(model, "owner-aware" | "fenced" | "read-write");
         assert!(counts.legal > enough || !is_plain, "{model}: {counts:?}");
         assert!(counts.illegal > enough || !is_plain, "{model}: {counts:?}");
     }
