@@ -61,6 +61,8 @@ struct Moment {
 #[derive(Clone, Copy)]
 enum News {
     Op(OpId),
+    /// An acquire was sent that will be granted.
+    Asked(OpId),
     /// The client was told that it lost the lock.
     Lost(OwnerId),
 }
@@ -75,15 +77,20 @@ fn moment(digest: &Digest, edge: Edge) -> Option<Moment> {
         (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
         (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _) => return None,
     };
+    let is_asked = edge.is_sent() && at_answer && operation.action == Action::Acquire;
+    if edge.is_sent() == at_answer && !is_asked {
+        return None;
+    }
     let (time, index) = match operation.completion {
-        Some(completion) if at_answer => (completion.time, completion.index),
+        Some(completion) if !edge.is_sent() => (completion.time, completion.index),
         Some(_) | None => (operation.invoked, operation.invoke),
     };
-    (edge.is_sent() != at_answer).then_some(Moment {
-        time,
-        index,
-        news: News::Op(id),
-    })
+    let news = if is_asked {
+        News::Asked(id)
+    } else {
+        News::Op(id)
+    };
+    Some(Moment { time, index, news })
 }
 
 /// What an owner has of the key at hand; positions in the list of holds.
@@ -98,6 +105,10 @@ struct Owner {
     /// The indeterminate acquire that a proof proves: of several the one that claims least, for
     /// nobody can tell which of them took effect.
     phantom: Option<usize>,
+    /// The last answer to an acquire that was sent so far: its time and its event.
+    asking: (Nanos, u64),
+    /// The last acquire without an answer.
+    unanswered: Option<OpId>,
     grants: Grants,
     /// The release that was answered last, and the last one without an answer.
     released: Option<(Nanos, OpId)>,
@@ -200,6 +211,12 @@ impl Builder<'_> {
     fn take(&mut self, moment: Moment) {
         let id = match moment.news {
             News::Op(id) => id,
+            News::Asked(id) => {
+                let acquire = self.digest.operation(id);
+                let asking = &mut self.owners[acquire.owner.0 as usize].asking;
+                *asking = (*asking).max(acquire.bears_at());
+                return;
+            }
             News::Lost(owner) => {
                 let owner = &mut self.owners[owner.0 as usize];
                 owner.grants.least = 0;
@@ -226,6 +243,7 @@ impl Builder<'_> {
     fn acquire(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
         self.give_up(owner, operation);
         let Some(answered) = operation.answered() else {
+            owner.unanswered = Some(id);
             if let Some(open) = owner.open {
                 // It may have been a reentrant grant, which extends the lease.
                 self.holds[open].lease.ceiling = Nanos::MAX;
@@ -253,7 +271,11 @@ impl Builder<'_> {
     /// its owner knew of it.
     fn race(&mut self, owner: &mut Owner, acquire: &Operation, answered: Nanos) {
         let sent_during = |id: &OpId| self.digest.operation(*id).invoked > acquire.invoked;
-        let answered_during = owner.released.filter(|(until, _)| *until > acquire.invoked);
+        let answered_during = owner.released.filter(|&(until, id)| {
+            // One process does one thing after the other.
+            let tie = self.digest.operation(id).process != acquire.process;
+            until > acquire.invoked || until == acquire.invoked && tie
+        });
         let race = answered_during
             .map(|(_, id)| id)
             .or(owner.doubted.filter(sent_during));
@@ -269,15 +291,18 @@ impl Builder<'_> {
     /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
     /// lost, has given up the hold before.
     fn give_up(&mut self, owner: &mut Owner, anew: &Operation) {
-        let Some(open) = owner.open else {
-            return;
-        };
-        let hold = &mut self.holds[open];
+        owner.open = owner.open.filter(|&open| !self.ends_by(open, anew));
+    }
+
+    /// Whether a hold ends by what its owner asks for anew.
+    fn ends_by(&mut self, position: usize, anew: &Operation) -> bool {
+        let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);
-        if asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != anew.mode {
+        let ends = asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != anew.mode;
+        if ends {
             hold.core.end = hold.core.end.min(anew.invoked);
-            owner.open = None;
         }
+        ends
     }
 
     fn begin(&mut self, id: OpId, acquire: &Operation, granted: Nanos, lease: Lease) -> usize {
@@ -304,9 +329,15 @@ impl Builder<'_> {
     }
 
     fn renew(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
-        // After the lease it may be the hold of an indeterminate acquire that was renewed.
-        if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
+        // After the lease it may be the hold of another acquire that was renewed.
+        let is_asking = operation.bears_at() < owner.asking || owner.unanswered > Some(id);
+        if operation.outcome == Outcome::Ok && (is_asking || owner.phantom.is_some()) {
             self.give_up(owner, operation);
+            let racing = self.racing_its_release(*owner, operation);
+            let racing = racing.filter(|_| is_asking && owner.open.is_none());
+            if racing.is_some_and(|left| self.ends_by(left, operation)) {
+                return;
+            }
         }
         if operation.outcome == Outcome::NotOwner {
             owner.grants.least = 0;
@@ -382,7 +413,7 @@ impl Builder<'_> {
             deny_release(hold, id, operation);
             owner.left = Some(open);
             owner.is_kept = operation.outcome == Outcome::Failed;
-        } else if operation.outcome == Outcome::Ok && owner.phantom.is_some() {
+        } else if operation.outcome == Outcome::Ok && self.phantom_before(owner, id).is_some() {
             if let Some(answered) = operation.answered() {
                 self.prove(owner, id, operation, answered);
             }
@@ -439,11 +470,18 @@ impl Builder<'_> {
         }
     }
 
+    /// The phantom that an operation can prove: what was sent before the acquire says nothing of it.
+    fn phantom_before(&self, owner: &Owner, id: OpId) -> Option<usize> {
+        let phantom = owner.phantom;
+        phantom.filter(|&position| self.holds[position].acquire < id)
+    }
+
     /// Turns the phantom of an owner into a hold that begins at `answered`.
     fn prove(&mut self, owner: &mut Owner, id: OpId, proof: &Operation, answered: Nanos) {
-        let Some(position) = owner.phantom.take() else {
+        let Some(position) = self.phantom_before(owner, id) else {
             return;
         };
+        owner.phantom = None;
         let asked_for = self.asked_for(position);
         let hold = &mut self.holds[position];
         hold.proof = Some(id);

@@ -1,11 +1,12 @@
 //! Tries a witness alone: a second way to the same accusation.
 //!
 //! For: a pair assertion on every witness before it is reported. It looks at the operations of the
-//! witness only, in one pass each, and shares nothing with the holds but the lease arithmetic. Not
-//! for: finding anything.
+//! witness only, in one pass each, and shares nothing with the holds but the arithmetic of leases and
+//! the order of time. Not for: finding anything.
 
 use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos};
+use crate::hold::Hold;
 use crate::lease::Lease;
 use crate::operation::{Action, Operation, Outcome, OwnerId};
 use crate::property::Damage;
@@ -187,7 +188,11 @@ pub(crate) fn outage(case: &Case, finding: &Finding) -> bool {
 fn account(case: &Case, at: usize) -> Option<Account> {
     let hold = &case.holds[at];
     let drift = case.options.drift(&case.digest.header);
-    let operations = witness::operations(case, hold);
+    let mut operations = witness::operations(case, hold);
+    operations.sort_by_key(|&id| {
+        let is_later = id != hold.acquire;
+        (is_later, case.digest.operation(id).bears_at())
+    });
     let (first, rest) = operations.split_first()?;
     let acquire = case.digest.operation(*first);
     let proof = hold.proof.map(|id| case.digest.operation(id));
@@ -207,17 +212,19 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         lease: Lease::granted(acquire.asked(), start, acquire.lease, drift),
         alive: case.digest.alive[acquire.owner.0 as usize].max(start),
     };
+    let past = asked(case, hold);
     // Equal times go by index, as in any program order.
     let mut told = told.map_or((Nanos::MAX, 0), |note| (note.time, note.event));
     for &id in rest {
         let operation = case.digest.operation(id);
-        let asked = match operation.answered() {
-            Some(answered) => (answered, operation.last_event()),
-            None => (operation.invoked, operation.invoke),
+        let asked = operation.bears_at();
+        let asks = match operation.action {
+            Action::Acquire => matches!(operation.outcome, Outcome::Ok | Outcome::Unknown),
+            Action::Renew => operation.outcome == Outcome::Ok && is_asking(&past, operation),
+            Action::Release | Action::Resource(_) | Action::Other => false,
         };
-        let may_hold = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
         let anew = asked.0 > account.lease.floor || asked > told || operation.mode != acquire.mode;
-        if operation.action == Action::Acquire && may_hold && anew {
+        if asks && anew && hold.proof != Some(id) {
             account.left = account.left.min(operation.invoked);
             break;
         }
@@ -238,4 +245,50 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         }
     }
     Some(account)
+}
+
+/// The acquires of an owner that were sent up to some time.
+struct Asked {
+    /// When the last of them was sent: time and event.
+    sent: (Nanos, u64),
+    /// Their last answer, and the last of them that has none.
+    answered: (Nanos, u64),
+    unanswered: Option<u64>,
+}
+
+/// What the owner of a hold had asked for after each of its acquires, in order.
+fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
+    let own = case.operations_of(hold.owner).iter();
+    let own = own.map(|&id| case.digest.operation(id));
+    let acquires = own.filter(|own| {
+        let asks = matches!(own.outcome, Outcome::Ok | Outcome::Unknown);
+        own.key == hold.key && own.action == Action::Acquire && asks
+    });
+    let mut asked: Vec<Asked> = acquires
+        .map(|acquire| Asked {
+            sent: (acquire.invoked, acquire.invoke),
+            answered: acquire
+                .answered()
+                .map_or((Nanos(0), 0), |_| acquire.bears_at()),
+            unanswered: (acquire.outcome == Outcome::Unknown).then_some(acquire.invoke),
+        })
+        .collect();
+    asked.sort_unstable_by_key(|asked| asked.sent);
+    let (mut answered, mut unanswered) = ((Nanos(0), 0), None);
+    for asked in &mut asked {
+        answered = answered.max(asked.answered);
+        unanswered = unanswered.max(asked.unanswered);
+        (asked.answered, asked.unanswered) = (answered, unanswered);
+    }
+    asked
+}
+
+/// Whether an acquire was under way when a renewal was answered, so that the renewal may be one of
+/// what that acquire was granted.
+fn is_asking(asked: &[Asked], renewal: &Operation) -> bool {
+    let answered = renewal.bears_at();
+    let sent = asked.partition_point(|asked| asked.sent < answered);
+    asked[..sent]
+        .last()
+        .is_some_and(|last| answered < last.answered || last.unanswered > Some(renewal.invoke))
 }

@@ -86,28 +86,37 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
     }
 }
 
-/// The operations that a hold rests on: its acquire, what its owner did on the lock while it
-/// lasted (from the proof on, where it has one), its release.
+/// The operations that a hold rests on, in order of invocation: its acquire, what its owner did on
+/// the lock while it lasted (from the proof on, where it has one), its release. A grant that was
+/// answered while it lasted is one of them though it was asked for before.
 pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
+    let bears_at = |id: OpId| case.digest.operation(id).bears_at();
+    let first = hold.proof.unwrap_or(hold.acquire);
+    let granted = bears_at(first);
     let last = hold.release.or(hold.denial);
     // What proves a later hold of the same owner, and all that follows, belongs to that one.
-    let proof = case.proof_after(hold, hold.proof.unwrap_or(hold.acquire));
-    let next = |id| match (last, proof) {
-        (Some(last), _) => id <= last,
-        (None, Some(proof)) => id < proof,
-        (None, None) => true,
-    };
-    let own = case.operations_of(hold.owner);
-    own[own.partition_point(|&id| id < hold.acquire)..]
-        .iter()
-        .copied()
-        .take_while(|&id| next(id))
-        .filter(|&id| {
-            let operation = case.digest.operation(id);
-            let extends = matches!(operation.action, Action::Acquire | Action::Renew);
-            let marks = [hold.proof, hold.release].contains(&Some(id));
-            let inside = id == hold.acquire || hold.proof.is_none_or(|proof| id >= proof);
-            operation.key == hold.key && inside && (extends || marks)
-        })
-        .collect()
+    let mut proof = case.proof_after(hold, first);
+    while let Some(early) = proof.filter(|&id| bears_at(id) <= granted) {
+        proof = case.proof_after(hold, early);
+    }
+    let proof = proof.map(bears_at);
+    let own = case.operations_of(hold.owner).iter().copied();
+    own.filter(|&id| {
+        let operation = case.digest.operation(id);
+        let at = operation.bears_at();
+        let extends = matches!(operation.action, Action::Acquire | Action::Renew);
+        let inside = granted <= at
+            && match last {
+                // A renewal that was sent before the release may be answered after it.
+                Some(last) => {
+                    let sent = case.digest.operation(last).invoked;
+                    let is_renewal = operation.action == Action::Renew;
+                    at <= bears_at(last) || is_renewal && operation.invoked < sent
+                }
+                None => proof.is_none_or(|proof| at < proof),
+            };
+        let marks = [Some(hold.acquire), hold.proof, hold.release].contains(&Some(id));
+        operation.key == hold.key && (marks || inside && extends)
+    })
+    .collect()
 }

@@ -331,3 +331,29 @@ fn a_renewal_after_the_lease_may_be_of_the_hold_of_an_indeterminate_acquire() {
     let held_on = text.replace("a acquire 5..6 info lease 10", "");
     assert_eq!(verdict(Property::MutualExclusion, &held_on).1, 1);
 }
+
+#[test]
+fn a_release_that_ends_where_the_next_acquire_begins_may_have_given_that_grant_back() {
+    let text = "a release 0..5 ok\na acquire 5..6 ok lease 10\nb acquire 7..8 ok lease 10";
+    assert_eq!(verdict(Property::MutualExclusion, text).1, 0);
+}
+
+#[test]
+fn a_late_renewal_beside_an_acquire_of_its_owner_may_renew_what_that_was_granted() {
+    let others = "a acquire 0..10 ok lease 50\nb acquire 100..110 ok lease 40\n";
+    let renewal = "a renew 183..187 ok lease 140\n";
+    let alone = format!("{others}{renewal}");
+    assert_eq!(verdict(Property::MutualExclusion, &alone).1, 1);
+    let beside = format!("{others}a acquire 168..196 ok lease 60\n{renewal}");
+    assert_eq!(verdict(Property::MutualExclusion, &beside).1, 0);
+}
+
+#[test]
+fn what_was_sent_before_an_acquire_proves_nothing_of_it() {
+    let renewal = "a renew 290..310 ok lease 200\n";
+    let others = "a acquire 300..? pending lease 60\nb acquire 320..330 ok lease 100";
+    let text = format!("{renewal}{others}");
+    assert_eq!(verdict(Property::MutualExclusion, &text).1, 0);
+    let later = format!("{others}\n{}", renewal.replace("290", "305"));
+    assert_eq!(verdict(Property::MutualExclusion, &later).1, 1);
+}

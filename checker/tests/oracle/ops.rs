@@ -51,10 +51,11 @@ impl Op {
     }
 }
 
-/// The events of `ops`; at equal times in the order of the list.
+/// The events of `ops`; at equal times in the order of the list. An owner is one process, so that
+/// all that it does is in order.
 pub(crate) fn history(ops: &[Op]) -> History {
     let mut events = Vec::new();
-    for (process, op) in (0..).zip(ops) {
+    for op in ops {
         let function = match op.act {
             Act::Acquire => Function::Acquire,
             Act::Renew => Function::Renew,
@@ -69,7 +70,7 @@ pub(crate) fn history(ops: &[Op]) -> History {
             } else {
                 Kind::Invoke
             },
-            process: Process::Client(process),
+            process: Process::Client(op.owner.into()),
             function,
             key: "".into(),
             value: Value {
