@@ -215,6 +215,14 @@ impl Operation {
         }
     }
 
+    /// Whether it was answered before `next` was sent. Of one process that goes by program order;
+    /// otherwise a tie counts as concurrent.
+    pub(crate) fn precedes(&self, next: &Self) -> bool {
+        let in_order = self.process == next.process && self.last_event() < next.invoke;
+        self.answered()
+            .is_some_and(|answered| answered < next.invoked || in_order && answered == next.invoked)
+    }
+
     /// Index of the last event of it: its completion, or else its invocation.
     pub fn last_event(&self) -> u64 {
         self.completion

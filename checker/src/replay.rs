@@ -141,28 +141,24 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
         .iter()
         .map(|&id| case.digest.operation(id))
         .collect();
-    let before = |one: &Operation, other: &Operation| {
-        one.answered()
-            .is_some_and(|answered| answered < other.invoked)
-    };
     let same_key = all.iter().all(|operation| operation.key == finding.key);
     let seen = |read, append| resource::shown(case.digest, read, append);
     let shows = match (Damage::of(case, finding), &*all) {
         (Damage::StaleWrite, [late, early]) => {
             let done = early.outcome == Outcome::Ok && late.outcome == Outcome::Ok;
-            done && early.owner != late.owner && before(early, late)
+            done && early.owner != late.owner && early.precedes(late)
         }
         (Damage::LostUpdate, [late, early, late_read, early_read]) => {
             let value = |read| resource::read_value(case.digest, read);
             let builds = |read: &Operation, write: &Operation| {
-                let one = read.invoke == write.invoke || before(read, write);
+                let one = read.invoke == write.invoke || read.precedes(write);
                 one && read.owner == write.owner && write.outcome == Outcome::Ok
             };
             let same = value(late_read).is_some() && value(late_read) == value(early_read);
             same && builds(late_read, late) && builds(early_read, early)
         }
         (Damage::LostAppend, [append, read]) => {
-            append.outcome == Outcome::Ok && before(append, read) && seen(read, append).is_some()
+            append.outcome == Outcome::Ok && append.precedes(read) && seen(read, append).is_some()
         }
         (Damage::DoubleEffect, [read, append]) => seen(read, append) > Some(1),
         (

@@ -74,10 +74,12 @@ fn sections(case: &Case, usage: &Usage) -> BTreeMap<String, Vec<Section>> {
 
 /// The read on which a write builds: answered before the write was sent, under the same grant.
 fn read_before(case: &Case, write: &Use, read: Option<Use>) -> Option<OpId> {
-    let read = read?;
-    let asked = case.digest.operation(read.id).invoked;
-    let in_order = read.done? < case.digest.operation(write.id).invoked;
-    (in_order && write.acquired < asked).then_some(read.id)
+    let id = read?.id;
+    let read = case.digest.operation(id);
+    let in_order = read.precedes(case.digest.operation(write.id));
+    let acquire = write.acquired.map(|id| case.digest.operation(id));
+    let is_granted = acquire.is_none_or(|acquire| acquire.precedes(read));
+    (in_order && is_granted).then_some(id)
 }
 
 /// How often each value may have been written, and since when nothing is left of the start.

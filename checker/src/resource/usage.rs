@@ -22,9 +22,9 @@ pub(crate) struct Use {
     pub(crate) done: Option<Nanos>,
     /// The position of the hold in which its client sent it, if it held alone.
     pub(crate) hold: Option<usize>,
-    /// Until when its client may have been granted the lock anew, as far as it had asked.
-    pub(crate) acquired: Nanos,
-    /// The same with renewals.
+    /// The acquire of its client that was answered last, or has no answer, of those sent by then.
+    pub(crate) acquired: Option<OpId>,
+    /// Until when its client may have been granted the lock or a renewal, as far as it had asked.
     pub(crate) renewed: Nanos,
 }
 
@@ -87,14 +87,17 @@ fn drop_shared(usages: &mut BTreeMap<(KeyId, Option<u32>), Usage>) {
     usages.retain(|(_, resource), _| resource.is_none_or(|resource| locks[&resource] == 1));
 }
 
+/// When an acquire was answered, or never, and which it was.
+type Acquired = (Nanos, OpId);
+
 /// What one owner did to one lock.
 #[derive(Debug, Default)]
 struct Client {
     /// Positions of its holds, by grant.
     holds: Vec<usize>,
-    /// When it asked for the lock or to renew it, and how long each of the two may have been under
-    /// way by then.
-    asked: Vec<(Nanos, Nanos, Nanos)>,
+    /// When it asked for the lock or to renew it, the acquire that was under way longest by then,
+    /// and how long either may have been.
+    asked: Vec<(Nanos, Option<Acquired>, Nanos)>,
 }
 
 fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
@@ -105,11 +108,11 @@ fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
             client.holds.push(at);
         }
     }
-    for operation in &case.digest.operations {
+    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
         let asks = matches!(operation.action, Action::Acquire | Action::Renew);
         if asks && matches!(operation.outcome, Outcome::Ok | Outcome::Unknown) {
             let client = clients.entry((operation.key, operation.owner)).or_default();
-            client.ask(operation);
+            client.ask(id, operation);
         }
     }
     for client in clients.values_mut() {
@@ -120,18 +123,15 @@ fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
 }
 
 impl Client {
-    fn ask(&mut self, operation: &Operation) {
+    fn ask(&mut self, id: OpId, operation: &Operation) {
         let until = operation.answered().unwrap_or(Nanos::MAX);
-        let acquired = match operation.action {
-            Action::Acquire => until,
-            Action::Renew | Action::Release | Action::Resource(_) | Action::Other => Nanos(0),
-        };
+        let acquired = (operation.action == Action::Acquire).then_some((until, id));
         self.asked.push((operation.invoked, acquired, until));
     }
 
     fn settle(&mut self) {
         self.asked.sort_unstable();
-        let (mut acquired, mut renewed) = (Nanos(0), Nanos(0));
+        let (mut acquired, mut renewed) = (None, Nanos(0));
         for entry in &mut self.asked {
             acquired = acquired.max(entry.1);
             renewed = renewed.max(entry.2);
@@ -139,14 +139,14 @@ impl Client {
         }
     }
 
-    /// Until when it may have been granted what it had asked for by `time`.
-    fn granted_by(&self, time: Nanos) -> (Nanos, Nanos) {
+    /// What it may have been granted by `time`, and until when, of what it had asked for.
+    fn granted_by(&self, time: Nanos) -> (Option<OpId>, Nanos) {
         let asked = self
             .asked
             .partition_point(|&(invoked, _, _)| invoked <= time);
         let last = self.asked[..asked].last();
-        last.map_or((Nanos(0), Nanos(0)), |&(_, acquired, renewed)| {
-            (acquired, renewed)
+        last.map_or((None, Nanos(0)), |&(_, acquired, renewed)| {
+            (acquired.map(|(_, id)| id), renewed)
         })
     }
 

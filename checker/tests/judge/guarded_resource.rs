@@ -228,3 +228,23 @@ fn without_writes_of_a_holder_the_property_has_no_matter() {
     let alone = "a acquire 0..10 ok\n a write 20..30 ok value 5";
     assert!(reason(Property::GuardedResource, alone).contains("while another owner held"));
 }
+
+#[test]
+fn what_one_process_does_is_in_order_though_the_times_tie() {
+    let of = |process: u32| {
+        format!(
+            "a acquire 0..10 ok lease 50 process 1000
+             a read 10..20 ok saw 5 process 1000
+             a write 20..30 ok value 6 process {process}
+             b acquire 15..18 ok lease 50 process 2000
+             b read 18..25 ok saw 5 process 2000
+             b write 25..40 ok value 7 process 2000"
+        )
+    };
+    assert_eq!(judged(&of(1000)), (Verdict::Violated, 1));
+    assert_eq!(
+        judged(&of(1001)).1,
+        0,
+        "two processes: the write may have come first"
+    );
+}

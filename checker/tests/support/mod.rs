@@ -13,7 +13,8 @@
 //! final 500 bound 100                        the final phase
 //! ```
 //!
-//! Every operation gets a process of its own, so that owners may do several things at once.
+//! Every operation gets a process of its own, so that owners may do several things at once, but for
+//! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
     Event, FaultNote, FaultPhase, Function, History, Kind, Mode, PhaseNote, Process, Value,
@@ -95,6 +96,7 @@ fn operation(
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["key", key] => invoke.key = key.into(),
+            ["process", process] => invoke.process = Process::Client(number(process)),
             ["resource", resource] => invoke.value.resource = Some(resource.into()),
             ["value", value] => invoke.value.value = Some(Box::new(json(value))),
             ["saw", value] => replied = Some(Box::new(json(value))),
@@ -110,11 +112,11 @@ fn operation(
         "pending" => (None, None),
         _ => panic!("no such outcome: {outcome}"),
     };
-    let key = invoke.key.clone();
+    let (key, client) = (invoke.key.clone(), invoke.process);
     events.push(invoke);
     if let Some(kind) = kind {
         let mut completion = event(process, kind, action, ms(answered));
-        completion.key = key;
+        (completion.key, completion.process) = (key, client);
         completion.error = error.map(Into::into);
         completion.value.value = replied;
         completion.value.count = count;
