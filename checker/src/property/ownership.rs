@@ -172,11 +172,24 @@ impl Holders {
         })
     }
 
+    /// The hold of the caller that a partial release left it with.
+    fn kept<'a>(&self, case: &Case<'a>, release: OpId) -> Option<&'a Hold> {
+        let release = case.digest.operation(release);
+        let before = &self.alone[..self.after(case, release.key, release.invoked)];
+        let near = before.iter().rev().take(NEIGHBOURS_MAX);
+        let mut near = near.map(|&at| &case.holds[at]);
+        near.find(|hold| (hold.key, hold.owner) == (release.key, release.owner))
+            .filter(|hold| release.invoked <= hold.core.end)
+    }
+
     /// How the owner of a hold lost it by `release`: the operation that shows it.
     fn loss(&self, case: &Case, victim: usize, release: OpId) -> Option<OpId> {
         let hold = &case.holds[victim];
         let own = self.by_release.get(&release).map(|&at| &case.holds[at]);
-        if own.is_some_and(|own| own.guaranteed().overlaps(hold.guaranteed())) {
+        if own
+            .or_else(|| self.kept(case, release))
+            .is_some_and(|own| own.guaranteed().overlaps(hold.guaranteed()))
+        {
             return None;
         }
         let sent = case.digest.operation(release).invoked;

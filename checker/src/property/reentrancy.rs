@@ -211,20 +211,56 @@ fn miscount(operation: &Operation, id: OpId) -> Finding {
     }
 }
 
-/// The holds that went on after a partial release, by the count of the service.
-fn counted_rests(case: &Case) -> impl Iterator<Item = Rest> {
-    let holds = case.holds.iter().enumerate();
-    holds.filter_map(|(at, hold)| {
-        let partial = hold.partial?;
-        let since = case.digest.operation(partial).invoked;
-        Some(Rest {
-            key: hold.key,
-            interval: Interval::new(since, hold.guaranteed().end),
-            shared: is_shared(hold),
-            hold: Some(at),
-            operations: vec![partial],
-        })
-    })
+/// The time after each partial release, by the count of the service, up to the next operation that
+/// may have been granted its owner: that one would say that the release had not freed the lock.
+fn counted_rests(case: &Case) -> Vec<Rest> {
+    let kept = case.holds.iter().enumerate();
+    let mut kept: Vec<(KeyId, OwnerId, OpId, usize)> = kept
+        .filter_map(|(at, hold)| Some((hold.key, hold.owner, hold.partial?, at)))
+        .collect();
+    kept.sort_unstable();
+    let mut rests: Vec<Rest> = Vec::new();
+    if kept.is_empty() {
+        return rests;
+    }
+    let mut last: HashMap<(KeyId, OwnerId), usize> = HashMap::new();
+    let operations = (0..).map(OpId).zip(&case.digest.operations);
+    for (id, operation) in operations.filter(|(_, operation)| tells(operation)) {
+        let place = (operation.key, operation.owner);
+        if let Some(rest) = last.remove(&place) {
+            let end = &mut rests[rest].interval.end;
+            *end = operation.invoked.min(*end);
+        }
+        let before = kept.partition_point(|&(key, owner, first, _)| {
+            (key, owner, first) <= (place.0, place.1, id)
+        });
+        let Some(&(key, owner, _, at)) = before.checked_sub(1).map(|before| &kept[before]) else {
+            continue;
+        };
+        let (hold, end) = (&case.holds[at], case.holds[at].guaranteed().end);
+        let inside = operation.invoked < end && hold.release.is_none_or(|last| id < last);
+        let gives_back = operation.action == Action::Release && operation.count != Some(0);
+        if (key, owner) == place && inside && gives_back {
+            last.insert(place, rests.len());
+            rests.push(Rest {
+                key,
+                interval: Interval::new(operation.invoked, end),
+                shared: is_shared(hold),
+                hold: Some(at),
+                operations: vec![id],
+            });
+        }
+    }
+    rests
+}
+
+/// Whether an operation on the lock may tell that its caller held it.
+fn tells(operation: &Operation) -> bool {
+    let may_tell = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
+    match operation.action {
+        Action::Acquire | Action::Renew | Action::Release => may_tell,
+        Action::Resource(_) | Action::Other => false,
+    }
 }
 
 /// Grants to others in a time in which an owner held on after a partial release. None of them is
@@ -337,7 +373,7 @@ fn claim(case: &Case, finding: &Finding) -> String {
             owner(shown)
         ),
         Some(Breach::Freed(shown, at)) => format!(
-            "{} was granted {lock} while {} still held it: a partial release had freed it",
+            "{} was granted {lock} while {} still held it, after a partial release",
             text::name(case.digest.owner(case.holds[at].owner)),
             owner(shown)
         ),

@@ -41,7 +41,7 @@ fn a_partial_release_that_frees_the_lock_is_a_violation() {
     let (claim, signature) = shown(&text("60..70"));
     assert_eq!(
         claim,
-        "b was granted \"lock\" while a still held it: a partial release had freed it"
+        "b was granted \"lock\" while a still held it, after a partial release"
     );
     assert_eq!(signature, "reentrancy (freed), no fault, certain");
     assert_eq!(judged(&text("60..100")).1, 0, "near miss: a tie");
@@ -224,4 +224,18 @@ fn a_counting_lock_that_keeps_its_promises_is_never_accused() {
         }
     }
     assert!(entered > 1500, "{entered}");
+}
+
+#[test]
+fn a_partial_release_after_which_the_owner_entered_again_had_not_freed_the_lock() {
+    let text = "a acquire 0..10 ok lease 900 count 1
+                a acquire 20..30 ok lease 900 count 2
+                a release 40..50 ok count 1
+                a acquire 60..70 ok lease 900 count 2
+                x release 80..90 ok
+                b acquire 100..110 ok lease 900";
+    assert_eq!(verdict(Property::Reentrancy, text).1, 0);
+    assert_eq!(verdict(Property::Ownership, text).1, 1);
+    let freed = text.replace("60..70 ok lease 900 count 2", "60..70 refused");
+    assert_eq!(verdict(Property::Reentrancy, &freed).1, 1);
 }

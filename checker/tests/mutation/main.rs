@@ -35,6 +35,7 @@ fn rounds() -> u64 {
 fn judge(run: &Run) -> Analysis {
     let options = Options {
         only: Some(Property::ALL.into()),
+        model: run.plan.lock.model().filter(|_| run.plan.defect.is_none()),
         ..Options::default()
     };
     check(&run.record.history(run.plan.lock), &options)
@@ -82,7 +83,10 @@ fn a_service_that_keeps_its_promises_is_never_accused() {
     println!("{} runs; valid: {valid:?}", rounds());
     let often = |property: Property| valid.get(&property).copied().unwrap_or(0) > rounds() / 5;
     assert!(
-        often(Property::MutualExclusion) && often(Property::LostLock) && often(Property::Liveness)
+        often(Property::MutualExclusion)
+            && often(Property::LostLock)
+            && often(Property::Liveness)
+            && often(Property::Model)
     );
 }
 

@@ -1,5 +1,6 @@
 //! What a run simulates: which lock, which clients, which network, and which single defect.
 
+use lockstorm_checker::ModelName;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -22,6 +23,17 @@ impl Lock {
         match self {
             Self::Semaphore(permits) => Some(permits),
             Self::Plain | Self::Reentrant | Self::ReadWrite | Self::Fair => None,
+        }
+    }
+
+    /// The model that its service keeps to. That of read-write locks lets a writer read as well;
+    /// the simulated one refuses it.
+    pub(crate) fn model(self) -> Option<ModelName> {
+        match self {
+            Self::Plain | Self::Fair => Some(ModelName::Fenced),
+            Self::Reentrant => Some(ModelName::ReentrantFenced),
+            Self::ReadWrite => None,
+            Self::Semaphore(_) => Some(ModelName::Semaphore { permits: None }),
         }
     }
 

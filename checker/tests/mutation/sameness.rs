@@ -125,6 +125,8 @@ fn a_witness_is_violated_alone_and_without_one_of_its_holders_it_is_not() {
                         | Property::LostLock
                         | Property::Fencing
                         | Property::GuardedResource
+                        | Property::Ownership
+                        | Property::Reentrancy
                 );
                 if !is_whole {
                     continue;

@@ -47,9 +47,8 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
         Defect::SpuriousRefusal => only(was_free(run, op), Property::SpuriousRefusal),
         Defect::LostUpdate => only(is_missed(record, op), Property::GuardedResource),
         Defect::DoubleEffect => only(is_doubled(record, op), Property::GuardedResource),
-        Defect::Overtaking if is_overtaken(record, op) => named("fairness"),
-        Defect::PartialReleaseFrees if is_let_in(record, struck) => named("reentrancy"),
-        Defect::Overtaking | Defect::PartialReleaseFrees => vec![],
+        Defect::Overtaking => only(is_overtaken(record, op), Property::Fairness),
+        Defect::PartialReleaseFrees => only(is_let_in(record, struck), Property::Reentrancy),
     }
 }
 
@@ -266,11 +265,6 @@ fn is_doubled(record: &Record, write: &Op) -> bool {
         Reply::List(list) => list.iter().filter(|&&seen| seen == value).count() > 1,
         _ => false,
     })
-}
-
-/// A property by name, if there is such a one.
-fn named(name: &str) -> Vec<Property> {
-    name.parse().into_iter().collect()
 }
 
 /// Whether somebody knew its place in the queue before the one that was let through even asked, was
