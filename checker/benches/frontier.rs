@@ -2,8 +2,9 @@
 //!
 //! Method: histories of one key by a simulated lock that keeps its promises, with refused tries,
 //! at 10 and at 50 clients; the same with 50 indeterminate acquires and one double grant at the
-//! end; and the etcd logs of others. Printed are the median of five runs and the greatest memory
-//! of the process so far, histories included.
+//! end; and the etcd logs of others. The whole check, where the sweep decides first, is measured
+//! beside it. Printed are the median of five runs and the greatest memory of the process so far,
+//! histories included.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +12,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Event, Function, Header, Kind, Process, Value, read};
-use lockstorm_checker::{Digest, DigestBuilder, ModelName, Nanos, Verdict, frontier_alone};
+use lockstorm_checker::{
+    Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
+    frontier_alone,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -35,6 +39,13 @@ fn main() {
         assert_eq!(verdict, expected);
         let what = if faulty { ", faulty" } else { "" };
         report(&format!("1 M operations, {clients} clients{what}"), time);
+        let options = Options {
+            model: Some(model),
+            only: Some([Property::Model].into()),
+            ..Options::default()
+        };
+        let (time, _) = median(|| check_digest(&digest, &options));
+        report("  with the sweep and the witness", time);
     }
     etcd();
 }

@@ -3,7 +3,9 @@
 use super::budget::{Budget, Exhausted};
 use super::exact::{self, Proof, Rules};
 use super::frontier::{Frontier, Stop};
+use super::shrink::minimal;
 use crate::model::{Call, CallId, Model, Reason, Specification};
+use crate::operation::OpId;
 
 /// The name of the exact sweep.
 const SWEEP: &str = "core-sweep";
@@ -31,30 +33,54 @@ pub(crate) enum Decision {
     },
 }
 
-/// Decides by the fastest engine that is exact for these calls; tells which.
-pub(crate) fn decide(
-    specification: &Specification,
-    calls: &[Call],
-    budget: &Budget,
-) -> (Decision, &'static str) {
+/// A decision, and how it was found.
+pub(crate) struct Decided {
+    pub(crate) decision: Decision,
+    /// The name of the engine.
+    pub(crate) engine: &'static str,
+    /// A minimal set of operations that cannot have happened, where the engine shows one.
+    pub(crate) shown: Option<Vec<OpId>>,
+}
+
+/// Decides by the fastest engine that is exact for these calls.
+pub(crate) fn decide(specification: &Specification, calls: &[Call], budget: &Budget) -> Decided {
+    let by_sweep = |decision, shown| Decided {
+        decision,
+        engine: SWEEP,
+        shown,
+    };
     let proof = Rules::of(specification).and_then(|rules| exact::decide(rules, calls));
-    if proof == Some(Proof::Legal) {
-        return (Decision::Legal, SWEEP);
-    }
-    // The frontier tells why, and what is enough to see it.
-    let decision = search(specification, calls.iter(), budget);
-    match (&decision, proof) {
-        (Decision::Unknown { .. }, Some(Proof::Illegal(due))) => {
-            let returned = calls[due.0 as usize].returned;
-            let taken = calls.partition_point(|call| call.invoked <= returned);
-            let illegal = Decision::Illegal {
-                due,
-                taken: taken as u32,
-                reasons: Vec::new(),
-            };
-            (illegal, SWEEP)
+    let illegal = match proof {
+        Some(Proof::Legal) => return by_sweep(Decision::Legal, None),
+        Some(Proof::Illegal { due, shown }) => {
+            let illegal = illegal(calls, due);
+            let operations = minimal(specification, calls, due, &shown);
+            if operations.is_some() {
+                return by_sweep(illegal, operations);
+            }
+            Some(illegal)
         }
-        _ => (decision, "frontier"),
+        None => None,
+    };
+    // The frontier tells what is enough to see it.
+    let decision = search(specification, calls.iter(), budget);
+    match (&decision, illegal) {
+        (Decision::Unknown { .. }, Some(illegal)) => by_sweep(illegal, None),
+        _ => Decided {
+            decision,
+            engine: "frontier",
+            shown: None,
+        },
+    }
+}
+
+fn illegal(calls: &[Call], due: CallId) -> Decision {
+    let returned = calls[due.0 as usize].returned;
+    let taken = calls.partition_point(|call| call.invoked <= returned);
+    Decision::Illegal {
+        due,
+        taken: taken as u32,
+        reasons: Vec::new(),
     }
 }
 

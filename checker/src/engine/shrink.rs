@@ -46,6 +46,22 @@ pub(crate) fn shrink(
     distinct(prefix.iter())
 }
 
+/// The same of calls that are known to show it, in order; `None` if they do not, or are too many.
+pub(crate) fn minimal(
+    specification: &Specification,
+    calls: &[Call],
+    due: CallId,
+    chosen: &[CallId],
+) -> Option<Vec<OpId>> {
+    let most = WINDOWS.last().is_some_and(|&most| chosen.len() <= most);
+    let window = Window {
+        specification,
+        calls: select(calls, chosen.iter().map(|id| id.0 as usize)),
+        due: calls[due.0 as usize].op,
+    };
+    (most && !chosen.is_empty()).then(|| window.minimal())?
+}
+
 fn distinct<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<OpId> {
     let mut operations: Vec<OpId> = calls
         .filter(|call| call.is_operation())

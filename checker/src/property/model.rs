@@ -8,14 +8,15 @@
 //! Each lock, or each guarded resource, is decided for itself: linearizability is local. An
 //! operation that may have taken effect later, or never, is tried at every place and left out.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::rule::Rule;
 use crate::case::{Case, Finding, Ruling, keep_first};
 use crate::engine::budget::Budget;
-use crate::engine::decision::{Decision, decide, search};
+use crate::engine::decision::{Decided, Decision, decide, search};
 use crate::engine::shrink::{shrink, unknown};
+use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::model::{
     Call, ModelName, Partition, Reason, Reply, Request, Specification, Values, fits, partitions,
@@ -139,7 +140,11 @@ fn judge_part(
     specification: &Specification,
     budget: &Budget,
 ) -> (Result<Option<Finding>, String>, &'static str) {
-    let (decision, engine) = decide(specification, &part.calls, budget);
+    let Decided {
+        decision,
+        engine,
+        shown,
+    } = decide(specification, &part.calls, budget);
     let verdict = match decision {
         Decision::Legal => Ok(None),
         Decision::Illegal { due, taken, .. } => {
@@ -148,7 +153,7 @@ fn judge_part(
                 property: Property::Model,
                 key: part.key,
                 holds: Vec::new(),
-                operations: shrink(specification, &part.calls, due, taken),
+                operations: shown.unwrap_or_else(|| shrink(specification, &part.calls, due, taken)),
                 interval: Interval::new(due_call.invoked, due_call.returned),
                 certain: true,
             }))
@@ -188,7 +193,7 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
     };
     // Where the sweep has decided, the caller's budget may be too small for the frontier.
     let budget = Budget::of(case.options.budget.max(EXPLAIN_TIME));
-    match decide(&specification, &part.calls, &budget).0 {
+    match search(&specification, part.calls.iter(), &budget) {
         Decision::Illegal { due, reasons, .. } => {
             Some((part.calls[due.0 as usize], reasons, values))
         }
@@ -201,18 +206,21 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
 fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)> {
     let model = case.options.model?;
     let digest = case.digest;
-    let owners: HashSet<OwnerId> = finding
-        .operations
-        .iter()
-        .map(|&id| digest.operation(id).owner)
-        .collect();
+    // Each owner, and since when it is told of.
+    let mut owners: HashMap<OwnerId, Nanos> = HashMap::new();
+    for operation in finding.operations.iter().map(|&id| digest.operation(id)) {
+        let since = owners.entry(operation.owner).or_insert(operation.invoked);
+        *since = operation.invoked.min(*since);
+    }
     let is_told = |id: OpId| finding.operations.binary_search(&id).is_ok();
     let operations = all(case).filter(|&id| {
         let operation = digest.operation(id);
         let gives_back = operation.action == Action::Release
             && operation.key == finding.key
-            && owners.contains(&operation.owner)
-            && operation.invoked <= finding.interval.end;
+            && operation.invoked <= finding.interval.end
+            && owners
+                .get(&operation.owner)
+                .is_some_and(|&since| since <= operation.invoked);
         is_told(id) || gives_back
     });
     let (parts, specification, values) = calls(case, model, operations).ok()?;

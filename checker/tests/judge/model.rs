@@ -184,7 +184,41 @@ fn a_witness_is_minimal_and_says_why_in_words() {
         told[0].starts_with("b asked") && told[1].starts_with("d asked"),
         "{told:?}"
     );
-    assert_eq!(analysis.properties[&Property::Model].engine, "frontier");
+    assert_eq!(analysis.properties[&Property::Model].engine, "core-sweep");
+}
+
+#[test]
+fn the_sweep_shows_the_operations_that_bound_what_is_impossible_and_no_others() {
+    let many: Vec<String> = (0..200)
+        .map(|n| 10 * n)
+        .map(|at| (at, at + 2, at + 4))
+        .map(|(at, sent, end)| format!("a acquire {at}..{at} ok\n a release {sent}..{end} ok\n"))
+        .collect();
+    let many = many.concat();
+    let shown = |model: &str, end: &str| {
+        let analysis = analysed(model, &format!("{many}{end}"));
+        let judgement = &analysis.properties[&Property::Model];
+        assert_eq!((judgement.count, &*judgement.engine), (1, "core-sweep"));
+        judgement.witnesses[0].claim.clone()
+    };
+    let after_a = shown("owner-aware", "b acquire 1996..1997 refused");
+    assert!(
+        after_a.contains("b was refused") && after_a.contains("these 3 operations"),
+        "the last hold of a, and the try: {after_a}"
+    );
+    let renewed = "b acquire 2000..2001 ok lease 10\n b renew 2009..2010 ok lease 10\n \
+                   c acquire 2012..2013 ok";
+    let too_soon = shown("owner-aware", renewed);
+    assert!(
+        too_soon.contains("c was granted") && too_soon.contains("these 3 operations"),
+        "the grant, its renewal, and the other grant: {too_soon}"
+    );
+    let full = "b acquire 2000..2001 ok\n c acquire 2002..2003 ok\n d acquire 2004..2005 ok";
+    let too_many = shown("semaphore:2", full);
+    assert!(
+        too_many.contains("d was granted") && too_many.contains("these 3 operations"),
+        "{too_many}"
+    );
 }
 
 #[test]

@@ -6,17 +6,17 @@ use std::collections::BinaryHeap;
 use super::Rules;
 use super::sessions::Session;
 use crate::history::Nanos;
-use crate::model::CallId;
 
-/// The first grant that the cores of those before it leave no room for; sessions are in order.
+/// The places of the first sessions whose cores leave no room for each other; sessions are in
+/// order.
 ///
 /// What ends in the instant in which another begins, ended before it. A core without length takes
 /// its turn between those that end and those that begin in its instant.
-pub(super) fn clash(rules: Rules, sessions: &[Session]) -> Option<CallId> {
-    let mut held: BinaryHeap<Reverse<(Nanos, bool)>> = BinaryHeap::new();
+pub(super) fn clash(rules: Rules, sessions: &[Session]) -> Option<Vec<usize>> {
+    let mut held: BinaryHeap<Reverse<(Nanos, bool, usize)>> = BinaryHeap::new();
     let mut alone = 0_u32;
-    for session in sessions {
-        while let Some(&Reverse((end, is_shared))) = held.peek()
+    for (at, session) in sessions.iter().enumerate() {
+        while let Some(&Reverse((end, is_shared, _))) = held.peek()
             && end <= session.granted
         {
             held.pop();
@@ -28,10 +28,11 @@ pub(super) fn clash(rules: Rules, sessions: &[Session]) -> Option<CallId> {
             Rules::Ownerless | Rules::Exclusive { .. } | Rules::Reentrant { .. } => held.is_empty(),
         };
         if !has_room {
-            return Some(session.acquire);
+            let held = held.into_iter().map(|Reverse((.., at))| at);
+            return Some(held.chain([at]).collect());
         }
         if session.end_min > session.granted {
-            held.push(Reverse((session.end_min, session.is_shared)));
+            held.push(Reverse((session.end_min, session.is_shared, at)));
             alone += u32::from(!session.is_shared);
         }
     }

@@ -21,8 +21,12 @@ use crate::model::CallId;
 pub(super) enum Explained {
     /// Each met a holder.
     All,
-    /// This one, the first to return, did not.
-    AllBut(CallId),
+    /// This one did not, the first for which there is no explanation.
+    AllBut {
+        attempt: CallId,
+        /// The place of the session that had certainly ended before it.
+        after: Option<usize>,
+    },
     /// Several sessions can have been at one instant in any order.
     Unclear,
 }
@@ -44,7 +48,10 @@ pub(super) fn explain(sessions: &[Session], tries: &[Try], phantoms: &[Phantom])
     for (zone, joining) in zones.iter().zip(joining) {
         left += joining;
         if left == 0 {
-            return Explained::AllBut(zone.attempt);
+            return Explained::AllBut {
+                attempt: zone.attempt,
+                after: zone.after,
+            };
         }
         left -= 1;
     }
@@ -53,6 +60,8 @@ pub(super) fn explain(sessions: &[Session], tries: &[Try], phantoms: &[Phantom])
 
 /// A stretch, without its ends, that is free but for phantoms.
 struct Zone {
+    /// The place of the session before it.
+    after: Option<usize>,
     /// `None`: from the start of the history on.
     start: Option<Nanos>,
     /// `None`: for ever.
@@ -84,12 +93,13 @@ fn zones(sessions: &[Session], tries: &[Try]) -> Vec<Zone> {
 
 /// All such stretches, in order: between the last end of a session and the sending of the next.
 fn free(sessions: &[Session]) -> Vec<Zone> {
-    let starts = std::iter::once(None).chain(sessions.iter().map(|one| Some(one.end_max)));
+    let places = std::iter::once(None).chain((0..sessions.len()).map(Some));
     let ends = sessions.iter().map(Some).chain(std::iter::once(None));
-    starts
+    places
         .zip(ends)
-        .map(|(start, next)| Zone {
-            start,
+        .map(|(after, next)| Zone {
+            after,
+            start: after.map(|after| sessions[after].end_max),
             end: next.map(|next| next.sent),
             next: next.map_or(Nanos::MAX, |next| next.granted),
             refused: Nanos::MAX,

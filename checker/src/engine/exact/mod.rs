@@ -24,11 +24,14 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use crate::model::{Call, CallId, Specification};
+use crate::operation::OwnerId;
 
 use clash::clash;
 use free::Explained;
-use sessions::{Log, sessions};
+use sessions::{Log, Session, sessions};
 
 /// What the sweep must know of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +82,17 @@ impl Rules {
 }
 
 /// A proved answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// There is an order in which all calls are allowed.
     Legal,
-    /// There is none: this call cannot have returned.
-    Illegal(CallId),
+    /// There is none.
+    Illegal {
+        /// This call cannot have returned.
+        due: CallId,
+        /// Calls that show it, in order, and more than are needed; none if there is no short list.
+        shown: Vec<CallId>,
+    },
 }
 
 /// Decides the calls of one lock, in order of invocation, if it can.
@@ -95,18 +103,24 @@ pub(crate) fn decide(rules: Rules, calls: &[Call]) -> Option<Proof> {
         phantoms,
         doubt,
     } = sessions(rules, calls)?;
-    if let Some(due) = clash(rules, &sessions) {
+    let shown = |due: CallId, others: &[usize]| {
+        let others: Vec<CallId> = others.iter().map(|&at| sessions[at].acquire).collect();
+        Proof::Illegal {
+            due,
+            shown: followed(calls, &others, due),
+        }
+    };
+    if let Some(clash) = clash(rules, &sessions) {
+        let granted = clash
+            .iter()
+            .map(|&at| (sessions[at].granted, sessions[at].acquire));
+        let (_, last) = granted.max()?;
         // Where others may release it, or a crashed call may have ended a session early, the cores
         // are shorter than they seem.
         let sure = !doubt.of_cores && rules != Rules::Ownerless;
-        return sure.then_some(Proof::Illegal(due));
+        return sure.then(|| shown(last, &clash));
     }
-    let mut last = 0;
-    let tokens = sessions.iter().filter_map(|session| session.token);
-    let grow = tokens
-        .map(u64::from)
-        .all(|token| token > std::mem::replace(&mut last, token));
-    if rules.is_fenced() && !grow {
+    if rules.is_fenced() && !tokens_grow(&sessions) {
         return None;
     }
     if tries.is_empty() {
@@ -119,14 +133,47 @@ pub(crate) fn decide(rules: Rules, calls: &[Call]) -> Option<Proof> {
         }
         Rules::Reentrant { .. } | Rules::Permits(_) => return None,
     };
-    match explained {
-        Explained::All => Some(Proof::Legal),
-        Explained::AllBut(due) => {
-            // What a phantom explains to readers and writers is not considered here.
-            let is_open = doubt.of_refusals || rules == Rules::Readers && !phantoms.is_empty();
-            let sure = !doubt.of_cores && !is_open && rules != Rules::Ownerless;
-            sure.then_some(Proof::Illegal(due))
-        }
-        Explained::Unclear => None,
+    let (due, after) = match explained {
+        Explained::All => return Some(Proof::Legal),
+        Explained::Unclear => return None,
+        Explained::AllBut { attempt, after } => (attempt, after),
+    };
+    if doubt.of_cores || doubt.of_refusals || rules == Rules::Ownerless {
+        return None;
     }
+    let is_shared = rules == Rules::Readers;
+    match (is_shared, phantoms.is_empty()) {
+        (false, true) => Some(shown(due, after.as_slice())),
+        // What a phantom explains to readers and writers is not considered here.
+        (true, false) => None,
+        // To rule these out takes more than the session before.
+        (true, true) | (false, false) => Some(Proof::Illegal {
+            due,
+            shown: Vec::new(),
+        }),
+    }
+}
+
+fn tokens_grow(sessions: &[Session]) -> bool {
+    let mut last = 0;
+    let tokens = sessions.iter().filter_map(|session| session.token);
+    tokens
+        .map(u64::from)
+        .all(|token| token > std::mem::replace(&mut last, token))
+}
+
+/// The due call, and what the owners of the others did from these acquires on until it returned.
+fn followed(calls: &[Call], acquires: &[CallId], due: CallId) -> Vec<CallId> {
+    let call = |id: CallId| calls[id.0 as usize];
+    let others = acquires.iter().filter(|&&id| id != due);
+    let since: HashMap<OwnerId, CallId> = others.map(|&id| (call(id).owner, id)).collect();
+    let first = since.values().min().map_or(due, |&id| id.min(due));
+    let end = calls.partition_point(|one| one.invoked <= call(due).returned);
+    let is_shown = |&id: &CallId| {
+        let from = since.get(&call(id).owner);
+        // The end of its lease is a call of the same operation.
+        call(id).op == call(due).op || from.is_some_and(|&from| from <= id)
+    };
+    let all = first.0..end as u32;
+    all.map(CallId).filter(is_shown).collect()
 }

@@ -37,7 +37,10 @@ pub(super) fn explain(sessions: &[Session], tries: &[Try]) -> Explained {
         !reach.meets(attempt)
     });
     match unexplained.min_by_key(|attempt| (attempt.refused, attempt.id)) {
-        Some(attempt) => Explained::AllBut(attempt.id),
+        Some(attempt) => Explained::AllBut {
+            attempt: attempt.id,
+            after: None,
+        },
         None => Explained::All,
     }
 }
