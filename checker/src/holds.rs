@@ -470,7 +470,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The phantom that an operation can prove: what was sent before the acquire says nothing of it.
+    /// The phantom that an operation can prove: one sent before the acquire says nothing of it.
     fn phantom_before(&self, owner: &Owner, id: OpId) -> Option<usize> {
         let phantom = owner.phantom;
         phantom.filter(|&position| self.holds[position].acquire < id)

@@ -1,8 +1,8 @@
 //! Tries a witness alone: a second way to the same accusation.
 //!
 //! For: a pair assertion on every witness before it is reported. It looks at the operations of the
-//! witness only, in one pass each, and shares nothing with the holds but the arithmetic of leases and
-//! the order of time. Not for: finding anything.
+//! witness only, in one pass each, and shares nothing with the holds but the arithmetic of leases
+//! and the order of time. Not for: finding anything.
 
 use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos};

@@ -3,8 +3,9 @@
 //! To drop an operation is to know nothing of it: it may have taken effect at any time, or never.
 //! An operation can go if the others are impossible without that knowledge, and if without the
 //! operation nothing but the same return fails: so a read never becomes impossible only because its
-//! write was left out. What remains is minimal: drop any operation, and there is an order, or
-//! another operation that made sense makes none.
+//! write was left out. What remains is minimal in this sense: drop any one operation, and there is
+//! an order, or another return fails than before. It is not the smallest of all such sets, and
+//! where time or the windows do not suffice, it holds more than it must.
 //!
 //! A prefix may be a million calls long, so windows of growing length before the failing return
 //! are tried: the calls in them, and those before them that they build upon. A window will do if

@@ -92,8 +92,12 @@ fn a_service_that_keeps_its_promises_is_never_accused() {
 
 #[test]
 fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
-    let runs = (rounds() / 3).max(10);
     for defect in Defect::ALL {
+        // Seldom does a stale write follow that of a later holder, or is somebody let in before the
+        // owner does the next thing.
+        let is_seldom = matches!(defect, Defect::StaleWrite | Defect::PartialReleaseFrees);
+        let share = if is_seldom { 3 } else { 1 };
+        let runs = (share * rounds() / 3).max(10);
         let (mut struck, mut seen, mut found) = (0, 0, 0);
         for seed in 0..runs {
             let run = run(seed, Some(defect));
@@ -114,6 +118,7 @@ fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
                 assert!(hit, "{label} without {property}\n{}", run.lines());
             }
         }
+        assert!(seen > 0 || runs < 100, "{defect:?} was never to be seen");
         println!("{defect:?}: {struck} injected, {seen} certainly to be seen, {found} accused");
         assert!(struck > runs / 20, "{defect:?} struck {struck} times");
     }
