@@ -122,8 +122,9 @@ impl Session {
             .await
     }
 
-    /// Tries again and again until granted, or until the wait is over or the client is dead. When it
-    /// may be worth a try is for the lock to say, which by default pauses as long as `retry` says.
+    /// Tries again and again until granted, or until the wait is over or the client is dead. When
+    /// it may be worth a try is for the lock to say, which by default pauses as long as `retry`
+    /// says.
     pub async fn acquire_within(&mut self, key: &Name, ask: Ask, retry: DurationRange) -> Reply {
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
         if self.lock.has_queue() {
