@@ -264,26 +264,33 @@ impl Builder<'_> {
         owner.open = Some(self.begin(id, operation, answered, lease));
         owner.left = None;
         owner.grants.begin();
-        self.race(owner, operation, answered);
+        self.race(owner, id, operation, answered);
     }
 
     /// A release that was under way together with the acquire may have given the grant back before
-    /// its owner knew of it.
-    fn race(&mut self, owner: &mut Owner, acquire: &Operation, answered: Nanos) {
-        let sent_during = |id: &OpId| self.digest.operation(*id).invoked > acquire.invoked;
-        let answered_during = owner.released.filter(|&(until, id)| {
+    /// its owner knew of it; of an indeterminate acquire, before `telling`, which proves it, was
+    /// answered at `granted`.
+    fn race(&mut self, owner: &mut Owner, id: OpId, telling: &Operation, granted: Nanos) {
+        let digest = self.digest;
+        let acquire = digest.operation(id);
+        let answered_during = owner.released.filter(|&(until, release)| {
             // One process does one thing after the other.
-            let tie = self.digest.operation(id).process != acquire.process;
-            until > acquire.invoked || until == acquire.invoked && tie
+            let tie = digest.operation(release).process != telling.process;
+            until > telling.invoked || until == telling.invoked && tie
         });
-        let race = answered_during
-            .map(|(_, id)| id)
-            .or(owner.doubted.filter(sent_during));
-        if let (Some(id), Some(open)) = (race, owner.open) {
+        let sent_during = owner.doubted.filter(|&doubted| {
+            let release = digest.operation(doubted);
+            let tie = doubted > id || release.process != acquire.process;
+            release.invoked > acquire.invoked || release.invoked == acquire.invoked && tie
+        });
+        let race = answered_during.map(|(_, release)| release).or(sent_during);
+        if let (Some(release), Some(open)) = (race, owner.open) {
+            owner.open = None;
             let hold = &mut self.holds[open];
-            hold.core.end = answered;
-            hold.release = Some(id);
-            owner.left = owner.open.take();
+            hold.core.end = granted;
+            hold.release = Some(release);
+            owner.left = Some(open);
+            owner.is_kept = false;
             owner.grants.over();
         }
     }
@@ -330,7 +337,8 @@ impl Builder<'_> {
 
     fn renew(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
         // After the lease it may be the hold of another acquire that was renewed.
-        let is_asking = operation.bears_at() < owner.asking || owner.unanswered > Some(id);
+        let beside_a_grant = operation.bears_at() < owner.asking;
+        let is_asking = beside_a_grant || owner.unanswered > Some(id);
         if operation.outcome == Outcome::Ok && (is_asking || owner.phantom.is_some()) {
             self.give_up(owner, operation);
             let racing = self.racing_its_release(*owner, operation);
@@ -346,7 +354,10 @@ impl Builder<'_> {
             .open
             .or_else(|| self.racing_its_release(*owner, operation))
         else {
-            if let (Outcome::Ok, Some(answered)) = (operation.outcome, operation.answered()) {
+            // What an acquire beside it was granted may be what it renewed.
+            if let (Outcome::Ok, Some(answered), false) =
+                (operation.outcome, operation.answered(), beside_a_grant)
+            {
                 self.prove(owner, id, operation, answered);
             }
             return;
@@ -494,6 +505,7 @@ impl Builder<'_> {
             let renewed = Lease::granted(proof.invoked, answered, length, self.drift);
             hold.lease = hold.lease.extended(renewed);
         }
+        let acquire = hold.acquire;
         if proof.action == Action::Release {
             hold.release = Some(id);
             hold.core.end = hold.core.start;
@@ -501,6 +513,9 @@ impl Builder<'_> {
         owner.token_last = owner.token_last.max(hold.token);
         owner.open = Some(position);
         owner.grants.begin();
+        if proof.action != Action::Release {
+            self.race(owner, acquire, proof, answered);
+        }
     }
 
     fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {

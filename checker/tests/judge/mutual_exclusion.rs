@@ -357,3 +357,73 @@ fn what_was_sent_before_an_acquire_proves_nothing_of_it() {
     let later = format!("{others}\n{}", renewal.replace("290", "305"));
     assert_eq!(verdict(Property::MutualExclusion, &later).1, 1);
 }
+
+#[test]
+fn a_release_without_an_answer_may_give_back_at_any_time_what_a_renewal_proved() {
+    let proof = "a acquire 0..10 info\na renew 30..40 ok\n";
+    let other = "b acquire 60..70 ok\n";
+    let with = |release: &str| judged(&format!("{proof}{other}{release}"));
+    assert_eq!(with(""), VIOLATED(1), "a holds from 40 ms on");
+    for sent in ["15..20", "25..35", "35..36"] {
+        assert_eq!(with(&format!("a release {sent} info")), VALID, "{sent}");
+    }
+    assert_eq!(
+        with("a release 15..20 failed"),
+        VIOLATED(1),
+        "it never executed"
+    );
+    assert_eq!(
+        with("a release 15..20 not-owner"),
+        VIOLATED(1),
+        "the acquire took effect later"
+    );
+    let seen = format!("{proof}{other}").replace("renew 30..40 ok", "write 30..40 ok token 7");
+    assert_eq!(judged(&seen), VIOLATED(1));
+    assert_eq!(judged(&format!("{seen}a release 15..20 info")), VALID);
+}
+
+#[test]
+fn a_release_under_way_together_with_an_acquire_and_its_proof_may_have_come_last() {
+    let text = |answered| {
+        format!(
+            "a release 5..{answered} ok
+             a acquire 10..20 info
+             a renew 30..40 ok
+             b acquire 60..70 ok"
+        )
+    };
+    for answered in [30, 35, 50] {
+        assert_eq!(judged(&text(answered)), VALID, "{answered}");
+    }
+    assert_eq!(judged(&text(29)), VIOLATED(1), "the renewal came after it");
+}
+
+#[test]
+fn a_release_sent_at_the_instant_of_an_acquire_may_be_the_one_of_that_grant() {
+    let text = "a acquire 10..20 ok\na release 10..15 info\nb acquire 30..40 ok";
+    assert_eq!(judged(text), VALID);
+    assert_eq!(
+        judged(&text.replace("10..15", "9..15")),
+        VIOLATED(1),
+        "it is of a hold before"
+    );
+}
+
+#[test]
+fn a_renewal_beside_an_acquire_proves_no_older_one_that_is_indeterminate() {
+    let text = "a acquire 0..10 info
+                a renew 20..40 ok
+                a acquire 30..50 ok lease 30
+                b acquire 70..80 ok";
+    assert_eq!(
+        judged(text),
+        VALID,
+        "the lease of the second may end at 60 ms"
+    );
+    let before = text.replace("30..50", "41..50");
+    assert_eq!(
+        judged(&before),
+        VIOLATED(1),
+        "it is the first that was renewed"
+    );
+}

@@ -86,17 +86,12 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
 
 /// What one owner's operations, in its own order, say that it held.
 fn holds_of(own: &[&Op]) -> Vec<Hold> {
-    let alive = own.iter().map(|op| {
-        if op.end == End::Unknown {
-            op.inv
-        } else {
-            op.res
-        }
-    });
-    let alive = alive.max().expect("an owner has operations");
+    let alive = alive(own);
     let mut holds: Vec<Hold> = Vec::new();
     let mut open = false;
-    let mut phantom: Option<&Op> = None;
+    let mut phantom: Option<(usize, &Op)> = None;
+    // The last release without an answer.
+    let mut doubted: Option<usize> = None;
     // Left, but every release failed: it cannot be gone.
     let mut kept = false;
     // Grants of the last hold that no release was sent for, and whether the service counts them.
@@ -146,22 +141,23 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
                 if open && let Some(last) = holds.last_mut() {
                     last.ceiling = None;
                 }
-                // Nobody can tell which of several took effect: the one that claims least.
-                let claims = |acquire: &&Op| {
-                    let lease = acquire.lease.unwrap_or(u64::MAX);
-                    (!acquire.read, acquire.inv.saturating_add(lease))
-                };
-                phantom = phantom.into_iter().chain([*op]).min_by_key(claims);
+                phantom = phantom
+                    .into_iter()
+                    .chain([(position, *op)])
+                    .min_by_key(claims);
             }
             Act::Renew | Act::Release if !open && ok && phantom.is_some() => {
-                let acquire = phantom.take().expect("asked in the guard");
+                let (sent, acquire) = phantom.take().expect("asked in the guard");
                 let mut hold = begin(acquire, acquire.inv, op.res, alive);
+                // It may still give back what the renewal proves.
+                let strikes = doubted > Some(sent);
                 if op.act == Act::Release {
                     hold.leaves = Some(op.res);
                 } else {
                     lengthen(&mut hold, op, op.lease.or(acquire.lease));
+                    hold.leaves = strikes.then_some(op.res);
                 }
-                (open, kept) = (op.act == Act::Renew, false);
+                (open, kept) = (op.act == Act::Renew && !strikes, false);
                 (grants, counted) = (1, false);
                 holds.push(hold);
             }
@@ -184,12 +180,29 @@ fn holds_of(own: &[&Op]) -> Vec<Hold> {
         if op.act == Act::Release {
             grants = grants.saturating_sub(1);
             doubts += u32::from(unknown);
+            doubted = unknown.then_some(position).or(doubted);
             if op.end == End::NotOwner || ok && op.count == Some(0) {
                 grants = 0;
             }
         }
     }
     holds
+}
+
+/// When the owner was last known to be alive.
+fn alive(own: &[&Op]) -> u64 {
+    let known = own.iter().map(|op| match op.end {
+        End::Unknown => op.inv,
+        End::Ok | End::Refused | End::NotOwner | End::Failed => op.res,
+    });
+    known.max().expect("an owner has operations")
+}
+
+/// How much an indeterminate acquire holds if it is proved. Nobody can tell which of several took
+/// effect, so it is the one that claims least.
+fn claims((_, acquire): &(usize, &Op)) -> (bool, u64) {
+    let lease = acquire.lease.unwrap_or(u64::MAX);
+    (!acquire.read, acquire.inv.saturating_add(lease))
 }
 
 /// Whether a release of the same hold was sent at the instant of the answer: it is concurrent, and
