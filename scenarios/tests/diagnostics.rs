@@ -105,3 +105,28 @@ fn a_file_that_cannot_be_read_is_named() {
     let binary = load(&path, &[]).expect_err("it is not UTF-8");
     assert!(binary.to_string().contains("not UTF-8"), "{binary}");
 }
+
+/// A lock without a read side would take a reader for a writer, and be accused of refusing it.
+#[test]
+fn a_lock_is_asked_only_for_what_it_knows() {
+    let mistakes = mistakes_of(
+        "name = \"x\"\ntopology.single = {}\nlock.token = {}\nclients.read-percent = 50\n\
+         [[step]]\nacquire = { client = \"a\", mode = \"read\", permits = 2 }\n",
+    );
+    let told: Vec<_> = mistakes
+        .items()
+        .iter()
+        .map(|mistake| (mistake.line(), mistake.message.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some(4), "token knows no readers"),
+            (Some(6), "token knows no readers"),
+            (Some(6), "token knows no permits"),
+        ]
+    );
+    let known = "name = \"x\"\ntopology.single = {}\nlock.redisson-semaphore = { permits = 2 }\n\
+                 [[step]]\nacquire = { client = \"a\", permits = 2 }\n";
+    lockstorm_scenarios::load_str(known, "test.toml", &[]).expect("nothing is wrong with it");
+}

@@ -83,6 +83,16 @@ impl LockKind {
         self.facts().topologies.contains(&topology)
     }
 
+    /// Whether it knows readers, who share it.
+    pub const fn has_readers(self) -> bool {
+        matches!(self, Self::RedissonRw)
+    }
+
+    /// Whether it counts permits.
+    pub const fn is_semaphore(self) -> bool {
+        matches!(self, Self::RedissonSemaphore | Self::RedissonPermits)
+    }
+
     /// What it does and promises, in one line.
     pub const fn summary(self) -> &'static str {
         self.facts().summary

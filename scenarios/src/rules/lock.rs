@@ -1,10 +1,16 @@
 //! Rules on the options of a lock.
 
+use lockstorm_checker::history::Mode;
+
 use super::findings::Findings;
-use crate::model::{Lock, Span, TopologyKind};
+use crate::draft::Draft;
+use crate::model::{Lock, Span, Step, TopologyKind};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
+/// All of a share.
+const PERCENT: u32 = 100;
+const READERS_HELP: &str = "leave it out, or take `redisson-rw`";
 
 /// Judges the lock at `path`.
 pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
@@ -94,6 +100,63 @@ fn judge_renewal(every: Option<Span>, lease: Span, path: &str, findings: &mut Fi
     } else if every >= lease {
         let message = format!("renewed every {every}, a lease of {lease} has ended before");
         findings.value(path, message, "a third of the lease is usual");
+    }
+}
+
+/// Judges whether clients ask for the lock in ways that it knows. Another lock would take a reader for
+/// a writer, and be accused of refusing it.
+pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>) {
+    let kind = lock.kind();
+    let no_readers = || format!("{} knows no readers", kind.name());
+    let read_percent = draft
+        .clients
+        .as_ref()
+        .map_or(0, |clients| clients.read_percent);
+    if read_percent > PERCENT {
+        let message = format!("{read_percent} percent is more than all");
+        findings.value("clients.read-percent", message, "take 0 to 100");
+    } else if read_percent > 0 && !kind.has_readers() {
+        findings.value("clients.read-percent", no_readers(), READERS_HELP);
+    }
+    for (n, step) in draft.steps.iter().enumerate() {
+        let Some((mode, permits)) = step.as_ref().and_then(asked) else {
+            continue;
+        };
+        let path = |option: &str| {
+            let step = step.as_ref().map_or("", Step::kind);
+            format!("step.{n}.{step}.{option}")
+        };
+        if mode == Mode::Read && !kind.has_readers() {
+            findings.value(&path("mode"), no_readers(), READERS_HELP);
+        }
+        if permits != 1 && !kind.is_semaphore() {
+            let message = format!("{} knows no permits", kind.name());
+            findings.value(
+                &path("permits"),
+                message,
+                "leave it out, or take a semaphore",
+            );
+        } else if permits == 0 || permits > lock.permits() {
+            let message = format!("{permits} of {} permits can never be had", lock.permits());
+            findings.value(
+                &path("permits"),
+                message,
+                "take 1 or more, as many as there are",
+            );
+        }
+    }
+}
+
+/// How a step asks for the lock, or gives it back.
+fn asked(step: &Step) -> Option<(Mode, u32)> {
+    if let Step::Acquire(acquire) = step {
+        Some((acquire.mode, acquire.permits))
+    } else if let Step::Release(release) = step {
+        Some((release.mode, release.permits))
+    } else if let Step::Renew(renew) = step {
+        Some((renew.mode, 1))
+    } else {
+        None
     }
 }
 

@@ -243,6 +243,9 @@ fn noun(count: &str) -> &str {
 
 /// Walks through the script or the storm.
 fn play(draft: &Draft, findings: &mut Findings<'_>) {
+    if let Some(lock) = &draft.lock {
+        lock::judge_use(lock, draft, findings);
+    }
     let topology = draft.topology.as_ref();
     let ground = topology
         .filter(|topology| topology::is_possible(topology))
