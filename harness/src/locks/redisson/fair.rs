@@ -28,7 +28,7 @@ pub struct RedissonFair {
     lease: Duration,
     /// After how long a waiter that names no time of its own is presumed dead.
     fair_wait: Duration,
-    /// Keys in whose queue this client has a place, each with the time that it asked for.
+    /// Keys in whose queue this client has a place.
     places: HashSet<String>,
     /// The last try took a place.
     queued: bool,

@@ -98,8 +98,10 @@ impl Instance {
         let mut wait = redis::cmd("WAIT");
         wait.arg(replicas).arg(self.sync_timeout.as_millis() as u64);
         let [reply, waited] = self.primary.call_both([command, &wait]).await?;
-        let reached = match waited? {
-            Value::Int(reached) => u32::try_from(reached).unwrap_or(0),
+        let reply = reply?;
+        let reached = match waited {
+            Ok(Value::Int(reached)) => u32::try_from(reached).unwrap_or(0),
+            // The command itself took effect: an error of WAIT must not make it undone.
             odd => return Err(CallError::Unknown(format!("WAIT was answered {odd:?}"))),
         };
         if reached != replicas {
@@ -110,10 +112,7 @@ impl Instance {
             Sync::Any => reached > 0,
             Sync::All => reached >= replicas,
         };
-        Ok(Synced {
-            reply: reply?,
-            enough,
-        })
+        Ok(Synced { reply, enough })
     }
 
     /// Runs an unlock script, and drops the latch that remembers it.

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::instance::{Instance, PUBLISH};
 use super::names;
 use super::semaphore::Stock;
+use crate::client::CallError;
 use crate::clock::wall_ms;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
@@ -33,8 +34,8 @@ pub struct RedissonPermits {
     stock: Stock,
     lease: Duration,
     rng: ChaCha8Rng,
-    /// The permits that this client had last of each key.
-    held: HashMap<String, Vec<Permit>>,
+    /// The permits that this client has of each key, or may have, grant by grant.
+    held: HashMap<String, Vec<Vec<Permit>>>,
 }
 
 impl RedissonPermits {
@@ -78,10 +79,7 @@ impl Lock for RedissonPermits {
         for id in &ids {
             command.arg(id);
         }
-        let reply = self.instance.call(&command).await;
-        // Even without an answer: they may be out, and then they are these.
-        self.held.insert(key.to_owned(), ids);
-        match reply {
+        let outcome = match self.instance.call(&command).await {
             Ok(Value::BulkString(text)) if text == b"OK" => Outcome::Done(Grant::of(self.lease)),
             Ok(Value::BulkString(next)) => {
                 self.instance.refused(until_ms(&next, now));
@@ -93,7 +91,12 @@ impl Lock for RedissonPermits {
             }
             Ok(odd) => Outcome::odd(&odd),
             Err(error) => error.into(),
+        };
+        // Without an answer they may be out, and then they are these.
+        if matches!(outcome, Outcome::Done(_) | Outcome::Unknown(_)) {
+            self.held.entry(key.to_owned()).or_default().push(ids);
         }
+        outcome
     }
 
     async fn renew(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
@@ -101,8 +104,11 @@ impl Lock for RedissonPermits {
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+        let Some(ids) = self.held.get_mut(key).and_then(Vec::pop) else {
+            return Outcome::Failed("this client has no permit to give back".to_owned());
+        };
         let mut given_back = true;
-        for id in self.held.remove(key).unwrap_or_default() {
+        for (n, id) in ids.iter().enumerate() {
             let mut command = redis::cmd("EVAL");
             command
                 .arg(RELEASE)
@@ -110,11 +116,13 @@ impl Lock for RedissonPermits {
                 .arg(key)
                 .arg(names::suffixed(key, "timeout"))
                 .arg(names::semaphore_channel(key))
-                .arg(&id)
+                .arg(id)
                 .arg(PUBLISH);
             match self.instance.call(&command).await {
                 Ok(Value::Int(back)) => given_back &= back == 1,
                 Ok(odd) => return Outcome::odd(&odd),
+                // Some are back, so it cannot be said to have had no effect.
+                Err(CallError::Failed(text)) if n > 0 => return Outcome::Unknown(text),
                 Err(error) => return error.into(),
             }
         }
