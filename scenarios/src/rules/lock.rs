@@ -103,8 +103,8 @@ fn judge_renewal(every: Option<Span>, lease: Span, path: &str, findings: &mut Fi
     }
 }
 
-/// Judges whether clients ask for the lock in ways that it knows. Another lock would take a reader for
-/// a writer, and be accused of refusing it.
+/// Judges whether clients ask for the lock in ways that it knows. Another lock would take a reader
+/// for a writer, and be accused of refusing it.
 pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>) {
     let kind = lock.kind();
     let no_readers = || format!("{} knows no readers", kind.name());
