@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lockstorm_scenarios::load_str;
+use lockstorm_scenarios::{Sync, load_str};
 
 /// Topology and lock of most files below, which are about something else.
 const SINGLE: &str = "topology.single = {}\nlock.token = { lease = \"2s\" }\n";
@@ -69,6 +69,55 @@ fn rules_on_the_lock() {
         ("no node-timeout", redlock("node-timeout = \"0s\"")),
     ]);
     insta::assert_snapshot!(said);
+}
+
+#[test]
+fn rules_on_the_era_of_a_lock() {
+    let with = |lock: &str| format!("topology.single = {{}}\nlock.{lock}\n{A_HOLDS}");
+    let said = said_of(&[
+        ("a lock without eras", with("token = { era = \"3.10\" }")),
+        (
+            "a semaphore, which is the same in all",
+            with("redisson-semaphore = { era = \"3.10\" }"),
+        ),
+        (
+            "an era that nobody knows",
+            with("redisson = { era = \"3.11\" }"),
+        ),
+        (
+            "an era before the lock was there",
+            with("redisson-spin = { era = \"3.10\" }"),
+        ),
+        (
+            "the same of a lock that came later",
+            with("redisson-fenced = { era = \"3.17\" }"),
+        ),
+        (
+            "replicas asked before there was a way to",
+            with("redisson = { era = \"3.10\", sync = \"all\" }"),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+/// The other side of these rules: what each era allows is taken as it is meant.
+#[test]
+fn an_era_brings_its_own_ways_unless_the_file_says_otherwise() {
+    let lock = |lock: &str| {
+        let text = format!("name = \"era\"\ntopology.single = {{}}\nlock.{lock}\n{A_HOLDS}");
+        let loaded = load_str(&text, "f", &[]).expect("nothing is wrong with it");
+        loaded.scenario.lock.expect("it names a lock")
+    };
+    let sync = |options: &str| lock(&format!("redisson = {{ {options} }}")).sync();
+    assert_eq!(sync(""), Some(Sync::Any));
+    assert_eq!(sync("era = \"4.7\""), Some(Sync::Any));
+    assert_eq!(sync("era = \"3.17\""), Some(Sync::All));
+    assert_eq!(sync("era = \"3.10\""), Some(Sync::Off));
+    assert_eq!(sync("era = \"3.17\", sync = \"off\""), Some(Sync::Off));
+    assert_eq!(sync("era = \"3.10\", sync = \"off\""), Some(Sync::Off));
+    let old = lock("redisson = { era = \"3.10\" }");
+    assert_eq!(old.label(), "redisson 3.10 + renewal");
+    assert_eq!(lock("redisson = { lease = \"2s\" }").label(), "redisson");
 }
 
 #[test]

@@ -80,9 +80,15 @@ fn lock(kind: LockKind) -> (String, String) {
         .filter(|topology| kind.supports(*topology))
         .map(TopologyKind::name)
         .collect();
+    let eras: Vec<_> = kind.eras().iter().map(|era| era.name()).collect();
+    let eras = if eras.is_empty() {
+        String::new()
+    } else {
+        format!("; era {}", eras.join(", "))
+    };
     (
         kind.name().to_owned(),
-        format!("{} (on {})", kind.summary(), on.join(", ")),
+        format!("{} (on {}{eras})", kind.summary(), on.join(", ")),
     )
 }
 

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
+use super::era::Era;
 use super::lock_kind::LockKind;
 use super::lock_options::{
-    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Token, TokenWait,
+    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
 };
 
 /// The lock under test, as `lock.<kind> = { ... }`.
@@ -127,6 +128,48 @@ impl Lock {
         }
     }
 
+    /// Which replicas it asks to acknowledge a grant, where it can be asked to.
+    pub fn sync(&self) -> Option<Sync> {
+        match self {
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => Some(redisson.synced()),
+            Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::RedissonFair(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => None,
+        }
+    }
+
+    /// The Redisson that it behaves like; `None` for a lock that knows no eras.
+    pub const fn era(&self) -> Option<Era> {
+        match self {
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => Some(redisson.era),
+            Self::RedissonFair(fair) => Some(fair.era),
+            Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => None,
+        }
+    }
+
     /// How many permits it has in all; one for a mutex.
     pub const fn permits(&self) -> u32 {
         match self {
@@ -148,13 +191,16 @@ impl Lock {
         }
     }
 
-    /// How reports name it: the kind, with ` + renewal` where the lease is extended.
+    /// How reports name it: the kind, with its era if that is not the newest, and ` + renewal`
+    /// where the lease is extended.
     pub fn label(&self) -> String {
-        let name = self.kind().name();
-        if self.renew_every().is_some() {
-            format!("{name} + renewal")
-        } else {
-            name.to_owned()
+        let mut label = self.kind().name().to_owned();
+        if let Some(era) = self.era().filter(|&era| era != Era::default()) {
+            label = format!("{label} {}", era.name());
         }
+        if self.renew_every().is_some() {
+            label.push_str(" + renewal");
+        }
+        label
     }
 }

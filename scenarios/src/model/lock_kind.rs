@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::era::Era;
 use super::topology::TopologyKind;
 
 /// A lock without its options.
@@ -81,6 +82,29 @@ impl LockKind {
     /// Whether the lock makes sense on servers of this shape.
     pub fn supports(self, topology: TopologyKind) -> bool {
         self.facts().topologies.contains(&topology)
+    }
+
+    /// The Redissons that it can behave like, the oldest first; none where all do alike.
+    pub const fn eras(self) -> &'static [Era] {
+        match self {
+            Self::Redisson
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonMulti
+            | Self::RedissonRed => &[Era::V3_10, Era::V3_17, Era::V4_7],
+            // It came with 3.15.0.
+            Self::RedissonSpin => &[Era::V3_17, Era::V4_7],
+            // It came with 3.19.0.
+            Self::RedissonFenced => &[Era::V4_7],
+            Self::Setnx
+            | Self::PlainDel
+            | Self::Token
+            | Self::TokenWait
+            | Self::TokenFenced
+            | Self::Redlock
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits => &[],
+        }
     }
 
     /// Whether it knows readers, who share it.

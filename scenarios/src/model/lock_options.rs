@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
+use super::era::Era;
 
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,12 +85,15 @@ pub struct Redisson {
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
     pub watchdog: Span,
-    /// Which replicas must acknowledge (`checkLockSyncedSlaves`).
-    #[serde(default)]
-    pub sync: Sync,
+    /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Sync>,
     /// How long they may take (`slavesSyncTimeout`).
     #[serde(default = "default_sync_timeout")]
     pub sync_timeout: Span,
+    /// The Redisson that it behaves like.
+    #[serde(default)]
+    pub era: Era,
 }
 
 /// Options of [`Lock::RedissonFair`](super::Lock::RedissonFair).
@@ -102,9 +106,12 @@ pub struct Fair {
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
     pub watchdog: Span,
-    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`).
-    #[serde(default = "default_fair_wait")]
-    pub fair_wait: Span,
+    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means as its era.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_wait: Option<Span>,
+    /// The Redisson that it behaves like.
+    #[serde(default)]
+    pub era: Era,
 }
 
 /// Options of [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
@@ -129,19 +136,23 @@ pub struct Permits {
 }
 
 /// Which replicas must acknowledge a grant before it counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sync {
     /// None is asked.
     Off,
     /// One is enough, as in Redisson from 3.18 on; without replicas none is needed.
-    #[default]
     Any,
     /// Every one, as in Redisson 3.17.
     All,
 }
 
 impl Redisson {
+    /// Which replicas must acknowledge a grant, chosen or by its era.
+    pub fn synced(&self) -> Sync {
+        self.sync.unwrap_or(self.era.sync())
+    }
+
     /// Time to live that a grant gets.
     pub fn time_to_live(&self) -> Span {
         self.lease.unwrap_or(self.watchdog)
@@ -154,6 +165,11 @@ impl Redisson {
 }
 
 impl Fair {
+    /// After how long a waiter is presumed dead, chosen or by its era.
+    pub fn presumed_dead_after(&self) -> Span {
+        self.fair_wait.unwrap_or(self.era.fair_wait())
+    }
+
     /// Time to live that a grant gets.
     pub fn time_to_live(&self) -> Span {
         self.lease.unwrap_or(self.watchdog)
@@ -177,10 +193,6 @@ const fn default_lease() -> Span {
 
 const fn default_watchdog() -> Span {
     Span::from_secs(30)
-}
-
-const fn default_fair_wait() -> Span {
-    Span::from_secs(300)
 }
 
 const fn default_sync_timeout() -> Span {

@@ -6,6 +6,7 @@
 mod checks;
 mod clients;
 mod duration;
+mod era;
 mod fault;
 mod lock;
 mod lock_kind;
@@ -21,6 +22,7 @@ pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 pub use checks::{Checks, Expected};
 pub use clients::Clients;
 pub use duration::{DurationRange, ParseDurationError, Span};
+pub use era::Era;
 pub use fault::{
     Cut, CutMode, DeleteKey, FaultSpec, Kill, KillClient, Link, Memory, NodeTarget, Pause,
     PauseClient, Promote, Restart,

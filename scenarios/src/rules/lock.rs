@@ -4,7 +4,7 @@ use lockstorm_checker::history::Mode;
 
 use super::findings::Findings;
 use crate::draft::Draft;
-use crate::model::{Lock, Span, Step, TopologyKind};
+use crate::model::{Lock, Span, Step, Sync, TopologyKind};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
@@ -19,6 +19,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         let help = "take 1 or more; a semaphore without permits is never granted";
         findings.value(&format!("{path}.permits"), "there are no permits", help);
     }
+    judge_era(lock, &path, findings);
     let Some(lease) = lock.lease() else {
         return;
     };
@@ -77,6 +78,26 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
                 findings.value(&path, message, help);
             }
         }
+    }
+}
+
+/// Judges whether the Redisson that is named had the lock, and the option.
+fn judge_era(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
+    let Some(era) = lock.era() else {
+        return;
+    };
+    let eras = lock.kind().eras();
+    if !eras.contains(&era) {
+        let known: Vec<&str> = eras.iter().map(|era| era.name()).collect();
+        let message = format!("Redisson {} has no {}", era.name(), lock.kind().name());
+        let help = format!("leave it out, or take one of: {}", known.join(", "));
+        findings.value(&format!("{path}.era"), message, &help);
+    }
+    let asks = findings.has(&format!("{path}.sync")) && lock.sync() != Some(Sync::Off);
+    if asks && !era.asks_replicas() {
+        let message = format!("Redisson {} asks no replica", era.name());
+        let help = "leave it out, or take era = \"3.17\" or \"4.7\"";
+        findings.value(&format!("{path}.sync"), message, help);
     }
 }
 

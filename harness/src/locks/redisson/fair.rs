@@ -7,20 +7,31 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use lockstorm_scenarios as scenarios;
-use redis::{Cmd, Value};
+use lockstorm_scenarios::{Era, Sync};
+use redis::Cmd;
 use tokio::time::Instant;
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, granted};
+use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
 use super::names;
 use super::reentrant::{keep_script, kept, released};
 use crate::client::CallError;
 use crate::clock::wall_ms;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
-const TRY: &str = include_str!("scripts/fair_try.lua");
-const LOCK: &str = include_str!("scripts/fair_lock.lua");
+/// A script with the head that all of a fair lock share.
+macro_rules! with_head {
+    ($script:literal) => {
+        concat!(include_str!("scripts/fair_head.lua"), include_str!($script))
+    };
+}
+
+const TRY: &str = with_head!("scripts/fair_try.lua");
+const LOCK: &str = with_head!("scripts/fair_lock.lua");
+const LOCK_3_17: &str = with_head!("scripts/fair_lock_3_17.lua");
+const LOCK_3_10: &str = with_head!("scripts/fair_lock_3_10.lua");
+const UNLOCK: &str = with_head!("scripts/fair_unlock.lua");
 const LEAVE: &str = include_str!("scripts/fair_leave.lua");
-const UNLOCK: &str = include_str!("scripts/fair_unlock.lua");
+const LEAVE_3_10: &str = include_str!("scripts/fair_leave_3_10.lua");
 
 /// One client's side of the lock.
 pub struct RedissonFair {
@@ -28,7 +39,7 @@ pub struct RedissonFair {
     lease: Duration,
     /// After how long a waiter that names no time of its own is presumed dead.
     fair_wait: Duration,
-    /// Keys in whose queue this client has a place.
+    /// Keys in whose queue this client has a place, or may have one.
     places: HashSet<String>,
     /// The last try took a place.
     queued: bool,
@@ -38,9 +49,9 @@ impl RedissonFair {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Fair, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(scenarios::Sync::Off, Duration::ZERO, context),
+            instance: Instance::new(spec.era, Sync::Off, Duration::ZERO, context),
             lease: spec.time_to_live().0,
-            fair_wait: spec.fair_wait.0,
+            fair_wait: spec.presumed_dead_after().0,
             places: HashSet::new(),
             queued: false,
         }
@@ -55,42 +66,57 @@ impl RedissonFair {
     }
 
     fn acquire_script(&self, key: &str, ask: Ask) -> Cmd {
-        let mut command = redis::cmd("EVAL");
-        let script = if ask.wait.is_some() { LOCK } else { TRY };
-        command
-            .arg(script)
-            .arg(3)
-            .arg(key)
-            .arg(names::queue(key))
-            .arg(names::queue_timeouts(key))
-            .arg(self.lease_ms())
-            .arg(self.instance.holder());
+        let script = match (ask.wait, self.instance.era()) {
+            (None, _) => TRY,
+            (Some(_), Era::V3_10) => LOCK_3_10,
+            (Some(_), Era::V3_17) => LOCK_3_17,
+            (Some(_), Era::V4_7) => LOCK,
+        };
+        let (queue, timeouts) = (names::queue(key), names::queue_timeouts(key));
+        let mut command = eval(script, &[key, &queue, &timeouts]);
+        command.arg(self.lease_ms()).arg(self.instance.holder());
         if ask.wait.is_some() {
             command.arg(self.wait_ms()).arg(wall_ms());
         } else {
-            command.arg(wall_ms()).arg(self.wait_ms());
+            command.arg(wall_ms()).arg(self.turn_ms());
         }
         command
     }
 
-    async fn unlock(&mut self, key: &str) -> Result<Value, CallError> {
-        let latch = names::latch(key, &self.instance.request());
-        let mut command = redis::cmd("EVAL");
+    /// How much earlier all that wait come when somebody is granted the lock at once.
+    fn turn_ms(&self) -> u64 {
+        match self.instance.era() {
+            Era::V3_10 => 0,
+            Era::V3_17 | Era::V4_7 => self.wait_ms(),
+        }
+    }
+
+    /// A new request to give `key` back.
+    fn unlock(&mut self, key: &str) -> Unlock {
+        let latch = self.instance.latch(key);
+        let (queue, timeouts) = (names::queue(key), names::queue_timeouts(key));
+        let channel = names::lock_channel(key);
+        let mut keys = vec![key, &queue, &timeouts, &channel];
+        keys.extend(latch.as_deref());
+        let mut command = eval(UNLOCK, &keys);
         command
-            .arg(UNLOCK)
-            .arg(5)
-            .arg(key)
-            .arg(names::queue(key))
-            .arg(names::queue_timeouts(key))
-            .arg(names::lock_channel(key))
-            .arg(&latch)
             .arg("0")
             .arg(self.lease_ms())
             .arg(self.instance.holder())
             .arg(wall_ms())
             .arg(PUBLISH)
             .arg(LATCH_MS);
-        self.instance.call_latched(&command, &latch).await
+        Unlock { command, latch }
+    }
+
+    fn leave_script(&self, key: &str) -> Cmd {
+        let script = match self.instance.era() {
+            Era::V3_10 => LEAVE_3_10,
+            Era::V3_17 | Era::V4_7 => LEAVE,
+        };
+        let mut command = eval(script, &[&names::queue(key), &names::queue_timeouts(key)]);
+        command.arg(self.instance.holder()).arg(self.wait_ms());
+        command
     }
 }
 
@@ -112,7 +138,13 @@ impl Lock for RedissonFair {
                     Outcome::Denied
                 }
             },
-            Err(error) => error.into(),
+            Err(error) => {
+                // It may stand in the queue, where nobody else would take it out for a long time.
+                if ask.wait.is_some() && matches!(error, CallError::Unknown(_)) {
+                    self.places.insert(key.to_owned());
+                }
+                error.into()
+            }
         }
     }
 
@@ -122,7 +154,8 @@ impl Lock for RedissonFair {
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
-        released(self.unlock(key).await)
+        let unlock = self.unlock(key);
+        released(self.instance.unlock(&unlock).await)
     }
 
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
@@ -140,14 +173,7 @@ impl Lock for RedissonFair {
 
     async fn end_wait(&mut self, key: &str, granted: bool) {
         if self.places.remove(key) && !granted {
-            let mut command = redis::cmd("EVAL");
-            command
-                .arg(LEAVE)
-                .arg(2)
-                .arg(names::queue(key))
-                .arg(names::queue_timeouts(key))
-                .arg(self.instance.holder())
-                .arg(self.wait_ms());
+            let command = self.leave_script(key);
             // A place that could not be given up ends by itself.
             let _ = self.instance.call(&command).await;
         }

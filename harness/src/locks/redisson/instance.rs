@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use lockstorm_scenarios::Sync;
+use lockstorm_scenarios::{Era, Sync};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
+use super::names;
 use crate::client::{CallError, Dialer, Listener};
 use crate::locks::lock::{LockContext, Outcome, random_value};
 use crate::locks::primary::Primary;
@@ -18,6 +19,10 @@ pub const PUBLISH: &str = "PUBLISH";
 /// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
 /// times in Redisson's default configuration.
 pub const LATCH_MS: u64 = 16_000;
+/// How often an unlock that too few replicas have is sent again.
+const UNLOCK_AGAIN_MAX: u32 = 4;
+/// The pause before that: half of it for certain, the other half drawn.
+const UNLOCK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// The only thread of a client.
 const THREAD: u32 = 1;
 
@@ -26,6 +31,7 @@ pub struct Instance {
     primary: Primary,
     listener: Listener,
     holder: String,
+    era: Era,
     sync: Sync,
     sync_timeout: Duration,
     /// Replicas of the primary, as far as known, and the version of the route that it is true of.
@@ -33,6 +39,14 @@ pub struct Instance {
     rng: ChaCha8Rng,
     /// Until when the last refusal said that there is no use in asking, unless told otherwise.
     refused_for: Option<Duration>,
+}
+
+/// A request to give back a lock once.
+pub struct Unlock {
+    /// The script that does it.
+    pub command: Cmd,
+    /// Remembers that it was done, in an era that has latches.
+    pub latch: Option<String>,
 }
 
 /// A reply, and whether as many replicas have what it says as must.
@@ -43,7 +57,7 @@ pub struct Synced {
 
 impl Instance {
     /// With an identity of its own.
-    pub fn new(sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
+    pub fn new(era: Era, sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
         let id: u128 = context.rng.random();
         let dialer = Dialer {
             // WAIT answers only when its own time is over.
@@ -58,6 +72,7 @@ impl Instance {
             listener: Listener::new(dialer.clone()),
             primary: Primary::new(dialer, context.route),
             holder: format!("{}:{THREAD}", uuid(id)),
+            era,
             sync,
             sync_timeout,
             replicas: None,
@@ -66,14 +81,25 @@ impl Instance {
         }
     }
 
+    /// With an identity of its own, for what is the same in all eras and asks no replica.
+    pub fn without_sync(context: LockContext) -> Self {
+        Self::new(Era::default(), Sync::Off, Duration::ZERO, context)
+    }
+
     /// `uuid:thread`, by which the server knows who holds.
     pub fn holder(&self) -> &str {
         &self.holder
     }
 
-    /// A new request id.
-    pub fn request(&mut self) -> String {
-        random_value(&mut self.rng)
+    /// Which Redisson it behaves like.
+    pub const fn era(&self) -> Era {
+        self.era
+    }
+
+    /// The latch of a new request to give back `key`.
+    pub fn latch(&mut self, key: &str) -> Option<String> {
+        let request = random_value(&mut self.rng);
+        self.era.has_latch().then(|| names::latch(key, &request))
     }
 
     /// Sends one command.
@@ -115,15 +141,55 @@ impl Instance {
         Ok(Synced { reply, enough })
     }
 
-    /// Runs an unlock script, and drops the latch that remembers it.
-    pub async fn call_latched(&mut self, unlock: &Cmd, latch: &str) -> Result<Value, CallError> {
-        let unlocked = self.call_synced(unlock).await?;
-        let mut forget = redis::cmd("DEL");
-        forget.arg(latch);
-        match self.call(&forget).await {
+    /// Gives back a lock. While too few replicas know, the same request is sent again: the latch
+    /// sees to it that it counts once. In an era without latches it is sent once.
+    pub async fn unlock(&mut self, unlock: &Unlock) -> Result<Value, CallError> {
+        let again_max = unlock.latch.as_ref().map_or(0, |_| UNLOCK_AGAIN_MAX);
+        let mut unlocked = self.call_synced(&unlock.command).await?;
+        for _ in 0..again_max {
+            if unlocked.enough {
+                break;
+            }
+            let half = UNLOCK_AGAIN_AFTER / 2;
+            sleep(half + half.mul_f64(self.rng.random())).await;
+            unlocked = self.call_synced(&unlock.command).await?;
+        }
+        self.forget(unlock).await?;
+        if unlocked.enough {
+            Ok(unlocked.reply)
+        } else {
+            // Done where it was sent; whether it outlives that server, nobody knows.
+            Err(too_few_replicas("given back all the same"))
+        }
+    }
+
+    /// What becomes of a grant that too few replicas have: it was there. A newer Redisson gives it
+    /// back by `unlock`, an older one leaves it.
+    pub async fn withdraw<T>(&mut self, unlock: &Unlock) -> Outcome<T> {
+        if !self.era.withdraws() {
+            return too_few_replicas("left as it is").into();
+        }
+        let mut withdrawn = self.call_synced(&unlock.command).await.map(|_| ());
+        if !matches!(withdrawn, Err(CallError::Killed)) {
+            withdrawn = self.forget(unlock).await;
+        }
+        match withdrawn {
+            Err(CallError::Killed) => Outcome::Killed,
+            Ok(()) | Err(_) => too_few_replicas("withdrawn").into(),
+        }
+    }
+
+    /// Drops the latch of a request that will not be sent again.
+    async fn forget(&mut self, unlock: &Unlock) -> Result<(), CallError> {
+        let Some(latch) = &unlock.latch else {
+            return Ok(());
+        };
+        let mut command = redis::cmd("DEL");
+        command.arg(latch);
+        match self.call(&command).await {
             Err(CallError::Killed) => Err(CallError::Killed),
             // It ends by itself.
-            Ok(_) | Err(_) => Ok(unlocked.reply),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -190,9 +256,15 @@ pub fn granted(reply: &Value) -> Result<(), i64> {
     }
 }
 
-/// The outcome of an acquire that too few replicas have: it was there, and is withdrawn.
-pub fn too_few_replicas<T>() -> Outcome<T> {
-    Outcome::Unknown("no replica acknowledged it in time; withdrawn".to_owned())
+/// `EVAL` of a script with its keys; arguments follow.
+pub fn eval(script: &str, keys: &[&str]) -> Cmd {
+    let mut command = redis::cmd("EVAL");
+    command.arg(script).arg(keys.len()).arg(keys);
+    command
+}
+
+fn too_few_replicas(and: &str) -> CallError {
+    CallError::Unknown(format!("too few replicas acknowledged it in time; {and}"))
 }
 
 /// 16 bytes as a UUID is written.

@@ -43,7 +43,7 @@ impl RedissonPermits {
     pub fn new(spec: &scenarios::Permits, mut context: LockContext) -> Self {
         Self {
             rng: rand::SeedableRng::from_rng(&mut context.rng),
-            instance: Instance::new(scenarios::Sync::Off, Duration::ZERO, context),
+            instance: Instance::without_sync(context),
             stock: Stock::new(spec.permits),
             lease: spec.lease.0,
             held: HashMap::new(),

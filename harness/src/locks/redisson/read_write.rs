@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
 use lockstorm_scenarios as scenarios;
-use redis::{Cmd, Value};
+use lockstorm_scenarios::Era;
+use redis::Cmd;
 use tokio::time::Instant;
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, granted, too_few_replicas};
+use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
 use super::names;
 use super::reentrant::{keep_script, kept, released};
-use crate::client::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
 const READ_UNLOCK: &str = include_str!("scripts/read_unlock.lua");
 const READ_RENEW: &str = include_str!("scripts/read_renew.lua");
+const READ_RENEW_ALL: &str = include_str!("scripts/read_renew_all.lua");
 const WRITE_LOCK: &str = include_str!("scripts/write_lock.lua");
 const WRITE_UNLOCK: &str = include_str!("scripts/write_unlock.lua");
 
@@ -32,7 +33,7 @@ impl RedissonReadWrite {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Redisson, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.sync, spec.sync_timeout.0, context),
+            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context),
             lease: spec.time_to_live().0,
         }
     }
@@ -52,53 +53,53 @@ impl RedissonReadWrite {
     }
 
     fn lock_script(&self, key: &str, mode: Mode) -> Cmd {
-        let mut command = redis::cmd("EVAL");
         match mode {
-            Mode::Read => command
-                .arg(READ_LOCK)
-                .arg(2)
-                .arg(key)
-                .arg(self.holds(key))
-                .arg(self.lease_ms())
-                .arg(self.instance.holder())
-                .arg(self.writer()),
-            Mode::Write => command
-                .arg(WRITE_LOCK)
-                .arg(1)
-                .arg(key)
-                .arg(self.lease_ms())
-                .arg(self.writer()),
-        };
-        command
+            Mode::Read => {
+                let mut command = eval(READ_LOCK, &[key, &self.holds(key)]);
+                command
+                    .arg(self.lease_ms())
+                    .arg(self.instance.holder())
+                    .arg(self.writer());
+                command
+            }
+            Mode::Write => {
+                let mut command = eval(WRITE_LOCK, &[key]);
+                command.arg(self.lease_ms()).arg(self.writer());
+                command
+            }
+        }
     }
 
-    async fn unlock(&mut self, key: &str, mode: Mode) -> Result<Value, CallError> {
-        let latch = names::latch(key, &self.instance.request());
+    /// A new request to give `key` back.
+    fn unlock(&mut self, key: &str, mode: Mode) -> Unlock {
+        let latch = self.instance.latch(key);
         let channel = names::read_write_channel(key);
-        let mut command = redis::cmd("EVAL");
+        let (holds, all_holds) = (self.holds(key), names::braced(key));
+        let mut keys = match mode {
+            Mode::Read => vec![key, &channel, &holds, &all_holds],
+            Mode::Write => vec![key, &channel],
+        };
+        keys.extend(latch.as_deref());
+        let mut command = match mode {
+            Mode::Read => eval(READ_UNLOCK, &keys),
+            Mode::Write => eval(WRITE_UNLOCK, &keys),
+        };
         match mode {
-            Mode::Read => command
-                .arg(READ_UNLOCK)
-                .arg(5)
-                .arg(key)
-                .arg(channel)
-                .arg(self.holds(key))
-                .arg(names::braced(key))
-                .arg(&latch)
-                .arg("0")
-                .arg(self.instance.holder()),
-            Mode::Write => command
-                .arg(WRITE_UNLOCK)
-                .arg(3)
-                .arg(key)
-                .arg(channel)
-                .arg(&latch)
-                .arg("1")
-                .arg(self.lease_ms())
-                .arg(self.writer()),
+            Mode::Read => command.arg("0").arg(self.instance.holder()),
+            Mode::Write => command.arg("1").arg(self.lease_ms()).arg(self.writer()),
         };
         command.arg(PUBLISH).arg(LATCH_MS);
-        self.instance.call_latched(&command, &latch).await
+        Unlock { command, latch }
+    }
+
+    /// Keeps the read holds: the caller's, or everybody's in an era that knew no better.
+    fn read_renew_script(&self, key: &str) -> Cmd {
+        let mut command = match self.instance.era() {
+            Era::V3_10 | Era::V3_17 => eval(READ_RENEW_ALL, &[key, &names::braced(key)]),
+            Era::V4_7 => eval(READ_RENEW, &[key, &self.holds(key)]),
+        };
+        command.arg(self.lease_ms()).arg(self.instance.holder());
+        command
     }
 }
 
@@ -111,10 +112,10 @@ impl Lock for RedissonReadWrite {
         };
         match granted(&synced.reply) {
             Ok(()) if synced.enough => Outcome::Done(Grant::of(self.lease)),
-            Ok(()) => match self.unlock(key, ask.mode).await {
-                Err(CallError::Killed) => Outcome::Killed,
-                Ok(_) | Err(_) => too_few_replicas(),
-            },
+            Ok(()) => {
+                let unlock = self.unlock(key, ask.mode);
+                self.instance.withdraw(&unlock).await
+            }
             Err(ttl) => {
                 self.instance.refused(ttl);
                 Outcome::Denied
@@ -125,23 +126,14 @@ impl Lock for RedissonReadWrite {
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         let command = match ask.mode {
             Mode::Write => keep_script(key, self.lease, &self.writer()),
-            Mode::Read => {
-                let mut command = redis::cmd("EVAL");
-                command
-                    .arg(READ_RENEW)
-                    .arg(2)
-                    .arg(key)
-                    .arg(self.holds(key))
-                    .arg(self.lease_ms())
-                    .arg(self.instance.holder());
-                command
-            }
+            Mode::Read => self.read_renew_script(key),
         };
         kept(self.instance.call(&command).await, self.lease)
     }
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
-        released(self.unlock(key, ask.mode).await)
+        let unlock = self.unlock(key, ask.mode);
+        released(self.instance.unlock(&unlock).await)
     }
 
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {

@@ -10,7 +10,7 @@ use lockstorm_scenarios as scenarios;
 use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep_until};
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, granted, too_few_replicas};
+use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
 use super::names;
 use crate::client::{CallError, Killed};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -47,7 +47,7 @@ impl Redisson {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Redisson, waking: Waking, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.sync, spec.sync_timeout.0, context),
+            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context),
             lease: spec.time_to_live().0,
             waking,
             fenced: false,
@@ -78,55 +78,42 @@ impl Redisson {
     }
 
     fn lock_script(&self, key: &str) -> Cmd {
-        let mut command = redis::cmd("EVAL");
-        if self.fenced {
-            command
-                .arg(LOCK_FENCED)
-                .arg(2)
-                .arg(key)
-                .arg(names::token_counter(key));
+        let mut command = if self.fenced {
+            eval(LOCK_FENCED, &[key, &names::token_counter(key)])
         } else {
-            command.arg(LOCK).arg(1).arg(key);
-        }
+            eval(LOCK, &[key])
+        };
         command.arg(self.lease_ms()).arg(self.instance.holder());
         command
     }
 
-    fn unlock_script(&self, key: &str, latch: &str) -> Cmd {
-        let mut command = redis::cmd("EVAL");
-        match self.waking {
-            Waking::Told => command
-                .arg(UNLOCK)
-                .arg(3)
-                .arg(key)
-                .arg(names::lock_channel(key))
-                .arg(latch)
-                .arg("0")
-                .arg(self.lease_ms())
-                .arg(self.instance.holder())
-                .arg(PUBLISH),
-            Waking::Spinning => command
-                .arg(UNLOCK_SPIN)
-                .arg(2)
-                .arg(key)
-                .arg(latch)
-                .arg(self.lease_ms())
-                .arg(self.instance.holder()),
+    /// A new request to give `key` back.
+    fn unlock(&mut self, key: &str) -> Unlock {
+        let latch = self.instance.latch(key);
+        let channel = names::lock_channel(key);
+        let mut keys = match self.waking {
+            Waking::Told => vec![key, &channel],
+            Waking::Spinning => vec![key],
         };
+        keys.extend(latch.as_deref());
+        let mut command = match self.waking {
+            Waking::Told => {
+                let mut command = eval(UNLOCK, &keys);
+                command.arg("0");
+                command
+            }
+            Waking::Spinning => eval(UNLOCK_SPIN, &keys),
+        };
+        command.arg(self.lease_ms()).arg(self.instance.holder());
+        if self.waking == Waking::Told {
+            command.arg(PUBLISH);
+        }
         command.arg(LATCH_MS);
-        command
+        Unlock { command, latch }
     }
 
     fn lease_ms(&self) -> u64 {
         self.lease.as_millis() as u64
-    }
-
-    /// Runs the unlock script once, and drops its latch.
-    async fn unlock(&mut self, key: &str) -> Result<Value, CallError> {
-        let request = self.instance.request();
-        let latch = names::latch(key, &request);
-        let command = self.unlock_script(key, &latch);
-        self.instance.call_latched(&command, &latch).await
     }
 
     /// Reads the reply to an acquire: the token, or the time to live of who holds.
@@ -157,10 +144,10 @@ impl Lock for Redisson {
                 token,
                 ..Grant::of(self.lease)
             }),
-            Ok(_) => match self.unlock(key).await {
-                Err(CallError::Killed) => Outcome::Killed,
-                Ok(_) | Err(_) => too_few_replicas(),
-            },
+            Ok(_) => {
+                let unlock = self.unlock(key);
+                self.instance.withdraw(&unlock).await
+            }
             Err(ttl) => {
                 self.instance.refused(ttl);
                 Outcome::Denied
@@ -174,7 +161,8 @@ impl Lock for Redisson {
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
-        released(self.unlock(key).await)
+        let unlock = self.unlock(key);
+        released(self.instance.unlock(&unlock).await)
     }
 
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
@@ -199,13 +187,8 @@ impl Lock for Redisson {
 
 /// Keeps one lock of its holder.
 pub(super) fn keep_script(key: &str, lease: Duration, holder: &str) -> Cmd {
-    let mut command = redis::cmd("EVAL");
-    command
-        .arg(RENEW)
-        .arg(1)
-        .arg(key)
-        .arg(lease.as_millis() as u64)
-        .arg(holder);
+    let mut command = eval(RENEW, &[key]);
+    command.arg(lease.as_millis() as u64).arg(holder);
     command
 }
 

@@ -29,7 +29,7 @@ impl RedissonSemaphore {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Semaphore, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(scenarios::Sync::Off, Duration::ZERO, context),
+            instance: Instance::without_sync(context),
             stock: Stock::new(spec.permits),
         }
     }

@@ -1,9 +1,9 @@
 -- Gives the lock back once. What this request did is remembered for a while under the latch, so
--- that a repetition of it does not give back twice.
+-- that a repetition of it does not give back twice; an era without one names no latch.
 -- KEYS[1] the hash; KEYS[2] the channel; KEYS[3] the latch. ARGV[1] the message; ARGV[2] time to
 -- live in milliseconds; ARGV[3] the holder; ARGV[4] how to publish; ARGV[5] time to live of the latch.
 -- 1 = free, 0 = still held, nil = not the caller's.
-local done = redis.call('GET', KEYS[3])
+local done = KEYS[3] and redis.call('GET', KEYS[3])
 if done then
   return tonumber(done)
 end
@@ -18,5 +18,7 @@ else
   redis.call(ARGV[4], KEYS[2], ARGV[1])
   free = 1
 end
-redis.call('SET', KEYS[3], free, 'PX', ARGV[5])
+if KEYS[3] then
+  redis.call('SET', KEYS[3], free, 'PX', ARGV[5])
+end
 return free

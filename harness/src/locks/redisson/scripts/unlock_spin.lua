@@ -1,7 +1,8 @@
 -- Gives the lock back once, and wakes nobody: waiters look for themselves.
--- KEYS[1] the hash; KEYS[2] the latch. ARGV[1] time to live in milliseconds; ARGV[2] the holder;
--- ARGV[3] time to live of the latch. 1 = free, 0 = still held, nil = not the caller's.
-local done = redis.call('GET', KEYS[2])
+-- KEYS[1] the hash; KEYS[2] the latch, if the era has one. ARGV[1] time to live in milliseconds;
+-- ARGV[2] the holder; ARGV[3] time to live of the latch. 1 = free, 0 = still held, nil = not the
+-- caller's.
+local done = KEYS[2] and redis.call('GET', KEYS[2])
 if done then
   return tonumber(done)
 end
@@ -15,5 +16,7 @@ else
   redis.call('DEL', KEYS[1])
   free = 1
 end
-redis.call('SET', KEYS[2], free, 'PX', ARGV[3])
+if KEYS[2] then
+  redis.call('SET', KEYS[2], free, 'PX', ARGV[3])
+end
 return free

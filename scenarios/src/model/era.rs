@@ -1,0 +1,87 @@
+//! Which Redisson a lock behaves like: what changed between its versions and can be seen.
+//!
+//! Source: the change log and the public source of the versions named.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::Span;
+use super::lock_options::Sync;
+
+/// A Redisson whose behaviour differs from that of the others.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Era {
+    /// 3.10.6 of 2019: asks no replica, and an unlock that is repeated counts twice.
+    #[serde(rename = "3.10")]
+    V3_10,
+    /// 3.17.0 of 2022: asks every replica; a grant that one of them lacks is an error, and stays.
+    #[serde(rename = "3.17")]
+    V3_17,
+    /// 4.7.0 of 2026: asks for one replica, withdraws a grant that none has, remembers under a
+    /// latch what an unlock did, and renews in batches.
+    #[default]
+    #[serde(rename = "4.7")]
+    V4_7,
+}
+
+impl Era {
+    /// The word used in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V3_10 => "3.10",
+            Self::V3_17 => "3.17",
+            Self::V4_7 => "4.7",
+        }
+    }
+
+    /// Which replicas it asks for unless told otherwise.
+    pub const fn sync(self) -> Sync {
+        match self {
+            Self::V3_10 => Sync::Off,
+            Self::V3_17 => Sync::All,
+            Self::V4_7 => Sync::Any,
+        }
+    }
+
+    /// Whether it knows WAIT at all; it came with 3.12.5.
+    pub const fn asks_replicas(self) -> bool {
+        match self {
+            Self::V3_10 => false,
+            Self::V3_17 | Self::V4_7 => true,
+        }
+    }
+
+    /// Whether it gives back a grant that too few replicas have.
+    pub const fn withdraws(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
+    /// Whether an unlock is remembered, so that a repetition does nothing; from 3.24.0 on.
+    pub const fn has_latch(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
+    /// How many locks one renewal script is for; batches came with 3.43.0.
+    pub const fn renewal_batch(self) -> usize {
+        match self {
+            Self::V3_10 | Self::V3_17 => 1,
+            Self::V4_7 => 100,
+        }
+    }
+
+    /// After how long a waiter of a fair lock is presumed dead, unless told otherwise.
+    pub const fn fair_wait(self) -> Span {
+        match self {
+            Self::V3_10 => Span::from_secs(5),
+            Self::V3_17 | Self::V4_7 => Span::from_secs(300),
+        }
+    }
+}
