@@ -127,6 +127,23 @@ fn the_list_gives_name_and_first_sentence() {
     );
 }
 
+#[test]
+fn the_table_of_the_origin_names_each_of_its_files_and_no_other() {
+    let table = include_str!("../../docs/origin.md");
+    let in_table = |path: &str| table.contains(&format!("(../scenarios/library/origin/{path})"));
+    let files = list(&library().join("origin")).expect("the folder can be read");
+    for file in &files {
+        let name = format!("{}.toml", file.name);
+        assert!(in_table(&name), "docs/origin.md does not name {name}");
+    }
+    let links = table.matches("](../scenarios/library/origin/").count();
+    assert_eq!(
+        links,
+        files.len(),
+        "a link leads nowhere, or is there twice"
+    );
+}
+
 /// The reference begins with an example that its readers will copy.
 #[test]
 fn the_example_of_the_reference_is_a_scenario() {

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
-use super::token::{delete_if_equal, extend_if_equal, remember, set_if_absent, took_effect};
+use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
 use crate::client::{CallError, Connection, Dialer};
 
 /// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
@@ -25,7 +25,7 @@ pub struct Redlock {
     nodes: Vec<Connection>,
     lease: Duration,
     rng: ChaCha8Rng,
-    /// The random value of the latest try for each key.
+    /// The random value of the latest try for each key that may have taken effect.
     values: HashMap<String, String>,
 }
 
@@ -119,12 +119,12 @@ impl Lock for Redlock {
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
         let withdraw = delete_if_equal(key, &value);
-        remember(&mut self.values, key, value);
         let votes = match self.ask_all(&command).await {
             Ok(votes) => votes,
             Err(error) => return error.into(),
         };
         let outcome = self.decide(votes, start);
+        keep(&mut self.values, key, value, &outcome);
         if !matches!(outcome, Outcome::Done(_)) {
             // What the nodes answer changes nothing: the lock was not had.
             if let Err(CallError::Killed) = self.ask_all(&withdraw).await {

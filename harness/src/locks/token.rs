@@ -22,7 +22,7 @@ pub struct Token {
     primary: Primary,
     lease: Duration,
     rng: ChaCha8Rng,
-    /// The random value of the latest try for each key.
+    /// The random value of the latest try for each key that may have taken effect.
     values: HashMap<String, String>,
 }
 
@@ -37,16 +37,19 @@ impl Token {
         }
     }
 
-    /// The random value of the latest try for `key`.
+    /// The random value by which `key` is held, as far as it is.
     pub(super) fn value(&self, key: &str) -> &str {
         self.values.get(key).map_or("", String::as_str)
     }
 
-    /// A random value for a try for `key`.
-    pub(super) fn draw(&mut self, key: &str) -> String {
-        let value = random_value(&mut self.rng);
-        remember(&mut self.values, key, value.clone());
-        value
+    /// A random value for a try.
+    pub(super) fn draw(&mut self) -> String {
+        random_value(&mut self.rng)
+    }
+
+    /// See [`keep`].
+    pub(super) fn keep<T>(&mut self, key: &str, value: String, outcome: &Outcome<T>) {
+        keep(&mut self.values, key, value, outcome);
     }
 
     pub(super) fn primary(&mut self) -> &mut Primary {
@@ -98,8 +101,18 @@ pub fn took_effect(reply: &Result<Value, CallError>) -> Option<bool> {
     }
 }
 
-/// Keeps the value of the latest try for `key`, without a new key where there is one.
-pub fn remember(values: &mut HashMap<String, String>, key: &str, value: String) {
+/// Keeps the random value of a try for `key`, unless the try certainly had no effect: who is
+/// refused a lock that it holds itself must not forget by what it holds it.
+pub fn keep<T>(
+    values: &mut HashMap<String, String>,
+    key: &str,
+    value: String,
+    outcome: &Outcome<T>,
+) {
+    if matches!(outcome, Outcome::Denied | Outcome::Failed(_)) {
+        return;
+    }
+    // No new key where there is one: this is on the path of every cycle.
     match values.get_mut(key) {
         Some(kept) => *kept = value,
         None => {
@@ -120,10 +133,11 @@ pub fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
 
 impl Lock for Token {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
-        let value = random_value(&mut self.rng);
+        let value = self.draw();
         let command = set_if_absent(key, &value, self.lease);
-        remember(&mut self.values, key, value);
-        outcome(self.primary.call(&command).await, Grant::of(self.lease))
+        let outcome = outcome(self.primary.call(&command).await, Grant::of(self.lease));
+        self.keep(key, value, &outcome);
+        outcome
     }
 
     async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {

@@ -33,15 +33,16 @@ impl TokenFenced {
 
 impl Lock for TokenFenced {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+        let value = self.token.draw();
         let mut command = redis::cmd("EVAL");
         command
             .arg(ACQUIRE)
             .arg(2)
             .arg(key)
             .arg(suffixed(key, "token"))
-            .arg(self.token.draw(key))
+            .arg(&value)
             .arg(self.lease.as_millis() as u64);
-        match self.token.primary().call(&command).await {
+        let outcome = match self.token.primary().call(&command).await {
             Ok(Value::Int(0)) => Outcome::Denied,
             Ok(Value::Int(token)) => Outcome::Done(Grant {
                 lease: Some(self.lease),
@@ -50,7 +51,9 @@ impl Lock for TokenFenced {
             }),
             Ok(odd) => Outcome::odd(&odd),
             Err(error) => error.into(),
-        }
+        };
+        self.token.keep(key, value, &outcome);
+        outcome
     }
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {

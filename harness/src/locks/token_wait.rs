@@ -68,9 +68,9 @@ impl TokenWait {
 
 impl Lock for TokenWait {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
-        let value = self.token.draw(key);
+        let value = self.token.draw();
         let command = set_if_absent(key, &value, self.lease);
-        match self.call(&command).await {
+        let outcome = match self.call(&command).await {
             Ok((Outcome::Done(_), false)) => {
                 let withdrawn = self
                     .token
@@ -84,7 +84,9 @@ impl Lock for TokenWait {
             }
             Ok((outcome, _)) => outcome,
             Err(error) => error.into(),
-        }
+        };
+        self.token.keep(key, value, &outcome);
+        outcome
     }
 
     async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
