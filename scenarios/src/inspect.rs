@@ -196,7 +196,7 @@ impl Inspection {
 fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<(), Mistake> {
     let wrong = |message: String| Mistake::new(span.clone(), message);
     match (shape, leaf) {
-        (Shape::Text, DeValue::String(_)) => Ok(()),
+        (Shape::Text, DeValue::String(_)) | (Shape::Flag, DeValue::Boolean(_)) => Ok(()),
         (Shape::Word(words), DeValue::String(word)) => {
             if words.iter().any(|known| known == word) {
                 Ok(())

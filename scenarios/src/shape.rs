@@ -30,6 +30,8 @@ pub(crate) enum Shape {
     Range,
     /// A `u32`.
     Count,
+    /// A `bool`.
+    Flag,
 }
 
 /// A key of a table.
@@ -74,6 +76,7 @@ impl Shape {
             (Some("string"), Some(RANGE_FORMAT)) => Self::Range,
             (Some("string"), None) => Self::Text,
             (Some("integer"), Some("uint32")) => Self::Count,
+            (Some("boolean"), _) => Self::Flag,
             _ => panic!("the model has a form that `Shape` does not know: {schema}"),
         }
     }
@@ -119,6 +122,7 @@ impl Shape {
             Self::Span => "a duration such as \"250ms\"",
             Self::Range => "a duration or a range such as \"5ms..20ms\"",
             Self::Count => "a whole number",
+            Self::Flag => "true or false",
         }
     }
 
@@ -131,6 +135,7 @@ impl Shape {
             Self::Span => "\"250ms\"",
             Self::Range => "\"5ms..20ms\"",
             Self::Count => "1",
+            Self::Flag => "true",
         }
     }
 }
@@ -159,6 +164,7 @@ mod tests {
         assert_eq!(field(clients, "count").shape, Shape::Count);
         assert_eq!(field(clients, "hold").shape, Shape::Range);
         assert_eq!(field(clients, "wait").shape, Shape::Span);
+        assert_eq!(field(clients, "release").shape, Shape::Flag);
         let Shape::Choice(topologies) = &field(&SCENARIO, "topology").shape else {
             panic!("a topology is one of several kinds");
         };

@@ -357,6 +357,23 @@ fn rules_on_a_storm() {
             "a storm of no time",
             format!("{SINGLE}[storm]\nduration = \"0s\"\n"),
         ),
+        ("no rounds", format!("{SINGLE}{STORM}rounds = 0\n")),
+        (
+            "grants without rounds",
+            format!("{SINGLE}{STORM}grants = 1\n"),
+        ),
+        (
+            "more grants than rounds",
+            format!("{SINGLE}{STORM}rounds = 2\ngrants = 11\n"),
+        ),
+        (
+            "rounds no time apart",
+            format!("clients.every = \"0s\"\n{SINGLE}{STORM}"),
+        ),
+        (
+            "neither yes nor no",
+            format!("clients.release = \"no\"\n{SINGLE}{STORM}"),
+        ),
         (
             "a fault of no time, all the time",
             format!("{SINGLE}{STORM}{entry}\nevery = \"0s\"\nlasts = \"0s\"\n"),

@@ -8,7 +8,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Name, PhaseNote};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_scenarios::{DurationRange, Span};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::litmus;
 use super::stage::{Stage, Stopped};
@@ -45,12 +45,8 @@ pub async fn run(
         bound: Some(Nanos(bound.as_nanos() as u64)),
     };
     stage.sink.phase(note).await;
-    let first = stage.client_names().len();
     let keys = stage.keys();
-    let probes = keys
-        .iter()
-        .enumerate()
-        .map(|(n, key)| probe(stage, first + n, key, bound));
+    let probes = (0..stage.probes()).map(|n| probe(stage, n, &keys, bound));
     tokio::select! {
         () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
         _ = join_all(probes) => {}
@@ -72,19 +68,24 @@ fn bound(stage: &Stage) -> Duration {
     stage.case.lock.lease().unwrap_or_default().0 + beyond.0
 }
 
-/// Asks for `key` until it is granted or the bound is over, and gives it back.
-async fn probe(stage: &Stage, n: usize, key: &Name, bound: Duration) {
-    let name = if stage.keys().len() == 1 {
+/// Probe number `n` asks for its share of the keys, one after the other: for each until it is
+/// granted or the bound is over, and gives it back.
+async fn probe(stage: &Stage, n: usize, keys: &[Name], bound: Duration) {
+    let probes = stage.probes();
+    let name = if probes == 1 {
         "probe".to_owned()
     } else {
-        format!("probe-{key}")
+        format!("probe-{n}")
     };
-    let mut session = stage.session(&name, n);
-    let ask = Ask {
-        wait: Some(bound),
-        ..Ask::default()
-    };
-    if session.acquire_within(key, ask, PROBE_RETRY).await == Reply::Done {
-        session.release(key, ask).await;
+    let mut session = stage.session(&name, stage.client_names().len() + n);
+    let end = Instant::now() + bound;
+    for key in keys.iter().skip(n).step_by(probes) {
+        let ask = Ask {
+            wait: Some(end.saturating_duration_since(Instant::now())),
+            ..Ask::default()
+        };
+        if session.acquire_within(key, ask, PROBE_RETRY).await == Reply::Done {
+            session.release(key, ask).await;
+        }
     }
 }

@@ -15,6 +15,10 @@ use crate::recorder::EventSink;
 use crate::seed::Seed;
 use crate::server::Servers;
 
+/// Probes of the final phase at most; where there are more keys, each probe asks for several, one
+/// after the other. Each has a connection of its own.
+const PROBES_MAX: usize = 64;
+
 /// The stage of one run.
 pub struct Stage {
     /// What is run.
@@ -89,9 +93,14 @@ impl Stage {
             .unwrap_or(self.case.clients.retry)
     }
 
+    /// How many clients ask for the keys in the final phase.
+    pub fn probes(&self) -> usize {
+        self.keys().len().min(PROBES_MAX)
+    }
+
     /// How many clients the run has, the probes of the final phase included.
     fn clients_in_all(&self) -> usize {
-        self.client_names().len() + self.keys().len()
+        self.client_names().len() + self.probes()
     }
 
     /// Client number `n` of the run, called `name`.

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Mode, Name};
 use lockstorm_nemesis::{Nemesis, Schedule};
-use lockstorm_scenarios::{Clients, DurationRange, NemesisEntry, Storm};
+use lockstorm_scenarios::{Clients, DurationRange, NemesisEntry, Pick, Storm};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use tokio::task::JoinSet;
-use tokio::time::{interval, timeout};
+use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{Stage, Stopped};
@@ -32,37 +32,66 @@ pub async fn run(
 ) -> Option<Stopped> {
     let over = CancellationToken::new();
     let grants = Arc::new(AtomicU64::new(0));
-    let mut clients = start_clients(stage, &over, &grants);
+    let mut clients = start_clients(stage, storm, &over, &grants);
     let mut schedule = Schedule::new(entries, stage.seed.stream("nemesis"));
     let faults = schedule.run(nemesis, over.clone());
     let watch = async {
-        let interrupted = watch(stage, storm, &grants).await;
+        let end = watch(stage, storm, &grants, &mut clients).await;
         over.cancel();
-        interrupted
+        end
     };
-    let (errors, interrupted) = tokio::join!(faults, watch);
-    let drained = timeout(DRAIN_WITHIN, async {
-        while clients.join_next().await.is_some() {}
-    });
-    let stuck = drained.await.is_err();
-    if interrupted {
-        Some(Stopped("interrupted".to_owned()))
-    } else if stuck {
-        Some(Stopped(format!(
-            "clients did not end their round within {DRAIN_WITHIN:?}"
-        )))
-    } else {
-        errors.first().map(|error| {
-            Stopped(format!(
-                "{} faults of the storm failed, the first: {error}",
-                errors.len()
-            ))
-        })
+    let (errors, end) = tokio::join!(faults, watch);
+    let drained = timeout(DRAIN_WITHIN, all_done(&mut clients));
+    if drained.await.is_err() && end != End::Interrupted {
+        let text = format!("clients did not end their round within {DRAIN_WITHIN:?}");
+        return Some(Stopped(text));
     }
+    let failed = errors.first().map(|error| {
+        Stopped(format!(
+            "{} faults of the storm failed, the first: {error}",
+            errors.len()
+        ))
+    });
+    incomplete(storm, end, grants.load(Ordering::Relaxed)).or(failed)
 }
 
-fn start_clients(stage: &Stage, over: &CancellationToken, grants: &Arc<AtomicU64>) -> JoinSet<()> {
+/// How the load came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its time was over.
+    Time,
+    /// Every client has done its rounds, or is dead.
+    Rounds,
+    /// The user wanted it.
+    Interrupted,
+}
+
+/// Why the load has not shown what it is for, if it has not.
+fn incomplete(storm: &Storm, end: End, grants: u64) -> Option<Stopped> {
+    let text = match (end, storm.rounds) {
+        (End::Interrupted, _) => "interrupted".to_owned(),
+        (End::Time, Some(rounds)) => format!(
+            "the clients did not do their {rounds} rounds within {}",
+            storm.duration
+        ),
+        (End::Time, None) | (End::Rounds, _) => {
+            let expected = storm
+                .grants
+                .filter(|&expected| u64::from(expected) != grants)?;
+            format!("expected {expected} grants, got {grants}")
+        }
+    };
+    Some(Stopped(text))
+}
+
+fn start_clients(
+    stage: &Stage,
+    storm: &Storm,
+    over: &CancellationToken,
+    grants: &Arc<AtomicU64>,
+) -> JoinSet<()> {
     let keys: Arc<[Name]> = stage.keys().into();
+    let start = Instant::now();
     let mut clients = JoinSet::new();
     for (n, name) in stage.client_names().into_iter().enumerate() {
         let worker = Worker {
@@ -72,22 +101,30 @@ fn start_clients(stage: &Stage, over: &CancellationToken, grants: &Arc<AtomicU64
             retry: stage.retry(),
             keys: keys.clone(),
             grants: grants.clone(),
+            number: n,
+            start,
         };
-        clients.spawn(worker.run(over.clone()));
+        clients.spawn(worker.run(over.clone(), storm.rounds));
     }
     clients
 }
 
-/// Waits for the end of the storm and tells the user how it goes; `true` if interrupted.
-async fn watch(stage: &Stage, storm: &Storm, grants: &AtomicU64) -> bool {
-    let start = tokio::time::Instant::now();
+/// Waits until every client has come to its end.
+async fn all_done(clients: &mut JoinSet<()>) {
+    while clients.join_next().await.is_some() {}
+}
+
+/// Waits for the end of the storm and tells the user how it goes.
+async fn watch(stage: &Stage, storm: &Storm, grants: &AtomicU64, clients: &mut JoinSet<()>) -> End {
+    let start = Instant::now();
     let mut tick = interval(TELL_EVERY);
     let end = tokio::time::sleep_until(start + storm.duration.0);
     tokio::pin!(end);
     loop {
         tokio::select! {
-            () = &mut end => return false,
-            () = stage.interrupt.cancelled() => return true,
+            () = &mut end => return End::Time,
+            () = stage.interrupt.cancelled() => return End::Interrupted,
+            () = all_done(clients), if storm.rounds.is_some() => return End::Rounds,
             _ = tick.tick() => stage.progress.say(&format!(
                 "{} of {} s, {} grants",
                 start.elapsed().as_secs(),
@@ -109,21 +146,51 @@ struct Worker {
     retry: DurationRange,
     keys: Arc<[Name]>,
     grants: Arc<AtomicU64>,
+    /// Which of the clients it is, from 0.
+    number: usize,
+    /// When the storm began.
+    start: Instant,
 }
 
 impl Worker {
-    /// Rounds of acquire, work and release until the storm is over or the client is dead.
-    async fn run(mut self, over: CancellationToken) {
-        while !over.is_cancelled() {
-            let key = self.keys[self.rng.random_range(0..self.keys.len())].clone();
+    /// Rounds of acquire, work and release until it has done as many as it has to, the storm is
+    /// over or the client is dead.
+    async fn run(mut self, over: CancellationToken, rounds: Option<u32>) {
+        let mut done = 0;
+        while !over.is_cancelled() && rounds.is_none_or(|rounds| done < rounds) {
+            let key = self.pick(done);
             if self.round(&key).await == Reply::Killed {
                 return;
             }
-            let pause = draw(&mut self.rng, self.habits.think);
+            done += 1;
+            if rounds == Some(done) {
+                return;
+            }
+            let next = self.next_round();
             tokio::select! {
                 () = over.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep_until(next) => {}
             }
+        }
+    }
+
+    /// The lock of the round that comes after `done` others.
+    fn pick(&mut self, done: u32) -> Name {
+        let at = match self.habits.pick {
+            Pick::Random => self.rng.random_range(0..self.keys.len()),
+            Pick::InTurn => {
+                let before = done as usize * self.habits.count as usize;
+                (before + self.number) % self.keys.len()
+            }
+        };
+        self.keys[at].clone()
+    }
+
+    /// When the next round begins.
+    fn next_round(&mut self) -> Instant {
+        match self.habits.every {
+            None => Instant::now() + draw(&mut self.rng, self.habits.think),
+            Some(every) => self.start + next_multiple(self.start.elapsed(), every.0),
         }
     }
 
@@ -143,6 +210,57 @@ impl Worker {
         if self.session.work(hold).await == Reply::Killed {
             return Reply::Killed;
         }
+        if !self.habits.release {
+            return Reply::Done;
+        }
         self.session.release(key, ask).await
+    }
+}
+
+/// The first multiple of `every` that lies after `elapsed`.
+fn next_multiple(elapsed: Duration, every: Duration) -> Duration {
+    let passed = elapsed.as_nanos() / every.as_nanos().max(1);
+    let next = (passed + 1).saturating_mul(every.as_nanos());
+    Duration::from_nanos(u64::try_from(next).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_scenarios::Span;
+
+    use super::*;
+
+    const fn storm(rounds: Option<u32>, grants: Option<u32>) -> Storm {
+        Storm {
+            duration: Span::from_secs(5),
+            rounds,
+            grants,
+        }
+    }
+
+    #[test]
+    fn a_round_that_took_too_long_leaves_out_those_that_have_passed() {
+        let second = Duration::from_secs(1);
+        assert_eq!(next_multiple(Duration::ZERO, second), second);
+        assert_eq!(next_multiple(Duration::from_millis(600), second), second);
+        assert_eq!(
+            next_multiple(Duration::from_millis(2600), second),
+            3 * second
+        );
+    }
+
+    #[test]
+    fn other_grants_than_expected_and_rounds_that_were_not_done_are_told() {
+        let text = |storm: &Storm, end, grants| incomplete(storm, end, grants).map(|text| text.0);
+        let exact = storm(Some(1), Some(3));
+        assert_eq!(text(&exact, End::Rounds, 3), None);
+        let two = text(&exact, End::Rounds, 2);
+        assert_eq!(two.as_deref(), Some("expected 3 grants, got 2"));
+        let late = text(&exact, End::Time, 3);
+        let expected = "the clients did not do their 1 rounds within 5s";
+        assert_eq!(late.as_deref(), Some(expected));
+        assert_eq!(text(&storm(None, None), End::Time, 0), None);
+        let ended = text(&storm(None, None), End::Interrupted, 0);
+        assert_eq!(ended.as_deref(), Some("interrupted"));
     }
 }

@@ -14,10 +14,19 @@ pub struct Clients {
     pub count: u32,
     /// Lock keys that they compete for, named `lock-0`, `lock-1`, ...
     pub keys: u32,
+    /// How a client picks the lock of a round.
+    pub pick: Pick,
     /// Length of a critical section.
     pub hold: DurationRange,
+    /// Whether a client gives back what it was granted. Otherwise it holds on as long as the lock
+    /// itself lets it.
+    pub release: bool,
     /// Pause between a release and the next acquire.
     pub think: DurationRange,
+    /// All clients begin their rounds together, this far apart, as timed jobs do, instead of
+    /// pausing between them; who is late leaves out what has passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<Span>,
     /// How long an acquire goes on trying before the client gives up the round.
     pub wait: Span,
     /// Pause between two tries of a waiting acquire.
@@ -28,13 +37,27 @@ pub struct Clients {
     pub reply_timeout: Span,
 }
 
+/// How a client of a storm picks the lock of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// Any of them, with equal chances.
+    #[default]
+    Random,
+    /// One after the other: all clients together go once through all locks before any comes again.
+    InTurn,
+}
+
 impl Default for Clients {
     fn default() -> Self {
         Self {
             count: 5,
             keys: 1,
+            pick: Pick::Random,
             hold: DurationRange::from_millis(1, 10),
+            release: true,
             think: DurationRange::from_millis(0, 10),
+            every: None,
             wait: Span::from_secs(1),
             retry: DurationRange::from_millis(5, 20),
             read_percent: 0,

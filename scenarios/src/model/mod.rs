@@ -20,7 +20,7 @@ mod topology;
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
 pub use checks::{Checks, Expected};
-pub use clients::Clients;
+pub use clients::{Clients, Pick};
 pub use duration::{DurationRange, ParseDurationError, Span};
 pub use era::Era;
 pub use fault::{

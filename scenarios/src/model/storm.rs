@@ -12,6 +12,14 @@ use super::fault::FaultSpec;
 pub struct Storm {
     /// How long the load lasts, before everything is healed and checked.
     pub duration: Span,
+    /// How many rounds each client does; the storm ends with the last of them, and `duration` is
+    /// only how long that may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// In how many rounds of all clients together the lock is granted, without which the run does
+    /// not show what it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<u32>,
 }
 
 /// One `[[nemesis]]`: a fault that comes back through the whole storm.

@@ -235,6 +235,10 @@ fn judge_clients(draft: &Draft, findings: &mut Findings<'_>) {
             help,
         );
     }
+    if clients.every == Some(Span::default()) {
+        let message = "rounds that begin no time apart have no beginning";
+        findings.value("clients.every", message, "such as \"1s\"");
+    }
 }
 
 fn noun(count: &str) -> &str {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
-use crate::model::{Clients, FaultSpec, Span};
+use crate::model::{Clients, FaultSpec, Span, Storm};
 use crate::suggest::one_of;
 
 /// Ends that stand for several places, between which there are links.
@@ -25,6 +25,9 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             "such as \"10s\"",
         );
     }
+    if let (Some(storm), Some(clients)) = (&draft.storm, &draft.clients) {
+        judge_rounds(storm, clients, findings);
+    }
     for (n, entry) in draft.nemesis.iter().enumerate() {
         let Some(entry) = entry else { continue };
         let path = format!("nemesis.{n}");
@@ -40,6 +43,29 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             clients: draft.clients.as_ref(),
         };
         fault.judge(&entry.fault, findings);
+    }
+}
+
+/// Judges how many rounds there are, and in how many of them the lock can be granted.
+fn judge_rounds(storm: &Storm, clients: &Clients, findings: &mut Findings<'_>) {
+    let Some(rounds) = storm.rounds else {
+        if storm.grants.is_some() {
+            let help = "add rounds = 1, or as many as each client is to do";
+            findings.key("storm.grants", "grants are counted of rounds only", help);
+        }
+        return;
+    };
+    if rounds == 0 {
+        let help = "take 1 or more, or leave it out";
+        findings.value("storm.rounds", "nobody does anything", help);
+        return;
+    }
+    let all = u64::from(rounds) * u64::from(clients.count);
+    if let Some(grants) = storm.grants
+        && u64::from(grants) > all
+    {
+        let message = format!("{grants} grants are more than the {all} rounds of all clients");
+        findings.value("storm.grants", message, &format!("0 to {all}"));
     }
 }
 

@@ -158,9 +158,10 @@ impl RedissonMulti {
 }
 
 impl Tally {
-    /// What was taken is given back; only a silent node may still keep its part.
+    /// What was taken is given back; only a silent node may still keep its part. Whose time was
+    /// over before any node refused was not refused by anybody.
     fn refused<T>(self) -> Outcome<T> {
-        if self.unknown == 0 {
+        if self.no > 0 && self.unknown == 0 {
             Outcome::Denied
         } else {
             self.unclear()
@@ -237,5 +238,24 @@ impl Lock for RedissonMulti {
             }
         }
         self.judge(tally, Released::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_node_that_says_no_refuses() {
+        let outcome = |yes, no, unknown| Tally { yes, no, unknown }.refused::<()>();
+        assert_eq!(outcome(1, 1, 0), Outcome::Denied);
+        assert!(
+            matches!(outcome(1, 1, 1), Outcome::Unknown(_)),
+            "a silent node"
+        );
+        assert!(
+            matches!(outcome(1, 0, 0), Outcome::Unknown(_)),
+            "the time was over"
+        );
     }
 }
