@@ -3,27 +3,13 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use lockstorm_checker::history::{FaultNote, Mode};
-use lockstorm_harness::client::{Dialer, Wire};
-use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, LockContext, Outcome};
-use lockstorm_harness::seed::Seed;
-use lockstorm_harness::server::Servers;
-use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
-use lockstorm_scenarios::{
-    Cut, CutMode, FaultSpec, Link, Lock, Persistence, Replicated, Single, Topology, load_str,
-};
-use support::{WITHIN, have_server, servers};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep};
+use lockstorm_checker::history::Mode;
+use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use support::ground::{Ground, with_command};
+use support::have_server;
 
-/// Pause between two looks at an awaited condition.
-const POLL: Duration = Duration::from_millis(10);
-/// Long enough for any server, short enough to wait for where no reply comes.
-const REPLY_TIMEOUT: Duration = Duration::from_millis(500);
 /// The key of every test.
 const KEY: &str = "lock";
 /// One try for all of the lock.
@@ -40,161 +26,6 @@ const WAITING: Ask = Ask {
 
 /// The time to live of a hold that is made short by hand.
 const SHORT_MS: &str = "20000";
-
-struct Silent;
-
-#[async_trait]
-impl NoteSink for Silent {
-    async fn note(&self, _: FaultNote) {}
-}
-
-/// Servers and a nemesis to break them; the folder lives as long.
-struct Ground {
-    servers: Arc<Servers>,
-    nemesis: Nemesis,
-    _folder: tempfile::TempDir,
-}
-
-impl Ground {
-    async fn single() -> Self {
-        Self::new(Topology::Single(Single::default()), false).await
-    }
-
-    async fn replicated(replicas: u32) -> Self {
-        let topology = Topology::Replicated(Replicated {
-            replicas,
-            persistence: Persistence::None,
-        });
-        Self::new(topology, true).await
-    }
-
-    async fn new(topology: Topology, fabric: bool) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let servers = Arc::new(servers(topology, fabric, folder.path()).await);
-        Self {
-            nemesis: Nemesis::new(servers.clone(), Arc::new(Silent)),
-            servers,
-            _folder: folder,
-        }
-    }
-
-    /// Client number `n`, called `c<n>`, with its side of the lock.
-    fn client(&self, n: usize, lock: &str) -> AnyLock {
-        let name = format!("c{n}");
-        let dialer = Dialer {
-            source: self.servers.introduce_client(&name, n),
-            gate: self.servers.roster().enrol(&name),
-            reply_timeout: REPLY_TIMEOUT,
-        };
-        let context = LockContext {
-            client: name.clone(),
-            dialer,
-            route: self.servers.route(),
-            rng: Seed(1).stream(&name),
-        };
-        AnyLock::new(&spec(lock), context)
-    }
-
-    /// Asks the primary.
-    async fn ask(&self, args: &[&str]) -> String {
-        let reply = self.servers.command("primary", args).await;
-        reply.expect("the primary answers")
-    }
-
-    async fn number(&self, args: &[&str]) -> i64 {
-        let reply = self.ask(args).await;
-        reply.parse().expect("the reply is a number")
-    }
-
-    /// Waits until the primary answers as it should.
-    async fn until(&self, args: &[&str], right: &str) {
-        let deadline = Instant::now() + WITHIN;
-        loop {
-            let reply = self.ask(args).await;
-            if reply == right {
-                return;
-            }
-            assert!(Instant::now() < deadline, "{args:?}: still {reply}");
-            sleep(POLL).await;
-        }
-    }
-
-    /// Nothing passes in this direction from now on.
-    async fn cut(&mut self, from: &str, to: &str) {
-        let cut = Cut {
-            from: from.into(),
-            to: to.into(),
-            mode: CutMode::Stall,
-        };
-        let cut = self.nemesis.inject(&FaultSpec::Cut(cut)).await;
-        cut.expect("the link is cut, and that is observed");
-    }
-
-    async fn heal(&mut self, from: &str, to: &str) {
-        let link = Link {
-            from: from.into(),
-            to: to.into(),
-        };
-        let healed = self.nemesis.heal_link(&link).await;
-        healed.expect("the link heals");
-    }
-
-    /// Listens to all that the primary is sent from now on.
-    async fn monitor(&self) -> Monitor {
-        let address = self.servers.nodes()[0].private;
-        let stream = TcpStream::connect(address).await.expect("it is up");
-        let mut wire = Wire::new(stream);
-        let begun = wire.send(&redis::cmd("MONITOR")).await;
-        begun.expect("the server tells what it is sent");
-        Monitor { wire }
-    }
-}
-
-/// A connection that hears what a server executes.
-struct Monitor {
-    wire: Wire,
-}
-
-impl Monitor {
-    /// The next command, as the server tells it: time, sender, words.
-    async fn next(&mut self) -> String {
-        match self.wire.read().await.expect("the server goes on telling") {
-            redis::Value::SimpleString(line) => line,
-            odd => panic!("no line of MONITOR: {odd:?}"),
-        }
-    }
-
-    /// All that clients sent so far; what their scripts called is left out.
-    async fn so_far(&mut self, ground: &Ground) -> Vec<String> {
-        const MARK: &str = "up-to-here";
-        ground.ask(&["ECHO", MARK]).await;
-        let mut lines = Vec::new();
-        loop {
-            let line = self.next().await;
-            if line.contains(MARK) {
-                return lines;
-            }
-            if !line.contains(" lua] ") {
-                lines.push(line);
-            }
-        }
-    }
-}
-
-/// The lock that a scenario file would name so.
-fn spec(lock: &str) -> Lock {
-    let text = format!(
-        "name = \"test\"\ntopology.single = {{}}\nlock.{lock}\n\
-         [[step]]\nacquire = {{ client = \"a\" }}\n"
-    );
-    let loaded = load_str(&text, "test", &[]).expect("the lock is written as it should be");
-    loaded.scenario.lock.expect("a lock is named")
-}
-
-fn with_command(lines: &[String], command: &str) -> usize {
-    let quoted = format!("] \"{command}\" ");
-    lines.iter().filter(|line| line.contains(&quoted)).count()
-}
 
 #[track_caller]
 fn assert_done<T: std::fmt::Debug>(outcome: &Outcome<T>) {
@@ -498,7 +329,7 @@ async fn a_fair_waiter_whose_try_got_no_answer_leaves_the_queue() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::new(Topology::Single(Single::default()), true).await;
+    let mut ground = Ground::behind_the_fabric().await;
     let lock = "redisson-fair = { lease = \"10m\" }";
     let mut holder = ground.client(0, lock);
     let mut waiter = ground.client(1, lock);

@@ -4,8 +4,10 @@ mod connection;
 mod control;
 mod gate;
 mod listener;
+mod processes;
 mod session;
 mod task;
+mod watchdog;
 mod wire;
 
 pub use connection::{CallError, Connection, Dialer};

@@ -10,6 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::Gate;
+use super::processes::{MAIN, Processes};
+use super::watchdog::Watchdog;
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
 use crate::recorder::EventSink;
 use crate::seed::draw;
@@ -32,14 +34,11 @@ pub enum Reply {
 /// A client that is a task of the harness.
 pub struct Session {
     owner: Name,
-    /// The logical process; after an indeterminate operation a new one goes on.
-    process: u64,
-    /// How far apart the processes of one client are: the number of clients.
-    stride: u64,
+    processes: Processes,
     lock: AnyLock,
     gate: Arc<Gate>,
     lease_ms: Option<u64>,
-    renew_every: Option<Duration>,
+    watchdog: Watchdog,
     sink: EventSink,
     rng: ChaCha8Rng,
     /// What this client believes to hold: keys, each with its mode.
@@ -52,8 +51,6 @@ struct Held {
     ask: Ask,
     /// How often.
     times: u32,
-    /// The next renewal.
-    due: Option<Instant>,
 }
 
 /// What a session is made of.
@@ -83,12 +80,11 @@ impl Session {
     pub fn new(parts: SessionParts) -> Self {
         Self {
             owner: parts.name,
-            process: parts.process,
-            stride: parts.clients,
+            processes: Processes::new(parts.process, parts.clients),
             lock: parts.lock,
             gate: parts.gate,
             lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
-            renew_every: parts.renew_every,
+            watchdog: Watchdog::new(parts.renew_every),
             sink: parts.sink,
             rng: parts.rng,
             held: BTreeMap::new(),
@@ -101,7 +97,7 @@ impl Session {
             return Reply::Killed;
         }
         let asked = self.asked(ask);
-        self.record(Kind::Invoke, Function::Acquire, key, asked, None)
+        self.record(MAIN, Kind::Invoke, Function::Acquire, key, asked, None)
             .await;
         let outcome = self.lock.acquire(key, ask).await;
         self.acquired(key, ask, outcome).await
@@ -110,15 +106,13 @@ impl Session {
     /// Keeps what was granted, and records how an acquire ended.
     async fn acquired(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Reply {
         if matches!(outcome, Outcome::Done(_)) {
-            let due = self.next_renewal();
-            let held =
-                self.held
-                    .entry((key.clone(), ask.mode))
-                    .or_insert(Held { ask, times: 0, due });
-            held.times += 1;
-            held.due = due;
+            if self.held.is_empty() {
+                self.watchdog.wound_up(Instant::now());
+            }
+            let held = self.held.entry((key.clone(), ask.mode));
+            held.or_insert(Held { ask, times: 0 }).times += 1;
         }
-        self.complete(Function::Acquire, key, ask, Event::REFUSED, outcome)
+        self.complete(MAIN, Function::Acquire, key, ask, outcome)
             .await
     }
 
@@ -138,8 +132,19 @@ impl Session {
                 self.lock.end_wait(key, reply == Reply::Done).await;
                 return reply;
             }
-            let pause = draw(&mut self.rng, retry);
-            self.lock.await_turn(key, pause, deadline).await;
+            self.await_turn(key, retry, deadline).await;
+        }
+    }
+
+    /// Waits until it may be worth to ask for `key` again; what is held meanwhile is renewed.
+    async fn await_turn(&mut self, key: &Name, retry: DurationRange, deadline: Instant) {
+        let pause = draw(&mut self.rng, retry);
+        let due = self.next_round();
+        let until = due.map_or(deadline, |due| due.min(deadline));
+        self.lock.await_turn(key, pause, until).await;
+        if due.is_some_and(|due| due <= Instant::now()) {
+            // Should the client die of it, its next try says so.
+            self.renew_all().await;
         }
     }
 
@@ -156,7 +161,7 @@ impl Session {
             return Reply::Killed;
         }
         let asked = self.asked(ask);
-        self.record(Kind::Invoke, Function::Acquire, key, asked, None)
+        self.record(MAIN, Kind::Invoke, Function::Acquire, key, asked, None)
             .await;
         let invoked = Instant::now();
         let outcome = loop {
@@ -164,13 +169,12 @@ impl Session {
             let outcome = self.lock.acquire(key, ask).await;
             if self.lock.queued(key) {
                 let place = self.value(ask);
-                self.record(Kind::Note, Function::Queued, key, place, None)
+                self.record(MAIN, Kind::Note, Function::Queued, key, place, None)
                     .await;
             }
             match outcome {
                 Outcome::Denied if Instant::now() < deadline => {
-                    let pause = draw(&mut self.rng, retry);
-                    self.lock.await_turn(key, pause, deadline).await;
+                    self.await_turn(key, retry, deadline).await;
                 }
                 Outcome::Done(grant) => break Outcome::Done(Grant { waited, ..grant }),
                 outcome => break outcome,
@@ -192,24 +196,59 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        let ask = Ask {
-            mode,
-            ..Ask::default()
-        };
+        let ask = renewal_of(mode);
+        self.ask_renewal(MAIN, key, ask).await;
+        let outcome = self.lock.renew(key, ask).await;
+        self.renewed(MAIN, key, ask, outcome).await
+    }
+
+    /// A round of the watchdog: extends the leases of all that the client holds, as many at once as
+    /// the lock can. What turns out to be lost is held no more.
+    pub async fn renew_all(&mut self) -> Reply {
+        if self.gate.pass().await.is_err() {
+            return Reply::Killed;
+        }
+        self.watchdog.wound_up(Instant::now());
+        let places = self.held.keys();
+        let leases: Vec<(Name, Ask)> = places
+            .map(|(key, mode)| (key.clone(), renewal_of(*mode)))
+            .collect();
+        for batch in leases.chunks(self.lock.renewal_batch()) {
+            for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
+                self.ask_renewal(lane, key, *ask).await;
+            }
+            let outcomes = self.lock.renew_batch(batch).await;
+            let mut killed = false;
+            for ((lane, (key, ask)), outcome) in (MAIN + 1..).zip(batch).zip(outcomes) {
+                killed |= self.renewed(lane, key, *ask, outcome).await == Reply::Killed;
+            }
+            if killed {
+                return Reply::Killed;
+            }
+        }
+        Reply::Done
+    }
+
+    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: Ask) {
         let asked = Value {
             lease_ms: self.lease_ms,
             ..self.value(ask)
         };
-        self.record(Kind::Invoke, Function::Renew, key, asked, None)
+        self.record(lane, Kind::Invoke, Function::Renew, key, asked, None)
             .await;
-        let outcome = self.lock.renew(key, ask).await;
-        let place = (key.clone(), mode);
+    }
+
+    async fn renewed(
+        &mut self,
+        lane: usize,
+        key: &Name,
+        ask: Ask,
+        outcome: Outcome<Grant>,
+    ) -> Reply {
         if matches!(outcome, Outcome::Denied) {
-            self.held.remove(&place);
-        } else if let Some(held) = self.held.get_mut(&place) {
-            held.due = self.renew_every.map(|every| Instant::now() + every);
+            self.held.remove(&(key.clone(), ask.mode));
         }
-        self.complete(Function::Renew, key, ask, Event::NOT_OWNER, outcome)
+        self.complete(lane, Function::Renew, key, ask, outcome)
             .await
     }
 
@@ -225,22 +264,29 @@ impl Session {
                 self.held.remove(&place);
             }
         }
-        self.record(Kind::Invoke, Function::Release, key, self.value(ask), None)
-            .await;
+        self.record(
+            MAIN,
+            Kind::Invoke,
+            Function::Release,
+            key,
+            self.value(ask),
+            None,
+        )
+        .await;
         let outcome = self.lock.release(key, ask).await;
         if matches!(outcome, Outcome::Denied) {
             self.held.remove(&place);
         }
-        self.complete(Function::Release, key, ask, Event::NOT_OWNER, outcome)
+        self.complete(MAIN, Function::Release, key, ask, outcome)
             .await
     }
 
-    /// Works in the critical section for `length`, renewing whatever is due meanwhile.
+    /// Works in the critical section for `length`, renewing whatever it holds meanwhile.
     pub async fn work(&mut self, length: Duration) -> Reply {
         let end = Instant::now() + length;
-        while let Some((due, (key, mode))) = self.next_due().filter(|(due, _)| *due < end) {
+        while let Some(due) = self.next_round().filter(|due| *due < end) {
             sleep_until(due).await;
-            if self.renew(&key, mode).await == Reply::Killed {
+            if self.renew_all().await == Reply::Killed {
                 return Reply::Killed;
             }
         }
@@ -248,23 +294,25 @@ impl Session {
         Reply::Done
     }
 
-    /// Waits until a renewal is due; waits for ever if none is. Nothing is lost when the future
-    /// is dropped while it waits.
-    pub async fn renewal_due(&self) -> (Name, Mode) {
-        match self.next_due() {
-            Some((due, place)) => {
-                sleep_until(due).await;
-                place
-            }
+    /// Waits until a round of the watchdog is due; waits for ever if none is. Nothing is lost when
+    /// the future is dropped while it waits.
+    pub async fn renewal_due(&self) {
+        match self.next_round() {
+            Some(due) => sleep_until(due).await,
             None => std::future::pending().await,
         }
     }
 
     /// Records that the client is alive and goes on believing in its holds.
-    pub async fn alive(&self) {
-        for ((key, _), held) in &self.held {
-            let value = self.value(held.ask);
-            self.record(Kind::Note, Function::Alive, key, value, None)
+    pub async fn alive(&mut self) {
+        let holds: Vec<_> = self
+            .held
+            .iter()
+            .map(|((key, _), held)| (key.clone(), held.ask))
+            .collect();
+        for (key, ask) in &holds {
+            let value = self.value(*ask);
+            self.record(MAIN, Kind::Note, Function::Alive, key, value, None)
                 .await;
         }
     }
@@ -278,15 +326,9 @@ impl Session {
             .collect()
     }
 
-    fn next_renewal(&self) -> Option<Instant> {
-        self.renew_every.map(|every| Instant::now() + every)
-    }
-
-    fn next_due(&self) -> Option<(Instant, (Name, Mode))> {
-        self.held
-            .iter()
-            .filter_map(|(place, held)| Some((held.due?, place.clone())))
-            .min()
+    /// When the watchdog comes next, if there is anything for it to do.
+    fn next_round(&self) -> Option<Instant> {
+        self.watchdog.next().filter(|_| !self.held.is_empty())
     }
 
     /// Who asks, and how; what is usual is left out.
@@ -311,12 +353,17 @@ impl Session {
     /// Records the completion of an operation and says what it was.
     async fn complete<T: Answer>(
         &mut self,
+        lane: usize,
         function: Function,
         key: &Name,
         ask: Ask,
-        denial: &str,
         outcome: Outcome<T>,
     ) -> Reply {
+        let denial = if function == Function::Acquire {
+            Event::REFUSED
+        } else {
+            Event::NOT_OWNER
+        };
         let mut value = self.value(ask);
         let (kind, error, reply) = match outcome {
             Outcome::Done(answer) => {
@@ -328,15 +375,16 @@ impl Session {
             Outcome::Unknown(text) => (Kind::Info, Some(text.into()), Reply::Unknown),
             Outcome::Killed => (Kind::Info, Some("client killed".into()), Reply::Killed),
         };
-        self.record(kind, function, key, value, error).await;
+        self.record(lane, kind, function, key, value, error).await;
         if kind == Kind::Info {
-            self.process += self.stride;
+            self.processes.retire(lane);
         }
         reply
     }
 
     async fn record(
-        &self,
+        &mut self,
+        lane: usize,
         kind: Kind,
         function: Function,
         key: &Name,
@@ -348,7 +396,7 @@ impl Session {
                 index: 0,
                 time: self.sink.clock().now(),
                 kind,
-                process: Process::Client(self.process),
+                process: Process::Client(self.processes.of(lane)),
                 function,
                 key: key.clone(),
                 value,
@@ -356,6 +404,14 @@ impl Session {
                 extra: None,
             })
             .await;
+    }
+}
+
+/// How the lease of a hold is extended.
+fn renewal_of(mode: Mode) -> Ask {
+    Ask {
+        mode,
+        ..Ask::default()
     }
 }
 

@@ -74,7 +74,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         let mail = tokio::select! {
             mail = inbox.recv() => mail,
             // Only the wait may be cut short by an order: a renewal, once begun, is finished.
-            (key, mode) = session.renewal_due() => match session.renew(&key, mode).await {
+            () = session.renewal_due() => match session.renew_all().await {
                 Reply::Killed => return,
                 Reply::Done | Reply::Denied | Reply::Failed | Reply::Unknown => continue,
             },

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios::Lock as Spec;
 use tokio::time::Instant;
 
@@ -113,6 +114,14 @@ impl Lock for AnyLock {
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         each!(self, lock => lock.renew(key, ask).await)
+    }
+
+    fn renewal_batch(&self) -> usize {
+        each!(self, lock => lock.renewal_batch())
+    }
+
+    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+        each!(self, lock => lock.renew_batch(leases).await)
     }
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_checker::history::Mode;
+use lockstorm_checker::history::{Mode, Name};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
@@ -18,6 +18,25 @@ pub trait Lock: Send {
 
     /// Extends the lease of `key`; denied means that this client does not hold it.
     fn renew(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Grant>> + Send;
+
+    /// How many leases `renew_batch` takes at most.
+    fn renewal_batch(&self) -> usize {
+        1
+    }
+
+    /// Extends several leases; gives an outcome for each, in order.
+    fn renew_batch(
+        &mut self,
+        leases: &[(Name, Ask)],
+    ) -> impl Future<Output = Vec<Outcome<Grant>>> + Send {
+        async move {
+            let mut outcomes = Vec::with_capacity(leases.len());
+            for (key, ask) in leases {
+                outcomes.push(self.renew(key, *ask).await);
+            }
+            outcomes
+        }
+    }
 
     /// Gives `key` back; denied means that this client did not hold it.
     fn release(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Released>> + Send;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+pub mod ground;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{Era, Sync};
 use redis::Cmd;
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 
 use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
 use super::names;
-use super::reentrant::{keep_script, kept, released};
+use super::reentrant::released;
 use crate::client::CallError;
 use crate::clock::wall_ms;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -149,8 +150,15 @@ impl Lock for RedissonFair {
     }
 
     async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
-        let command = keep_script(key, self.lease, self.instance.holder());
-        kept(self.instance.call(&command).await, self.lease)
+        self.instance.keep(key, self.lease).await
+    }
+
+    fn renewal_batch(&self) -> usize {
+        self.instance.era().renewal_batch()
+    }
+
+    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+        self.instance.keep_all(leases, self.lease).await
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {

@@ -10,6 +10,7 @@ mod names;
 mod permits;
 mod read_write;
 mod reentrant;
+mod renewal;
 mod semaphore;
 
 pub use fair::RedissonFair;

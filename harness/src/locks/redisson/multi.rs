@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use rand::SeedableRng as _;
 use tokio::time::Instant;
@@ -220,14 +221,29 @@ impl Lock for RedissonMulti {
     }
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
-        let mut tally = Tally::default();
+        let mut outcomes = self.renew_batch(&[(key.into(), ask)]).await;
+        outcomes.pop().expect("one lease, one outcome")
+    }
+
+    fn renewal_batch(&self) -> usize {
+        self.locks.first().map_or(1, Lock::renewal_batch)
+    }
+
+    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+        let mut tallies = vec![Tally::default(); leases.len()];
+        let mut alive = true;
         for lock in &mut self.locks {
             lock.set_lease(self.time_to_live);
-            if !tally.count(&lock.renew(key, ask).await) {
-                return Outcome::Killed;
+            let outcomes = lock.renew_batch(leases).await;
+            for (tally, outcome) in tallies.iter_mut().zip(&outcomes) {
+                alive &= tally.count(outcome);
+            }
+            if !alive {
+                return vec![Outcome::Killed; leases.len()];
             }
         }
-        self.judge(tally, Grant::of(self.time_to_live))
+        let judged = |tally| self.judge(tally, Grant::of(self.time_to_live));
+        tallies.into_iter().map(judged).collect()
     }
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
 use super::names;
-use super::reentrant::{keep_script, kept, released};
+use super::reentrant::released;
+use super::renewal::{keep_script, kept};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
@@ -125,7 +126,7 @@ impl Lock for RedissonReadWrite {
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         let command = match ask.mode {
-            Mode::Write => keep_script(key, self.lease, &self.writer()),
+            Mode::Write => keep_script(&[key], self.lease, &self.writer()),
             Mode::Read => self.read_renew_script(key),
         };
         kept(self.instance.call(&command).await, self.lease)

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep_until};
@@ -19,7 +20,6 @@ const LOCK: &str = include_str!("scripts/lock.lua");
 const LOCK_FENCED: &str = include_str!("scripts/lock_fenced.lua");
 const UNLOCK: &str = include_str!("scripts/unlock.lua");
 const UNLOCK_SPIN: &str = include_str!("scripts/unlock_spin.lua");
-const RENEW: &str = include_str!("scripts/renew.lua");
 
 /// The first and the longest pause of a spinning client.
 const SPIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
@@ -156,8 +156,15 @@ impl Lock for Redisson {
     }
 
     async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
-        let command = keep_script(key, self.lease, self.instance.holder());
-        kept(self.instance.call(&command).await, self.lease)
+        self.instance.keep(key, self.lease).await
+    }
+
+    fn renewal_batch(&self) -> usize {
+        self.instance.era().renewal_batch()
+    }
+
+    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+        self.instance.keep_all(leases, self.lease).await
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
@@ -182,27 +189,6 @@ impl Lock for Redisson {
     async fn end_wait(&mut self, _: &str, _: bool) {
         self.spin = SPIN.0;
         self.instance.end_wait().await;
-    }
-}
-
-/// Keeps one lock of its holder.
-pub(super) fn keep_script(key: &str, lease: Duration, holder: &str) -> Cmd {
-    let mut command = eval(RENEW, &[key]);
-    command.arg(lease.as_millis() as u64).arg(holder);
-    command
-}
-
-/// The outcome of a renewal: 1 = kept, 0 = not held any more, alone or in a list.
-pub(super) fn kept(reply: Result<Value, CallError>, lease: Duration) -> Outcome<Grant> {
-    let reply = match reply {
-        Ok(Value::Array(mut list)) if list.len() == 1 => list.remove(0),
-        Ok(reply) => reply,
-        Err(error) => return error.into(),
-    };
-    match reply {
-        Value::Int(1) => Outcome::Done(Grant::of(lease)),
-        Value::Int(0) => Outcome::Denied,
-        odd => Outcome::odd(&odd),
     }
 }
 

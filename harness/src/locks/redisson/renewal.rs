@@ -1,0 +1,65 @@
+//! How an instance keeps what it holds: one script for many locks.
+
+use std::time::Duration;
+
+use lockstorm_checker::history::Name;
+use redis::{Cmd, Value};
+
+use super::instance::{Instance, eval};
+use crate::client::CallError;
+use crate::locks::lock::{Ask, Grant, Outcome};
+
+const RENEW: &str = include_str!("scripts/renew.lua");
+
+impl Instance {
+    /// Keeps one lock.
+    pub async fn keep(&mut self, key: &str, lease: Duration) -> Outcome<Grant> {
+        let command = keep_script(&[key], lease, self.holder());
+        kept(self.call(&command).await, lease)
+    }
+
+    /// Keeps several locks; gives an outcome for each, in order.
+    pub async fn keep_all(
+        &mut self,
+        leases: &[(Name, Ask)],
+        lease: Duration,
+    ) -> Vec<Outcome<Grant>> {
+        let keys: Vec<&str> = leases.iter().map(|(key, _)| &**key).collect();
+        let command = keep_script(&keys, lease, self.holder());
+        match self.call(&command).await {
+            Ok(Value::Array(each)) if each.len() == keys.len() => {
+                each.into_iter().map(|kept| judged(&kept, lease)).collect()
+            }
+            Ok(odd) => vec![Outcome::odd(&odd); keys.len()],
+            Err(error) => vec![error.into(); keys.len()],
+        }
+    }
+}
+
+/// Keeps those of the locks that `holder` has.
+pub fn keep_script(keys: &[&str], lease: Duration, holder: &str) -> Cmd {
+    let mut command = eval(RENEW, keys);
+    command.arg(lease.as_millis() as u64);
+    for _ in keys {
+        command.arg(holder);
+    }
+    command
+}
+
+/// The outcome of the renewal of one lock: one number, alone or in a list.
+pub fn kept(reply: Result<Value, CallError>, lease: Duration) -> Outcome<Grant> {
+    match reply {
+        Ok(Value::Array(list)) if list.len() == 1 => judged(&list[0], lease),
+        Ok(reply) => judged(&reply, lease),
+        Err(error) => error.into(),
+    }
+}
+
+/// 1 = kept, 0 = not held any more.
+fn judged(reply: &Value, lease: Duration) -> Outcome<Grant> {
+    match reply {
+        Value::Int(1) => Outcome::Done(Grant::of(lease)),
+        Value::Int(0) => Outcome::Denied,
+        odd => Outcome::odd(odd),
+    }
+}
