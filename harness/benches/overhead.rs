@@ -127,6 +127,7 @@ async fn recorded_turn(servers: &Servers, clients: usize, history: &std::path::P
     let lock = Lock::Token(Token {
         lease: Span(LEASE),
         renew_every: None,
+        mutant: None,
     });
     let mut tasks = JoinSet::new();
     let mut sessions: Vec<_> = (0..clients)
@@ -178,6 +179,7 @@ fn session(
         gate,
         lease: Some(LEASE),
         renew_every: None,
+        renews_on: false,
         sink: recorder.sink(),
         rng: Seed(2).stream(&name),
     })

@@ -12,7 +12,7 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, Expected};
+use lockstorm_scenarios::{Case, Expected, Span};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{RunClock, wall_clock};
@@ -116,6 +116,7 @@ async fn record(
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
+        availability_gap_ms_max: job.case.checks.availability_gap.map(Span::as_millis),
         ..Header::new()
     };
     let recorder = Recorder::start(history, &header, RunClock::start())?;

@@ -55,6 +55,18 @@ fn rules_on_the_lock() {
             with("token.renew-every = \"0ms\""),
         ),
         (
+            "a mutant of another lock",
+            with("redisson = { lease = \"2s\", mutant = \"release-by-anyone\" }"),
+        ),
+        (
+            "a mutant of a lock that has none",
+            with("plain-del.mutant = \"release-by-anyone\""),
+        ),
+        (
+            "a mutant that nobody knows",
+            with("token.mutant = \"release-by-everyone\""),
+        ),
+        (
             "setnx with half a second",
             with("setnx = { lease = \"1500ms\" }"),
         ),

@@ -6,7 +6,7 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{ModelName, Property};
-use lockstorm_scenarios::{LockKind, TopologyKind};
+use lockstorm_scenarios::{LockKind, Mutant, TopologyKind};
 
 use super::exit::ExitCode;
 use super::output;
@@ -27,6 +27,8 @@ pub struct ListArgs {
 pub enum What {
     /// The locks under test.
     Locks,
+    /// Known-bad locks, each one of ours with one mistake.
+    Mutants,
     /// The faults that a scenario can name.
     Faults,
     /// What is judged.
@@ -48,6 +50,7 @@ pub enum What {
 pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
     let rows = match args.what {
         What::Locks => LockKind::ALL.into_iter().map(lock).collect(),
+        What::Mutants => Mutant::ALL.into_iter().map(mutant).collect(),
         What::Faults => lockstorm_nemesis::fault_kinds()
             .iter()
             .map(|fault| (fault.name.to_owned(), fault.about.to_owned()))
@@ -90,6 +93,11 @@ fn lock(kind: LockKind) -> (String, String) {
         kind.name().to_owned(),
         format!("{} (on {}{eras})", kind.summary(), on.join(", ")),
     )
+}
+
+fn mutant(mutant: Mutant) -> (String, String) {
+    let text = format!("{}: {}", mutant.lock().name(), mutant.summary());
+    (mutant.name().to_owned(), text)
 }
 
 fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {

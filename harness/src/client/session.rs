@@ -39,6 +39,8 @@ pub struct Session {
     gate: Arc<Gate>,
     lease_ms: Option<u64>,
     watchdog: Watchdog,
+    /// Whether a release leaves the renewals going: a mistake that a mutant makes.
+    renews_on: bool,
     sink: EventSink,
     rng: ChaCha8Rng,
     /// What this client believes to hold: keys, each with its mode.
@@ -69,6 +71,8 @@ pub struct SessionParts {
     pub lease: Option<Duration>,
     /// How often it renews, if it does.
     pub renew_every: Option<Duration>,
+    /// Whether it goes on renewing after a release.
+    pub renews_on: bool,
     /// Where it records.
     pub sink: EventSink,
     /// Its choices.
@@ -85,6 +89,7 @@ impl Session {
             gate: parts.gate,
             lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
             watchdog: Watchdog::new(parts.renew_every),
+            renews_on: parts.renews_on,
             sink: parts.sink,
             rng: parts.rng,
             held: BTreeMap::new(),
@@ -259,8 +264,8 @@ impl Session {
         }
         let place = (key.clone(), ask.mode);
         if let Some(held) = self.held.get_mut(&place) {
-            held.times -= 1;
-            if held.times == 0 {
+            held.times = held.times.saturating_sub(1);
+            if held.times == 0 && !self.renews_on {
                 self.held.remove(&place);
             }
         }
@@ -308,6 +313,7 @@ impl Session {
         let holds: Vec<_> = self
             .held
             .iter()
+            .filter(|(_, held)| held.times > 0)
             .map(|((key, _), held)| (key.clone(), held.ask))
             .collect();
         for (key, ask) in &holds {

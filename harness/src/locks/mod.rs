@@ -5,6 +5,7 @@
 
 mod any;
 mod lock;
+mod mutation;
 mod plain_del;
 mod primary;
 mod redisson;

@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use lockstorm_scenarios as scenarios;
+use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
+use super::mutation::Mutation;
 use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
 use crate::client::{CallError, Connection, Dialer};
 
@@ -27,6 +28,7 @@ pub struct Redlock {
     rng: ChaCha8Rng,
     /// The random value of the latest try for each key that may have taken effect.
     values: HashMap<String, String>,
+    mutation: Mutation,
 }
 
 /// Answers of the nodes to one command.
@@ -58,12 +60,19 @@ impl Redlock {
             lease: spec.lease.0,
             rng: context.rng,
             values: HashMap::new(),
+            mutation: Mutation::of(spec.mutant),
         }
     }
 
     /// Sends `command` to all nodes at once.
     async fn ask_all(&mut self, command: &Cmd) -> Result<Votes, CallError> {
-        let replies = join_all(self.nodes.iter_mut().map(|node| node.call(command))).await;
+        self.ask(usize::MAX, command).await
+    }
+
+    /// Sends `command` to as many of the first nodes at once.
+    async fn ask(&mut self, nodes: usize, command: &Cmd) -> Result<Votes, CallError> {
+        let nodes = self.nodes.iter_mut().take(nodes);
+        let replies = join_all(nodes.map(|node| node.call(command))).await;
         let mut votes = Votes::default();
         for reply in replies {
             match (took_effect(&reply), reply) {
@@ -82,9 +91,18 @@ impl Redlock {
 
     /// What the votes decide, for a command sent at `start`.
     fn decide(&self, votes: Votes, start: Instant) -> Outcome<Grant> {
-        let quorum = votes.quorum();
-        let drift = self.lease / 100 + DRIFT_FIXED;
-        let in_time = start.elapsed() + drift < self.lease;
+        let quorum = if self.mutation.is(Mutant::HalfIsAMajority) {
+            votes.all() / 2
+        } else {
+            votes.quorum()
+        };
+        let drift = if self.mutation.is(Mutant::DriftIgnored) {
+            Duration::ZERO
+        } else {
+            self.lease / 100 + DRIFT_FIXED
+        };
+        let in_time =
+            self.mutation.is(Mutant::TimeNotChecked) || start.elapsed() + drift < self.lease;
         if votes.yes >= quorum && in_time {
             Outcome::Done(Grant::of(self.lease))
         } else if votes.yes + votes.unknown < quorum {
@@ -97,7 +115,11 @@ impl Redlock {
 
 impl Votes {
     const fn quorum(self) -> usize {
-        (self.yes + self.no + self.unknown) / 2 + 1
+        self.all() / 2 + 1
+    }
+
+    const fn all(self) -> usize {
+        self.yes + self.no + self.unknown
     }
 
     fn describe(self, in_time: bool) -> String {
@@ -125,7 +147,8 @@ impl Lock for Redlock {
         };
         let outcome = self.decide(votes, start);
         keep(&mut self.values, key, value, &outcome);
-        if !matches!(outcome, Outcome::Done(_)) {
+        if !matches!(outcome, Outcome::Done(_)) && !self.mutation.is(Mutant::FailedTryNotWithdrawn)
+        {
             // What the nodes answer changes nothing: the lock was not had.
             if let Err(CallError::Killed) = self.ask_all(&withdraw).await {
                 return Outcome::Killed;
@@ -145,7 +168,12 @@ impl Lock for Redlock {
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
         let command = delete_if_equal(key, self.value(key));
-        match self.ask_all(&command).await {
+        let nodes = if self.mutation.is(Mutant::ReleaseOnOneNode) {
+            1
+        } else {
+            self.nodes.len()
+        };
+        match self.ask(nodes, &command).await {
             Ok(votes) if votes.yes >= votes.quorum() => Outcome::Done(Released::default()),
             Ok(votes) if votes.yes + votes.unknown < votes.quorum() => Outcome::Denied,
             Ok(votes) => Outcome::Unknown(votes.describe(true)),

@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use lockstorm_scenarios as scenarios;
+use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
+use super::mutation::Mutation;
 use super::primary::Primary;
 use crate::client::CallError;
 
@@ -24,6 +25,7 @@ pub struct Token {
     rng: ChaCha8Rng,
     /// The random value of the latest try for each key that may have taken effect.
     values: HashMap<String, String>,
+    mutation: Mutation,
 }
 
 impl Token {
@@ -34,6 +36,7 @@ impl Token {
             lease: spec.lease.0,
             rng: context.rng,
             values: HashMap::new(),
+            mutation: Mutation::of(spec.mutant),
         }
     }
 
@@ -44,6 +47,9 @@ impl Token {
 
     /// A random value for a try.
     pub(super) fn draw(&mut self) -> String {
+        if self.mutation.is(Mutant::SameTokenForAll) {
+            return "locked".to_owned();
+        }
         random_value(&mut self.rng)
     }
 
@@ -59,13 +65,20 @@ impl Token {
 
 /// `SET key value NX PX lease`.
 pub fn set_if_absent(key: &str, value: &str, lease: Duration) -> Cmd {
+    set(&Mutation::NONE, key, value, lease)
+}
+
+fn set(mutation: &Mutation, key: &str, value: &str, lease: Duration) -> Cmd {
     let mut command = redis::cmd("SET");
-    command
-        .arg(key)
-        .arg(value)
-        .arg("NX")
-        .arg("PX")
-        .arg(lease.as_millis() as u64);
+    command.arg(key).arg(value);
+    if !mutation.is(Mutant::SetWithoutNx) {
+        command.arg("NX");
+    }
+    if mutation.is(Mutant::LeaseInSeconds) {
+        command.arg("PX").arg(lease.as_secs().max(1));
+    } else if !mutation.is(Mutant::NeverExpires) {
+        command.arg("PX").arg(lease.as_millis() as u64);
+    }
     command
 }
 
@@ -74,16 +87,24 @@ pub fn set_if_absent(key: &str, value: &str, lease: Duration) -> Cmd {
 /// The script's text goes along each time: loading it once and calling it by digest would need a
 /// second, hidden round trip whenever a server has forgotten it.
 pub fn delete_if_equal(key: &str, value: &str) -> Cmd {
+    delete_by(RELEASE, key, value)
+}
+
+fn delete_by(script: &str, key: &str, value: &str) -> Cmd {
     let mut command = redis::cmd("EVAL");
-    command.arg(RELEASE).arg(1).arg(key).arg(value);
+    command.arg(script).arg(1).arg(key).arg(value);
     command
 }
 
 /// Extends the key's time to live if it holds `value`.
 pub fn extend_if_equal(key: &str, value: &str, lease: Duration) -> Cmd {
+    extend_by(RENEW, key, value, lease)
+}
+
+fn extend_by(script: &str, key: &str, value: &str, lease: Duration) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command
-        .arg(RENEW)
+        .arg(script)
         .arg(1)
         .arg(key)
         .arg(value)
@@ -134,19 +155,20 @@ pub fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
 impl Lock for Token {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let value = self.draw();
-        let command = set_if_absent(key, &value, self.lease);
+        let command = set(&self.mutation, key, &value, self.lease);
         let outcome = outcome(self.primary.call(&command).await, Grant::of(self.lease));
         self.keep(key, value, &outcome);
         outcome
     }
 
     async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
-        let command = extend_if_equal(key, self.value(key), self.lease);
+        let script = self.mutation.script(RENEW);
+        let command = extend_by(script, key, self.value(key), self.lease);
         outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
-        let command = delete_if_equal(key, self.value(key));
+        let command = delete_by(self.mutation.script(RELEASE), key, self.value(key));
         outcome(self.primary.call(&command).await, Released::default())
     }
 }

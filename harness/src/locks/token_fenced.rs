@@ -10,6 +10,7 @@ use lockstorm_scenarios as scenarios;
 use redis::Value;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::mutation::Mutation;
 use super::redisson::suffixed;
 use super::token::Token;
 
@@ -19,6 +20,7 @@ const ACQUIRE: &str = include_str!("scripts/acquire_fenced.lua");
 pub struct TokenFenced {
     token: Token,
     lease: Duration,
+    mutation: Mutation,
 }
 
 impl TokenFenced {
@@ -27,6 +29,7 @@ impl TokenFenced {
         Self {
             token: Token::new(spec, context),
             lease: spec.lease.0,
+            mutation: Mutation::of(spec.mutant),
         }
     }
 }
@@ -36,7 +39,7 @@ impl Lock for TokenFenced {
         let value = self.token.draw();
         let mut command = redis::cmd("EVAL");
         command
-            .arg(ACQUIRE)
+            .arg(self.mutation.script(ACQUIRE))
             .arg(2)
             .arg(key)
             .arg(suffixed(key, "token"))

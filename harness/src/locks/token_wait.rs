@@ -6,10 +6,11 @@
 
 use std::time::Duration;
 
-use lockstorm_scenarios as scenarios;
+use lockstorm_scenarios::{self as scenarios, Mutant};
 use redis::{Cmd, Value};
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::mutation::Mutation;
 use super::token::{Token, delete_if_equal, extend_if_equal, outcome, set_if_absent};
 use crate::client::{CallError, Dialer};
 
@@ -19,6 +20,7 @@ pub struct TokenWait {
     lease: Duration,
     wait: Cmd,
     replicas: u32,
+    mutation: Mutation,
 }
 
 impl TokenWait {
@@ -38,12 +40,14 @@ impl TokenWait {
         let token = scenarios::Token {
             lease: spec.lease,
             renew_every: spec.renew_every,
+            mutant: None,
         };
         Self {
             token: Token::new(&token, context),
             lease: spec.lease.0,
             wait,
             replicas: spec.replicas,
+            mutation: Mutation::of(spec.mutant),
         }
     }
 
@@ -54,7 +58,8 @@ impl TokenWait {
             .primary()
             .call_both([command, &self.wait])
             .await?;
-        let enough = matches!(waited, Ok(Value::Int(n)) if n >= i64::from(self.replicas));
+        let enough = self.mutation.is(Mutant::WaitNotRead)
+            || matches!(waited, Ok(Value::Int(n)) if n >= i64::from(self.replicas));
         Ok((outcome(reply, Grant::of(self.lease)), enough))
     }
 

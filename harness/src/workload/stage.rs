@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios::{Case, DurationRange, Step, Workload};
+use lockstorm_scenarios::{Case, DurationRange, Mutant, Step, Workload};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Dialer, Session, SessionParts};
@@ -126,6 +126,7 @@ impl Stage {
             gate,
             lease: spec.lease().map(|lease| lease.0),
             renew_every: spec.renew_every().map(|every| every.0),
+            renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),
         })

@@ -17,6 +17,10 @@ pub struct Checks {
     /// How long a lock may stay unobtainable in the final phase, beyond one lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub liveness_bound: Option<Span>,
+    /// How long nobody may be granted a lock that is wanted and free; absent means that
+    /// availability is measured and not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub availability_gap: Option<Span>,
 }
 
 /// A list of properties. The checker, which owns their names, knows no schemas.

@@ -9,6 +9,7 @@ use super::lock_kind::LockKind;
 use super::lock_options::{
     Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
 };
+use super::mutant::Mutant;
 
 /// The lock under test, as `lock.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -191,8 +192,51 @@ impl Lock {
         }
     }
 
-    /// How reports name it: the kind, with its era if that is not the newest, and ` + renewal`
-    /// where the lease is extended.
+    /// The mistake that it makes on purpose, if any.
+    pub const fn mutant(&self) -> Option<Mutant> {
+        match self {
+            Self::Setnx(setnx) => setnx.mutant,
+            Self::PlainDel(plain) => plain.mutant,
+            Self::Token(token) | Self::TokenFenced(token) => token.mutant,
+            Self::TokenWait(token) => token.mutant,
+            Self::Redlock(redlock) => redlock.mutant,
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => redisson.mutant,
+            Self::RedissonFair(fair) => fair.mutant,
+            Self::RedissonSemaphore(semaphore) => semaphore.mutant,
+            Self::RedissonPermits(permits) => permits.mutant,
+        }
+    }
+
+    /// The same lock with this mistake.
+    #[must_use]
+    pub fn with_mutant(mut self, mutant: Mutant) -> Self {
+        let place = match &mut self {
+            Self::Setnx(setnx) => &mut setnx.mutant,
+            Self::PlainDel(plain) => &mut plain.mutant,
+            Self::Token(token) | Self::TokenFenced(token) => &mut token.mutant,
+            Self::TokenWait(token) => &mut token.mutant,
+            Self::Redlock(redlock) => &mut redlock.mutant,
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => &mut redisson.mutant,
+            Self::RedissonFair(fair) => &mut fair.mutant,
+            Self::RedissonSemaphore(semaphore) => &mut semaphore.mutant,
+            Self::RedissonPermits(permits) => &mut permits.mutant,
+        };
+        *place = Some(mutant);
+        self
+    }
+
+    /// How reports name it: the kind, with its era if that is not the newest, ` + renewal` where
+    /// the lease is extended, and the mistake that it makes.
     pub fn label(&self) -> String {
         let mut label = self.kind().name().to_owned();
         if let Some(era) = self.era().filter(|&era| era != Era::default()) {
@@ -200,6 +244,10 @@ impl Lock {
         }
         if self.renew_every().is_some() {
             label.push_str(" + renewal");
+        }
+        if let Some(mutant) = self.mutant() {
+            label.push_str(" + mutant ");
+            label.push_str(mutant.name());
         }
         label
     }

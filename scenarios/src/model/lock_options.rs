@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
 use super::era::Era;
+use super::mutant::Mutant;
 
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,9 @@ pub struct Setnx {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<Span>,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::PlainDel`](super::Lock::PlainDel).
@@ -25,6 +29,9 @@ pub struct PlainDel {
     /// Time to live of the key.
     #[serde(default = "default_lease")]
     pub lease: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::Token`](super::Lock::Token) and of the same with fencing tokens.
@@ -37,6 +44,9 @@ pub struct Token {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<Span>,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::TokenWait`](super::Lock::TokenWait).
@@ -55,6 +65,9 @@ pub struct TokenWait {
     /// How long they may take.
     #[serde(default = "default_sync_timeout")]
     pub sync_timeout: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::Redlock`](super::Lock::Redlock).
@@ -73,6 +86,9 @@ pub struct Redlock {
     /// Pause between two tries of a waiting acquire, drawn at random from this range.
     #[serde(default = "default_retry_delay")]
     pub retry_delay: DurationRange,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of Redisson's locks on a hash.
@@ -94,6 +110,9 @@ pub struct Redisson {
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::RedissonFair`](super::Lock::RedissonFair).
@@ -112,6 +131,9 @@ pub struct Fair {
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
@@ -121,6 +143,9 @@ pub struct Semaphore {
     /// How many permits there are.
     #[serde(default = "default_permits")]
     pub permits: u32,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
@@ -133,6 +158,9 @@ pub struct Permits {
     /// After how long a permit may be taken back.
     #[serde(default = "default_lease")]
     pub lease: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
 }
 
 /// Which replicas must acknowledge a grant before it counts.

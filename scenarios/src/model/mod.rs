@@ -12,6 +12,7 @@ mod lock;
 mod lock_kind;
 mod lock_options;
 mod matrix;
+mod mutant;
 mod scenario;
 mod step;
 mod storm;
@@ -33,6 +34,7 @@ pub use lock_options::{
     Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
 };
 pub use matrix::Matrix;
+pub use mutant::Mutant;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use step::{
     Acquire, AcquireReply, Await, Release, ReleaseReply, Renew, RenewReply, ResumeClient, Step,

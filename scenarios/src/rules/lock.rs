@@ -4,7 +4,7 @@ use lockstorm_checker::history::Mode;
 
 use super::findings::Findings;
 use crate::draft::Draft;
-use crate::model::{Lock, Span, Step, Sync, TopologyKind};
+use crate::model::{Lock, LockKind, Mutant, Span, Step, Sync, TopologyKind};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
@@ -15,6 +15,7 @@ const READERS_HELP: &str = "leave it out, or take `redisson-rw`";
 /// Judges the lock at `path`.
 pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
     let path = format!("{path}.{}", lock.kind().name());
+    judge_mutant(lock, &path, findings);
     if lock.permits() == 0 {
         let help = "take 1 or more; a semaphore without permits is never granted";
         findings.value(&format!("{path}.permits"), "there are no permits", help);
@@ -98,6 +99,30 @@ fn judge_era(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         let message = format!("Redisson {} asks no replica", era.name());
         let help = "leave it out, or take era = \"3.17\" or \"4.7\"";
         findings.value(&format!("{path}.sync"), message, help);
+    }
+}
+
+/// A mistake is made in the code of one lock, and cannot be made in that of another.
+fn judge_mutant(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
+    let kind = lock.kind();
+    let Some(mutant) = lock.mutant().filter(|mutant| mutant.lock() != kind) else {
+        return;
+    };
+    let message = format!(
+        "'{}' is made from {} and not from {}",
+        mutant.name(),
+        mutant.lock().name(),
+        kind.name()
+    );
+    findings.value(&format!("{path}.mutant"), message, &mutants_help(kind));
+}
+
+fn mutants_help(kind: LockKind) -> String {
+    let names: Vec<_> = Mutant::of(kind).map(Mutant::name).collect();
+    if names.is_empty() {
+        format!("leave it out; no mutant is made from {}", kind.name())
+    } else {
+        format!("take one of {}", names.join(", "))
     }
 }
 

@@ -50,7 +50,8 @@ impl RedissonFair {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Fair, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.era, Sync::Off, Duration::ZERO, context),
+            instance: Instance::new(spec.era, Sync::Off, Duration::ZERO, context)
+                .mutated(spec.mutant),
             lease: spec.time_to_live().0,
             fair_wait: spec.presumed_dead_after().0,
             places: HashSet::new(),
@@ -74,7 +75,7 @@ impl RedissonFair {
             (Some(_), Era::V4_7) => LOCK,
         };
         let (queue, timeouts) = (names::queue(key), names::queue_timeouts(key));
-        let mut command = eval(script, &[key, &queue, &timeouts]);
+        let mut command = eval(self.instance.script(script), &[key, &queue, &timeouts]);
         command.arg(self.lease_ms()).arg(self.instance.holder());
         if ask.wait.is_some() {
             command.arg(self.wait_ms()).arg(wall_ms());
@@ -99,7 +100,7 @@ impl RedissonFair {
         let channel = names::lock_channel(key);
         let mut keys = vec![key, &queue, &timeouts, &channel];
         keys.extend(latch.as_deref());
-        let mut command = eval(UNLOCK, &keys);
+        let mut command = eval(self.instance.script(UNLOCK), &keys);
         command
             .arg("0")
             .arg(self.lease_ms())
@@ -115,7 +116,10 @@ impl RedissonFair {
             Era::V3_10 => LEAVE_3_10,
             Era::V3_17 | Era::V4_7 => LEAVE,
         };
-        let mut command = eval(script, &[&names::queue(key), &names::queue_timeouts(key)]);
+        let mut command = eval(
+            self.instance.script(script),
+            &[&names::queue(key), &names::queue_timeouts(key)],
+        );
         command.arg(self.instance.holder()).arg(self.wait_ms());
         command
     }

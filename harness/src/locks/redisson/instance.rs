@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lockstorm_scenarios::{Era, Sync};
+use lockstorm_scenarios::{Era, Mutant, Sync};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::names;
 use crate::client::{CallError, Dialer, Listener};
 use crate::locks::lock::{LockContext, Outcome, random_value};
+use crate::locks::mutation::Mutation;
 use crate::locks::primary::Primary;
 use crate::server::info_field;
 
@@ -39,6 +40,7 @@ pub struct Instance {
     rng: ChaCha8Rng,
     /// Until when the last refusal said that there is no use in asking, unless told otherwise.
     refused_for: Option<Duration>,
+    mutation: Mutation,
 }
 
 /// A request to give back a lock once.
@@ -78,7 +80,23 @@ impl Instance {
             replicas: None,
             rng: context.rng,
             refused_for: None,
+            mutation: Mutation::NONE,
         }
+    }
+
+    /// The same with the mistake of `mutant`.
+    #[must_use]
+    pub fn mutated(mut self, mutant: Option<Mutant>) -> Self {
+        self.mutation = Mutation::of(mutant);
+        if self.mutation.is(Mutant::ThreadIsTheOwner) {
+            self.holder = THREAD.to_string();
+        }
+        self
+    }
+
+    /// The text of a script to send.
+    pub fn script<'a>(&'a self, correct: &'a str) -> &'a str {
+        self.mutation.script(correct)
     }
 
     /// With an identity of its own, for what is the same in all eras and asks no replica.
@@ -98,7 +116,11 @@ impl Instance {
 
     /// The latch of a new request to give back `key`.
     pub fn latch(&mut self, key: &str) -> Option<String> {
-        let request = random_value(&mut self.rng);
+        let request = if self.mutation.is(Mutant::OneLatchForAll) {
+            String::new()
+        } else {
+            random_value(&mut self.rng)
+        };
         self.era.has_latch().then(|| names::latch(key, &request))
     }
 
@@ -134,6 +156,7 @@ impl Instance {
             self.replicas = None;
         }
         let enough = match self.sync {
+            Sync::Any | Sync::All if self.mutation.is(Mutant::SyncNotRead) => true,
             Sync::Off => true,
             Sync::Any => reached > 0,
             Sync::All => reached >= replicas,

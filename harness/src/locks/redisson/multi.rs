@@ -9,12 +9,13 @@
 use std::time::Duration;
 
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios as scenarios;
+use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand::SeedableRng as _;
 use tokio::time::Instant;
 
 use super::reentrant::{Redisson, Waking};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::mutation::Mutation;
 use crate::server::Route;
 
 /// How many of the sub-locks make the lock.
@@ -33,6 +34,7 @@ pub struct RedissonMulti {
     /// The lease that callers ask for; `None`: a watchdog for each sub-lock.
     lease: Option<Duration>,
     time_to_live: Duration,
+    mutation: Mutation,
 }
 
 /// What became of the sub-locks in one pass.
@@ -70,11 +72,14 @@ impl RedissonMulti {
             share,
             lease: spec.lease.map(|lease| lease.0),
             time_to_live: spec.time_to_live().0,
+            mutation: Mutation::of(spec.mutant),
         }
     }
 
     fn needed(&self) -> usize {
         match self.share {
+            Share::All if self.mutation.is(Mutant::MajorityIsEnough) => self.locks.len() / 2 + 1,
+            Share::Majority if self.mutation.is(Mutant::HalfIsEnough) => self.locks.len() / 2,
             Share::All => self.locks.len(),
             Share::Majority => self.locks.len() / 2 + 1,
         }
@@ -101,6 +106,9 @@ impl RedissonMulti {
             let late =
                 ask.wait.is_some() && Instant::now() >= deadline && at + 1 < self.locks.len();
             if lost > self.locks.len() - self.needed() || late {
+                if self.mutation.is(Mutant::NothingGivenBack) {
+                    return Pass::Refused(tally);
+                }
                 // Whatever may be held is given back; what the servers answer changes nothing.
                 for at in taken {
                     if matches!(self.locks[at].release(key, ask).await, Outcome::Killed) {

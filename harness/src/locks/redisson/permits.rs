@@ -43,7 +43,7 @@ impl RedissonPermits {
     pub fn new(spec: &scenarios::Permits, mut context: LockContext) -> Self {
         Self {
             rng: rand::SeedableRng::from_rng(&mut context.rng),
-            instance: Instance::without_sync(context),
+            instance: Instance::without_sync(context).mutated(spec.mutant),
             stock: Stock::new(spec.permits),
             lease: spec.lease.0,
             held: HashMap::new(),
@@ -66,7 +66,7 @@ impl Lock for RedissonPermits {
         let now = wall_ms();
         let mut command = redis::cmd("EVAL");
         command
-            .arg(ACQUIRE)
+            .arg(self.instance.script(ACQUIRE))
             .arg(3)
             .arg(key)
             .arg(names::suffixed(key, "timeout"))
@@ -111,7 +111,7 @@ impl Lock for RedissonPermits {
         for (n, id) in ids.iter().enumerate() {
             let mut command = redis::cmd("EVAL");
             command
-                .arg(RELEASE)
+                .arg(self.instance.script(RELEASE))
                 .arg(3)
                 .arg(key)
                 .arg(names::suffixed(key, "timeout"))

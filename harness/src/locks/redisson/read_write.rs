@@ -34,7 +34,8 @@ impl RedissonReadWrite {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Redisson, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context),
+            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context)
+                .mutated(spec.mutant),
             lease: spec.time_to_live().0,
         }
     }
@@ -56,7 +57,7 @@ impl RedissonReadWrite {
     fn lock_script(&self, key: &str, mode: Mode) -> Cmd {
         match mode {
             Mode::Read => {
-                let mut command = eval(READ_LOCK, &[key, &self.holds(key)]);
+                let mut command = eval(self.instance.script(READ_LOCK), &[key, &self.holds(key)]);
                 command
                     .arg(self.lease_ms())
                     .arg(self.instance.holder())
@@ -64,7 +65,7 @@ impl RedissonReadWrite {
                 command
             }
             Mode::Write => {
-                let mut command = eval(WRITE_LOCK, &[key]);
+                let mut command = eval(self.instance.script(WRITE_LOCK), &[key]);
                 command.arg(self.lease_ms()).arg(self.writer());
                 command
             }
@@ -82,8 +83,8 @@ impl RedissonReadWrite {
         };
         keys.extend(latch.as_deref());
         let mut command = match mode {
-            Mode::Read => eval(READ_UNLOCK, &keys),
-            Mode::Write => eval(WRITE_UNLOCK, &keys),
+            Mode::Read => eval(self.instance.script(READ_UNLOCK), &keys),
+            Mode::Write => eval(self.instance.script(WRITE_UNLOCK), &keys),
         };
         match mode {
             Mode::Read => command.arg("0").arg(self.instance.holder()),
@@ -96,8 +97,11 @@ impl RedissonReadWrite {
     /// Keeps the read holds: the caller's, or everybody's in an era that knew no better.
     fn read_renew_script(&self, key: &str) -> Cmd {
         let mut command = match self.instance.era() {
-            Era::V3_10 | Era::V3_17 => eval(READ_RENEW_ALL, &[key, &names::braced(key)]),
-            Era::V4_7 => eval(READ_RENEW, &[key, &self.holds(key)]),
+            Era::V3_10 | Era::V3_17 => eval(
+                self.instance.script(READ_RENEW_ALL),
+                &[key, &names::braced(key)],
+            ),
+            Era::V4_7 => eval(self.instance.script(READ_RENEW), &[key, &self.holds(key)]),
         };
         command.arg(self.lease_ms()).arg(self.instance.holder());
         command
@@ -126,7 +130,7 @@ impl Lock for RedissonReadWrite {
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         let command = match ask.mode {
-            Mode::Write => keep_script(&[key], self.lease, &self.writer()),
+            Mode::Write => keep_script(&self.instance, &[key], self.lease, &self.writer()),
             Mode::Read => self.read_renew_script(key),
         };
         kept(self.instance.call(&command).await, self.lease)

@@ -47,7 +47,8 @@ impl Redisson {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Redisson, waking: Waking, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context),
+            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context)
+                .mutated(spec.mutant),
             lease: spec.time_to_live().0,
             waking,
             fenced: false,
@@ -79,9 +80,12 @@ impl Redisson {
 
     fn lock_script(&self, key: &str) -> Cmd {
         let mut command = if self.fenced {
-            eval(LOCK_FENCED, &[key, &names::token_counter(key)])
+            eval(
+                self.instance.script(LOCK_FENCED),
+                &[key, &names::token_counter(key)],
+            )
         } else {
-            eval(LOCK, &[key])
+            eval(self.instance.script(LOCK), &[key])
         };
         command.arg(self.lease_ms()).arg(self.instance.holder());
         command
@@ -98,11 +102,11 @@ impl Redisson {
         keys.extend(latch.as_deref());
         let mut command = match self.waking {
             Waking::Told => {
-                let mut command = eval(UNLOCK, &keys);
+                let mut command = eval(self.instance.script(UNLOCK), &keys);
                 command.arg("0");
                 command
             }
-            Waking::Spinning => eval(UNLOCK_SPIN, &keys),
+            Waking::Spinning => eval(self.instance.script(UNLOCK_SPIN), &keys),
         };
         command.arg(self.lease_ms()).arg(self.instance.holder());
         if self.waking == Waking::Told {

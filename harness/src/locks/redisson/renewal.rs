@@ -14,7 +14,7 @@ const RENEW: &str = include_str!("scripts/renew.lua");
 impl Instance {
     /// Keeps one lock.
     pub async fn keep(&mut self, key: &str, lease: Duration) -> Outcome<Grant> {
-        let command = keep_script(&[key], lease, self.holder());
+        let command = keep_script(self, &[key], lease, self.holder());
         kept(self.call(&command).await, lease)
     }
 
@@ -25,7 +25,7 @@ impl Instance {
         lease: Duration,
     ) -> Vec<Outcome<Grant>> {
         let keys: Vec<&str> = leases.iter().map(|(key, _)| &**key).collect();
-        let command = keep_script(&keys, lease, self.holder());
+        let command = keep_script(self, &keys, lease, self.holder());
         match self.call(&command).await {
             Ok(Value::Array(each)) if each.len() == keys.len() => {
                 each.into_iter().map(|kept| judged(&kept, lease)).collect()
@@ -37,8 +37,8 @@ impl Instance {
 }
 
 /// Keeps those of the locks that `holder` has.
-pub fn keep_script(keys: &[&str], lease: Duration, holder: &str) -> Cmd {
-    let mut command = eval(RENEW, keys);
+pub fn keep_script(instance: &Instance, keys: &[&str], lease: Duration, holder: &str) -> Cmd {
+    let mut command = eval(instance.script(RENEW), keys);
     command.arg(lease.as_millis() as u64);
     for _ in keys {
         command.arg(holder);

@@ -29,7 +29,7 @@ impl RedissonSemaphore {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Semaphore, context: LockContext) -> Self {
         Self {
-            instance: Instance::without_sync(context),
+            instance: Instance::without_sync(context).mutated(spec.mutant),
             stock: Stock::new(spec.permits),
         }
     }
@@ -41,7 +41,11 @@ impl Lock for RedissonSemaphore {
             return error.into();
         }
         let mut command = redis::cmd("EVAL");
-        command.arg(ACQUIRE).arg(1).arg(key).arg(ask.permits);
+        command
+            .arg(self.instance.script(ACQUIRE))
+            .arg(1)
+            .arg(key)
+            .arg(ask.permits);
         match self.instance.call(&command).await {
             Ok(Value::Int(1)) => Outcome::Done(Grant::default()),
             Ok(Value::Int(_)) => {
@@ -60,7 +64,7 @@ impl Lock for RedissonSemaphore {
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         let mut command = redis::cmd("EVAL");
         command
-            .arg(RELEASE)
+            .arg(self.instance.script(RELEASE))
             .arg(2)
             .arg(key)
             .arg(names::semaphore_channel(key))
@@ -108,7 +112,7 @@ impl Stock {
         }
         let mut command = redis::cmd("EVAL");
         command
-            .arg(SET_PERMITS)
+            .arg(instance.script(SET_PERMITS))
             .arg(2)
             .arg(key)
             .arg(names::semaphore_channel(key))
