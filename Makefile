@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench setup
+.PHONY: demo test check bench mutants setup
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -18,6 +18,10 @@ check:
 # Cycles per second with and without Lockstorm around the lock; seconds for a verdict on a million operations.
 bench: setup
 	cargo bench --locked --bench overhead --bench sweep
+
+# Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; 15 minutes.
+mutants: setup
+	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test mutants -- --ignored
 
 # Installs a redis-server where there is none, and says how.
 setup:

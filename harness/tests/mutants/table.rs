@@ -1,0 +1,141 @@
+//! The page with the matrix: how it is written, and how it is read.
+
+use std::fmt::Write as _;
+
+use lockstorm_checker::Property;
+use lockstorm_scenarios::{LockKind, Mutant};
+
+const HEAD: &str = "\
+# Mutants
+
+Known-bad locks: each is one of Lockstorm's own with one mistake, as authors of locks make it.
+`lockstorm list mutants` lists them, and any scenario with that lock takes one:
+
+```sh
+lockstorm run scenarios/library/mutants/the-next-in-turn-is-woken.toml \\
+  --set lock.redisson-fair.mutant=nobody-is-woken
+```
+
+In a file it is `lock.redisson-fair = { lease = \"30s\", mutant = \"nobody-is-woken\" }`.
+
+The tables show which shipped scenario catches which mutant, and by which property: one that the
+scenario expects the correct lock to keep, and that is violated with the mutant. The first row of
+each is the correct lock, which none of these scenarios accuses. Where load is random (storms), a
+mutant that was caught may get away in another run; `make test` repeats the first catch of each row.
+
+This page is written by `make mutants`, from real runs.
+";
+
+/// What was seen of the mutants of one lock.
+pub struct Section {
+    pub lock: LockKind,
+    /// Scenarios that have a case for the lock, in order.
+    scenarios: Vec<String>,
+    /// Mutant, position of the scenario, what was violated.
+    catches: Vec<(Mutant, usize, Vec<Property>)>,
+}
+
+impl Section {
+    /// Nothing seen yet.
+    pub fn of(lock: LockKind) -> Self {
+        Self {
+            lock,
+            scenarios: Vec::new(),
+            catches: Vec::new(),
+        }
+    }
+
+    /// Notes what one run showed.
+    pub fn note(&mut self, mutant: Mutant, scenario: &str, violated: Vec<Property>) {
+        let known = self.scenarios.iter().position(|known| known == scenario);
+        let at = known.unwrap_or_else(|| {
+            self.scenarios.push(scenario.to_owned());
+            self.scenarios.len() - 1
+        });
+        if !violated.is_empty() {
+            self.catches.push((mutant, at, violated));
+        }
+    }
+
+    /// The mutants that nothing caught.
+    pub fn missed(&self) -> impl Iterator<Item = Mutant> {
+        Mutant::of(self.lock).filter(|mutant| !self.catches.iter().any(|catch| catch.0 == *mutant))
+    }
+
+    fn write(&self, page: &mut String) {
+        let caught = |at: usize| self.catches.iter().any(|catch| catch.1 == at);
+        let (shown, idle): (Vec<usize>, Vec<usize>) =
+            (0..self.scenarios.len()).partition(|&at| caught(at));
+        line(page, &format!("\n## {}\n", self.lock.name()));
+        let numbers: Vec<_> = (1..=shown.len()).map(|n| n.to_string()).collect();
+        line(page, &format!("| | {} |", numbers.join(" | ")));
+        line(page, &format!("|---|{}", "---|".repeat(shown.len())));
+        let kept = vec!["✓"; shown.len()];
+        line(page, &format!("| correct | {} |", kept.join(" | ")));
+        for mutant in Mutant::of(self.lock) {
+            let cells: Vec<_> = shown.iter().map(|&at| self.cell(mutant, at)).collect();
+            line(
+                page,
+                &format!("| `{}` | {} |", mutant.name(), cells.join(" | ")),
+            );
+        }
+        line(page, "");
+        for (n, &at) in (1..).zip(&shown) {
+            line(page, &format!("{n}. {}", link(&self.scenarios[at])));
+        }
+        if !idle.is_empty() {
+            let links: Vec<_> = idle.iter().map(|&at| link(&self.scenarios[at])).collect();
+            line(
+                page,
+                &format!("\nThese catch none of them: {}.", links.join(", ")),
+            );
+        }
+    }
+
+    fn cell(&self, mutant: Mutant, at: usize) -> String {
+        let catch = self.catches.iter().find(|c| (c.0, c.1) == (mutant, at));
+        let names = catch.map(|(.., violated)| violated.iter().map(|property| property.name()));
+        names.map_or_else(String::new, |names| names.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn line(page: &mut String, text: &str) {
+    writeln!(page, "{text}").expect("a string takes all");
+}
+
+fn link(scenario: &str) -> String {
+    let name = scenario.rsplit('/').next().unwrap_or(scenario);
+    format!("[{name}](../scenarios/library/{scenario}.toml)")
+}
+
+/// The whole page.
+pub fn page(sections: &[Section]) -> String {
+    let mut page = HEAD.to_owned();
+    for section in sections {
+        section.write(&mut page);
+    }
+    page
+}
+
+/// The first scenario that the page shows as catching a mutant, and by which properties.
+pub fn first_catch(page: &str, mutant: Mutant) -> Option<(String, Vec<Property>)> {
+    let heading = format!("\n## {}\n", mutant.lock().name());
+    let section = page.split_once(&heading)?.1;
+    let section = section.split("\n## ").next().unwrap_or(section);
+    let row = format!("| `{}` |", mutant.name());
+    let row = section.lines().find_map(|line| line.strip_prefix(&row))?;
+    let (column, cell) = (1..)
+        .zip(row.split('|').map(str::trim))
+        .find(|(_, cell)| !cell.is_empty())?;
+    let number = format!("{column}. [");
+    let legend = section.lines().find(|line| line.starts_with(&number))?;
+    let scenario = legend.split_once("(../scenarios/library/")?.1;
+    let properties = cell.split(", ").map(|name| {
+        name.parse::<Property>()
+            .expect("the page names known properties")
+    });
+    Some((
+        scenario.strip_suffix(".toml)")?.to_owned(),
+        properties.collect(),
+    ))
+}
