@@ -142,7 +142,7 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
         .map(|&id| case.digest.operation(id))
         .collect();
     let same_key = all.iter().all(|operation| operation.key == finding.key);
-    let seen = |read, append| resource::shown(case.digest, read, append);
+    let seen = |read: &Operation, append: &Operation| resource::shown(case.digest, read, append);
     let shows = match (Damage::of(case, finding), &*all) {
         (Damage::StaleWrite, [late, early]) => {
             let done = early.outcome == Outcome::Ok && late.outcome == Outcome::Ok;
@@ -161,8 +161,22 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
             append.outcome == Outcome::Ok && append.precedes(read) && seen(read, append).is_some()
         }
         (Damage::DoubleEffect, [read, append]) => seen(read, append) > Some(1),
+        (Damage::Repeat, [late, early, late_read, early_read]) => {
+            let missed = |read: &Operation, append: &Operation| {
+                let own = read.owner == append.owner && append.outcome == Outcome::Ok;
+                own && read.precedes(append) && seen(read, append) == Some(0)
+            };
+            let value = |append| resource::written_value(case.digest, append);
+            let same = value(late).is_some() && value(late) == value(early);
+            let both = missed(late_read, late) && missed(early_read, early);
+            same && both && late.owner != early.owner && !early.precedes(late_read)
+        }
         (
-            Damage::StaleWrite | Damage::LostUpdate | Damage::LostAppend | Damage::DoubleEffect,
+            Damage::StaleWrite
+            | Damage::LostUpdate
+            | Damage::LostAppend
+            | Damage::DoubleEffect
+            | Damage::Repeat,
             _,
         ) => false,
     };

@@ -1,11 +1,12 @@
 //! Guarded resource: the damage itself, on what the lock protects.
 //!
-//! Four kinds, each decided only where it is certain. An indeterminate write counts as one that may
+//! Five kinds, each decided only where it is certain. An indeterminate write counts as one that may
 //! have taken effect once, later, or never.
 //! - **Lost update**: two holders read one version of a value, and both wrote.
 //! - **Stale write**: a holder's write was accepted after that of a later holder.
 //! - **Lost append**: the last read does not show an acknowledged append.
 //! - **Double effect**: a read shows a value more often than it was appended.
+//! - **Repeat**: two holders appended one value that neither had found; a double effect as well.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -72,16 +73,20 @@ fn judge_one(case: &Case, ruling: &mut Ruling, usage: &Usage) {
     for (append, read) in damage.doubled {
         found.push(vec![read.id, append.id]);
     }
-    let stale = resource::stale_writes(case, usage);
-    for (late, early) in &stale {
-        found.push(vec![late.id, early.id]);
+    // One write does one damage, and it is told by what it leaves behind.
+    let mut told: HashSet<OpId> = HashSet::new();
+    for pair in resource::repeats(case, usage) {
+        told.insert(pair[1].write.id);
+        found.push(pair_of(pair));
     }
-    let told: HashSet<OpId> = stale.iter().map(|(late, _)| late.id).collect();
-    for [early, late] in resource::lost_updates(case, usage) {
-        // One write does one damage.
-        if !told.contains(&late.write.id) {
-            let (late, early) = ([late.write.id, late.read], [early.write.id, early.read]);
-            found.push(vec![late[0], early[0], late[1], early[1]]);
+    for (late, early) in resource::stale_writes(case, usage) {
+        if told.insert(late.id) {
+            found.push(vec![late.id, early.id]);
+        }
+    }
+    for pair in resource::lost_updates(case, usage) {
+        if !told.contains(&pair[1].write.id) {
+            found.push(pair_of(pair));
         }
     }
     if found.is_empty() {
@@ -103,6 +108,11 @@ fn judge_one(case: &Case, ruling: &mut Ruling, usage: &Usage) {
     found.truncate(room);
     let new = found.into_iter().map(|ids| finding(case, holds(&ids), ids));
     ruling.findings.extend(new);
+}
+
+/// What the later section wrote and the earlier one did, then what each had read.
+fn pair_of([early, late]: [resource::Section; 2]) -> Vec<OpId> {
+    vec![late.write.id, early.write.id, late.read, early.read]
 }
 
 fn finding(case: &Case, holds: Vec<usize>, operations: Vec<OpId>) -> Finding {
@@ -131,18 +141,20 @@ pub(crate) enum Damage {
     LostAppend,
     /// A read, and the append whose value it shows too often.
     DoubleEffect,
+    /// An append, the other holder's of the same value, and what each had read.
+    Repeat,
 }
 
 impl Damage {
     pub(crate) fn of(case: &Case, finding: &Finding) -> Self {
-        let is_read = |id: &OpId| {
-            let action = case.digest.operation(*id).action;
-            action == Action::Resource(Access::Read)
-        };
+        let does =
+            |id: &OpId, access| case.digest.operation(*id).action == Action::Resource(access);
+        let is_read = |id: &OpId| does(id, Access::Read);
         match &*finding.operations {
             [first, ..] if is_read(first) => Self::DoubleEffect,
             [_, second] if is_read(second) => Self::LostAppend,
             [_, _] => Self::StaleWrite,
+            [first, ..] if does(first, Access::Append) => Self::Repeat,
             _ => Self::LostUpdate,
         }
     }
@@ -177,5 +189,16 @@ fn damaged(case: &Case, finding: &Finding) -> String {
             "an append of {} to the resource of {lock} took effect more than once",
             who(1)
         ),
+        Damage::Repeat => {
+            let (late, early) = (who(0), who(1));
+            let append = digest.detail(digest.operation(finding.operations[0]));
+            let value = append.and_then(|detail| detail.asked);
+            let value = value.map_or("one value", |value| digest.value(value));
+            format!(
+                "{early} and {late} both appended {} to the resource of {lock}, and neither had \
+                 found it there: it took effect twice",
+                text::prose(value)
+            )
+        }
     }
 }

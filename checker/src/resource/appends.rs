@@ -56,7 +56,8 @@ pub(crate) fn shown(digest: &Digest, read: &Operation, append: &Operation) -> Op
     Some(list.iter().filter(|element| **element == value).count())
 }
 
-fn list(digest: &Digest, read: &Operation) -> Option<Vec<String>> {
+/// What a read shows, if it is a list.
+pub(super) fn list(digest: &Digest, read: &Operation) -> Option<Vec<String>> {
     let replied = digest.detail(read)?.replied?;
     elements(digest.value(replied))
 }

@@ -4,13 +4,15 @@
 //! linearizable by itself, which is the business of a model.
 
 mod appends;
+mod repeats;
 mod stale;
 mod updates;
 mod usage;
 mod value;
 
 pub(crate) use appends::{appends, shown};
+pub(crate) use repeats::repeats;
 pub(crate) use stale::stale_writes;
-pub(crate) use updates::lost_updates;
+pub(crate) use updates::{Section, lost_updates};
 pub(crate) use usage::{Usage, Use, usages};
-pub(crate) use value::read_value;
+pub(crate) use value::{read_value, written_value};

@@ -73,7 +73,7 @@ fn sections(case: &Case, usage: &Usage) -> BTreeMap<String, Vec<Section>> {
 }
 
 /// The read on which a write builds: answered before the write was sent, under the same grant.
-fn read_before(case: &Case, write: &Use, read: Option<Use>) -> Option<OpId> {
+pub(super) fn read_before(case: &Case, write: &Use, read: Option<Use>) -> Option<OpId> {
     let id = read?.id;
     let read = case.digest.operation(id);
     let in_order = read.precedes(case.digest.operation(write.id));

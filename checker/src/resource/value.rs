@@ -33,7 +33,7 @@ pub(crate) fn read_value(digest: &Digest, operation: &Operation) -> Option<Strin
 }
 
 /// What an operation on a resource leaves there, if it takes effect.
-pub(super) fn written_value(digest: &Digest, operation: &Operation) -> Option<String> {
+pub(crate) fn written_value(digest: &Digest, operation: &Operation) -> Option<String> {
     let detail = digest.detail(operation)?;
     match operation.action {
         Action::Resource(Access::Write | Access::Append) => {

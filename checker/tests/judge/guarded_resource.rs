@@ -198,6 +198,84 @@ fn a_value_that_is_seen_more_often_than_it_was_appended_took_effect_twice() {
     assert_eq!(judged(&before), (Verdict::Valid, 0), "one was there before");
 }
 
+/// Both hold, neither finds 7, and both append it.
+const REPEAT: &str = "a acquire 0..10 ok lease 1000
+                      b acquire 20..30 ok lease 1000
+                      a read 40..50 ok saw [1]
+                      b read 45..55 ok saw [1]
+                      b append 60..70 ok value 7
+                      a append 65..80 ok value 7
+                      a release 100..110 ok
+                      b release 120..130 ok";
+
+#[test]
+fn a_value_that_two_holders_appended_because_neither_had_found_it_took_effect_twice() {
+    assert_eq!(judged(REPEAT), (Verdict::Violated, 1));
+    assert_eq!(
+        story(REPEAT)[2..],
+        [
+            "a read the resource and was told that it is done ([1])",
+            "b read the resource and was told that it is done ([1])",
+            "b appended 7 to the resource and was told that it is done",
+            "a appended 7 to the resource and was told that it is done",
+            "b and a both appended 7 to the resource of \"lock\", and neither had found it there: \
+             it took effect twice",
+        ]
+    );
+    let third = REPEAT.replace(
+        "a release",
+        "c acquire 0..10 ok
+         c read 20..30 ok saw []
+         c append 81..82 ok value 7
+         a release",
+    );
+    assert_eq!(judged(&third), (Verdict::Violated, 2));
+    let stale = REPEAT.replace("a append 65..80", "a append 75..80");
+    assert_eq!(
+        judged(&stale),
+        (Verdict::Violated, 1),
+        "one write, one damage"
+    );
+}
+
+#[test]
+fn an_append_that_need_not_have_been_repeated_is_not_accused() {
+    for (from, to) in [
+        ("a append 65..80 ok", "a append 65..80 info"),
+        ("a append 65..80 ok", "a append 65..80 failed"),
+        ("a append 65..80 ok value 7", "a append 65..80 ok value 8"),
+        ("a read 40..50 ok saw [1]", "a read 40..50 ok saw [1,7]"),
+        ("a read 40..50 ok saw [1]", "a read 40..50 ok"),
+        ("a read 40..50 ok saw [1]", "a read 40..66 ok saw [1]"),
+        ("a read 40..50 ok saw [1]", "a read 40..50 ok saw \"1\""),
+        ("a read 40..50", "a read 5..8"),
+        ("a read 40..50 ok", "a acquire 52..53 ok\n a read 40..50 ok"),
+        ("a release 100..110", "a release 55..58"),
+        ("b acquire 20..30 ok", "b acquire 20..30 ok mode read"),
+        ("a release", "x write 90..91 ok value []\n a release"),
+    ] {
+        let text = REPEAT.replace(from, to);
+        assert_ne!(text, REPEAT, "{from}");
+        assert_eq!(judged(&text).1, 0, "{to}");
+    }
+}
+
+/// The second holder reads after the first has appended, and is not shown it: that is no fault of
+/// the lock, and the sections did not meet.
+#[test]
+fn a_read_that_comes_after_the_append_and_does_not_show_it_makes_no_repeat() {
+    let turns = "a acquire 0..10 ok\n a read 11..12 ok saw []\n a append 13..14 ok value 7
+                 a release 15..16 ok\n c acquire 2..17 refused
+                 b acquire 20..30 ok\n b read 31..32 ok saw []\n b append 33..34 ok value 7
+                 b release 35..36 ok";
+    assert_eq!(judged(turns), (Verdict::Violated, 1));
+    let claim = story(turns).pop();
+    let expected = "an append of a to the resource of \"lock\" was acknowledged, and is lost";
+    assert_eq!(claim.as_deref(), Some(expected), "the resource lost it");
+    let shown = turns.replace("31..32 ok saw []", "31..32 ok saw [7]");
+    assert_eq!(judged(&shown), (Verdict::Valid, 0), "both wanted it twice");
+}
+
 #[test]
 fn lists_that_are_also_set_and_what_is_no_list_are_not_compared() {
     let set = format!("{LIST}\n c write 95..96 ok value []").replace("[1,2]", "[]");
