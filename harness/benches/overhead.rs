@@ -182,6 +182,7 @@ fn session(
         renews_on: false,
         sink: recorder.sink(),
         rng: Seed(2).stream(&name),
+        job: None,
     })
 }
 

@@ -14,6 +14,8 @@ use crate::server::EnvironmentError;
 pub const HISTORY: &str = "history.jsonl";
 /// Name of the effective scenario in a run folder.
 pub const SCENARIO: &str = "scenario.toml";
+/// Name of the database of orders in a run folder, where the lock guards one.
+pub const ORDERS: &str = "orders.sqlite";
 /// Folders tried before giving up, when runs of one seed start in the same second.
 const NAMES_MAX: u32 = 1000;
 

@@ -14,6 +14,7 @@ pub mod clock;
 mod environment;
 mod folder;
 pub mod locks;
+pub mod orders;
 mod plan;
 mod progress;
 pub mod recorder;

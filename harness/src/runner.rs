@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,12 +12,13 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, Expected, Span};
+use lockstorm_scenarios::{Case, Expected, GuardedResource, Span};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{RunClock, wall_clock};
 use crate::environment;
 use crate::folder;
+use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_fabric, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
@@ -76,7 +77,9 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let environment = environment::look(&settings.program, &servers, &job.case.topology).await;
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
-    let stopped = record(job, Arc::new(servers), settings, &history, &started).await?;
+    let orders = make_orders(&job.case, folder)?;
+    let ground = (Arc::new(servers), orders);
+    let stopped = record(job, ground, settings, &history, &started).await?;
     let duration_s = begun.elapsed().as_secs_f64();
     let analysis = analyse(history, &job.case).await?;
     let expectations = compare(&job.case, &analysis);
@@ -103,10 +106,22 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     Ok(record)
 }
 
+/// Makes the database of orders, where the lock is to guard one.
+fn make_orders(case: &Case, folder: &Path) -> Result<Option<OrderDatabase>, RunError> {
+    let Some(GuardedResource::Orders(orders)) = &case.guarded_resource else {
+        return Ok(None);
+    };
+    let path = folder.join(folder::ORDERS);
+    let database = OrderDatabase::create(&path, orders)
+        .map_err(io::Error::other)
+        .map_err(EnvironmentError::io("create", path.display().to_string()))?;
+    Ok(Some(database))
+}
+
 /// Runs the workload and saves its history.
 async fn record(
     job: &Job,
-    servers: Arc<Servers>,
+    (servers, orders): (Arc<Servers>, Option<OrderDatabase>),
     settings: &RunSettings,
     history: &Path,
     started: &str,
@@ -130,6 +145,7 @@ async fn record(
     let stage = Stage {
         case: job.case.clone(),
         servers,
+        orders,
         sink,
         seed: job.seed,
         interrupt: settings.interrupt.clone(),

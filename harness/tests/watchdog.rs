@@ -42,6 +42,7 @@ impl Client {
             renews_on: false,
             sink: recorder.sink(),
             rng: Seed(1).stream("c0"),
+            job: None,
         });
         Self {
             session,

@@ -10,7 +10,8 @@ use toml::de::{DeValue, ValueDeserializer};
 
 use crate::inspect::Inspection;
 use crate::model::{
-    Checks, Clients, Expected, Lock, LockKind, NemesisEntry, Scenario, Step, Storm, Topology,
+    Checks, Clients, Expected, GuardedResource, Lock, LockKind, NemesisEntry, Scenario, Step,
+    Storm, Topology,
 };
 
 /// The readable parts of a scenario. A part with a mistake inside is absent, so that no rule
@@ -22,6 +23,7 @@ pub(crate) struct Draft {
     pub(crate) expect: BTreeMap<Property, Expected>,
     pub(crate) topology: Option<Topology>,
     pub(crate) lock: Option<Lock>,
+    pub(crate) guarded_resource: Option<GuardedResource>,
     pub(crate) clients: Option<Clients>,
     pub(crate) checks: Option<Checks>,
     pub(crate) steps: Vec<Option<Step>>,
@@ -50,6 +52,7 @@ impl Draft {
             expect: part.whole("expect").unwrap_or_default(),
             topology: part.whole("topology"),
             lock: part.whole("lock"),
+            guarded_resource: part.whole("guarded-resource"),
             clients: part.or_default("clients"),
             checks: part.or_default("checks"),
             steps: part.elements("step"),
@@ -75,6 +78,7 @@ impl Draft {
             expect: scenario.expect.clone(),
             topology: Some(topology.clone()),
             lock: Some(lock.clone()),
+            guarded_resource: scenario.guarded_resource.clone(),
             clients: Some(scenario.clients.clone()),
             checks: Some(scenario.checks.clone()),
             steps: scenario.step.iter().cloned().map(Some).collect(),

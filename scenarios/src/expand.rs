@@ -49,6 +49,7 @@ fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
         expect: scenario.expect.clone(),
         topology: topology.clone(),
         lock: lock.clone(),
+        guarded_resource: scenario.guarded_resource.clone(),
         clients: scenario.clients.clone(),
         checks: scenario.checks.clone(),
         workload: match &scenario.storm {

@@ -189,6 +189,22 @@ fn rules_on_the_file_as_a_whole() {
             "a property that is not judged",
             expects("expect.liveness = \"any\"\nchecks.only = [\"mutual-exclusion\"]"),
         ),
+        (
+            "steps on orders that are not there",
+            script(SINGLE, &["find-orders = { client = \"a\" }"]),
+        ),
+        (
+            "no orders",
+            expects("guarded-resource.orders = { count = 0 }"),
+        ),
+        (
+            "a fence without tokens",
+            expects("guarded-resource.orders = { fenced = true }"),
+        ),
+        (
+            "a resource under two locks",
+            format!("guarded-resource.orders = {{}}\nclients.keys = 2\n{SINGLE}{STORM}"),
+        ),
         ("no clients", format!("clients.count = 0\n{SINGLE}{STORM}")),
         ("no keys", format!("clients.keys = 0\n{SINGLE}{STORM}")),
         (

@@ -3,6 +3,7 @@
 mod connection;
 mod control;
 mod gate;
+mod job;
 mod listener;
 mod processes;
 mod session;
@@ -13,6 +14,7 @@ mod wire;
 pub use connection::{CallError, Connection, Dialer};
 pub use control::Roster;
 pub use gate::{Gate, Killed};
+pub use job::Job;
 pub use listener::Listener;
 pub use session::{Reply, Session, SessionParts};
 pub use task::{ClientTask, Order};

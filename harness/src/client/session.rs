@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::Gate;
+use super::job::{Job, STALE};
 use super::processes::{MAIN, Processes};
 use super::watchdog::Watchdog;
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
@@ -33,18 +34,22 @@ pub enum Reply {
 
 /// A client that is a task of the harness.
 pub struct Session {
-    owner: Name,
+    pub(super) owner: Name,
     processes: Processes,
     lock: AnyLock,
-    gate: Arc<Gate>,
+    pub(super) gate: Arc<Gate>,
     lease_ms: Option<u64>,
     watchdog: Watchdog,
     /// Whether a release leaves the renewals going: a mistake that a mutant makes.
     renews_on: bool,
-    sink: EventSink,
+    pub(super) sink: EventSink,
     rng: ChaCha8Rng,
     /// What this client believes to hold: keys, each with its mode.
     held: BTreeMap<(Name, Mode), Held>,
+    /// The fencing token of its last grant of each key that came with one.
+    pub(super) tokens: BTreeMap<Name, u64>,
+    /// What it does with the guarded resource, if there is one.
+    pub(super) job: Option<Job>,
 }
 
 /// A lock that a client believes to hold.
@@ -77,6 +82,8 @@ pub struct SessionParts {
     pub sink: EventSink,
     /// Its choices.
     pub rng: ChaCha8Rng,
+    /// What it does with the guarded resource, if there is one.
+    pub job: Option<Job>,
 }
 
 impl Session {
@@ -93,6 +100,8 @@ impl Session {
             sink: parts.sink,
             rng: parts.rng,
             held: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            job: parts.job,
         }
     }
 
@@ -110,7 +119,10 @@ impl Session {
 
     /// Keeps what was granted, and records how an acquire ended.
     async fn acquired(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Reply {
-        if matches!(outcome, Outcome::Done(_)) {
+        if let Outcome::Done(grant) = &outcome {
+            if let Some(token) = grant.token {
+                self.tokens.insert(key.clone(), token);
+            }
             if self.held.is_empty() {
                 self.watchdog.wound_up(Instant::now());
             }
@@ -308,6 +320,11 @@ impl Session {
         }
     }
 
+    /// Whether the lock guards anything.
+    pub const fn has_job(&self) -> bool {
+        self.job.is_some()
+    }
+
     /// Records that the client is alive and goes on believing in its holds.
     pub async fn alive(&mut self) {
         let holds: Vec<_> = self
@@ -338,7 +355,7 @@ impl Session {
     }
 
     /// Who asks, and how; what is usual is left out.
-    fn value(&self, ask: Ask) -> Value {
+    pub(super) fn value(&self, ask: Ask) -> Value {
         Value {
             owner: Some(self.owner.clone()),
             mode: (ask.mode == Mode::Read).then_some(Mode::Read),
@@ -357,7 +374,7 @@ impl Session {
     }
 
     /// Records the completion of an operation and says what it was.
-    async fn complete<T: Answer>(
+    pub(super) async fn complete<T: Answer>(
         &mut self,
         lane: usize,
         function: Function,
@@ -367,6 +384,8 @@ impl Session {
     ) -> Reply {
         let denial = if function == Function::Acquire {
             Event::REFUSED
+        } else if matches!(function, Function::Read | Function::Append) {
+            STALE
         } else {
             Event::NOT_OWNER
         };
@@ -388,7 +407,7 @@ impl Session {
         reply
     }
 
-    async fn record(
+    pub(super) async fn record(
         &mut self,
         lane: usize,
         kind: Kind,
@@ -422,7 +441,7 @@ fn renewal_of(mode: Mode) -> Ask {
 }
 
 /// What a reply tells besides its outcome.
-trait Answer {
+pub(super) trait Answer {
     fn fill(&self, value: &mut Value);
 }
 

@@ -29,6 +29,10 @@ pub enum Order {
     Release(Name, Ask),
     /// Work in the critical section.
     Work(Duration),
+    /// Look up which orders are due.
+    FindOrders(Name),
+    /// Close those that it found last.
+    CloseOrders(Name),
     /// Give back everything that it believes to hold.
     Drain,
 }
@@ -100,6 +104,8 @@ async fn execute(session: &mut Session, order: Order) -> Reply {
             session.alive().await;
             reply
         }
+        Order::FindOrders(key) => session.find_orders(&key).await,
+        Order::CloseOrders(key) => session.close_orders(&key).await,
         Order::Drain => drain(session).await,
     }
 }

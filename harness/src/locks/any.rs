@@ -7,6 +7,7 @@ use lockstorm_scenarios::Lock as Spec;
 use tokio::time::Instant;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::no_lock::NoLock;
 use super::plain_del::PlainDel;
 use super::redisson::{
     Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,
@@ -24,6 +25,8 @@ use super::token_wait::TokenWait;
 /// and that alone cost a tenth of the cycles that the server can do.
 #[expect(clippy::large_enum_variant, reason = "there is one to a client")]
 pub enum AnyLock {
+    /// See [`NoLock`].
+    NoLock(NoLock),
     /// See [`Setnx`].
     Setnx(Setnx),
     /// See [`PlainDel`].
@@ -54,6 +57,7 @@ pub enum AnyLock {
 macro_rules! each {
     ($any:expr, $lock:ident => $call:expr) => {
         match $any {
+            AnyLock::NoLock($lock) => $call,
             AnyLock::Setnx($lock) => $call,
             AnyLock::PlainDel($lock) => $call,
             AnyLock::Token($lock) => $call,
@@ -74,6 +78,7 @@ impl AnyLock {
     /// One client's side of the lock that `spec` names.
     pub fn new(spec: &Spec, context: LockContext) -> Self {
         match spec {
+            Spec::NoLock(_) => Self::NoLock(NoLock),
             Spec::Setnx(spec) => Self::Setnx(Setnx::new(spec, context)),
             Spec::PlainDel(spec) => Self::PlainDel(PlainDel::new(spec, context)),
             Spec::Token(spec) => Self::Token(Token::new(spec, context)),

@@ -6,6 +6,7 @@
 mod any;
 mod lock;
 mod mutation;
+mod no_lock;
 mod plain_del;
 mod primary;
 mod redisson;
@@ -17,6 +18,7 @@ mod token_wait;
 
 pub use any::AnyLock;
 pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{
     Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,

@@ -85,6 +85,10 @@ async fn probe(stage: &Stage, n: usize, keys: &[Name], bound: Duration) {
             ..Ask::default()
         };
         if session.acquire_within(key, ask, PROBE_RETRY).await == Reply::Done {
+            if session.has_job() {
+                // What the holders have left behind.
+                session.find_orders(key).await;
+            }
             session.release(key, ask).await;
         }
     }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_nemesis::{Deployment as _, FaultError, Nemesis};
-use lockstorm_scenarios::{AcquireReply, Await, ReleaseReply, RenewReply, Step, Topology};
+use lockstorm_scenarios::{
+    AcquireReply, Await, OrdersReply, ReleaseReply, RenewReply, Step, Topology,
+};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::stage::{Stage, Stopped};
@@ -74,7 +76,9 @@ fn asked_for(step: &Step) -> Option<Duration> {
         Step::Acquire(acquire) => Some(acquire.wait.unwrap_or_default().0),
         Step::Work(work) => Some(work.length.0),
         Step::Await(condition) => Some(condition.within.0),
-        Step::Renew(_) | Step::Release(_) => Some(Duration::ZERO),
+        Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
+            Some(Duration::ZERO)
+        }
         Step::Kill(_)
         | Step::Restart(_)
         | Step::Pause(_)
@@ -128,6 +132,16 @@ async fn take(
         Step::Work(work) => tell(clients, &work.client, Order::Work(work.length.0))
             .await
             .map(|_| ()),
+        Step::FindOrders(find) => {
+            let order = Order::FindOrders(find.key.as_str().into());
+            let reply = tell(clients, &find.client, order).await?;
+            expect(orders_reply(reply), find.expect, OrdersReply::Any)
+        }
+        Step::CloseOrders(close) => {
+            let order = Order::CloseOrders(close.key.as_str().into());
+            let reply = tell(clients, &close.client, order).await?;
+            expect(orders_reply(reply), close.expect, OrdersReply::Any)
+        }
         Step::Await(condition) => key_gone(stage, condition).await,
         Step::Resume(pause) => healed(nemesis.heal("pause", &pause.node).await),
         Step::Heal(link) => healed(nemesis.heal_link(link).await),
@@ -198,6 +212,14 @@ const fn release_reply(reply: Reply) -> ReleaseReply {
         Reply::Done => ReleaseReply::Released,
         Reply::Denied | Reply::Failed => ReleaseReply::NotOwner,
         Reply::Unknown | Reply::Killed => ReleaseReply::Unknown,
+    }
+}
+
+const fn orders_reply(reply: Reply) -> OrdersReply {
+    match reply {
+        Reply::Done => OrdersReply::Done,
+        Reply::Denied | Reply::Failed => OrdersReply::Refused,
+        Reply::Unknown | Reply::Killed => OrdersReply::Unknown,
     }
 }
 

@@ -8,8 +8,9 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{Case, DurationRange, Mutant, Step, Workload};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{Dialer, Session, SessionParts};
+use crate::client::{Dialer, Job, Session, SessionParts};
 use crate::locks::{AnyLock, LockContext};
+use crate::orders::OrderDatabase;
 use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
@@ -25,6 +26,8 @@ pub struct Stage {
     pub case: Case,
     /// Where.
     pub servers: Arc<Servers>,
+    /// What the lock protects.
+    pub orders: Option<OrderDatabase>,
     /// What happens goes here.
     pub sink: EventSink,
     /// All choices follow from it.
@@ -129,6 +132,7 @@ impl Stage {
             renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),
+            job: self.orders.clone().map(Job::new),
         })
     }
 }

@@ -194,6 +194,21 @@ impl Worker {
         }
     }
 
+    /// The critical section. A client that has a job begins it, takes as long as it takes, and
+    /// brings it to its end, whatever has become of its lock by then.
+    async fn work(&mut self, key: &Name) -> Reply {
+        let hold = draw(&mut self.rng, self.habits.hold);
+        let begun = self.session.has_job();
+        if begun && self.session.find_orders(key).await == Reply::Killed {
+            return Reply::Killed;
+        }
+        let reply = self.session.work(hold).await;
+        if !begun || reply == Reply::Killed {
+            return reply;
+        }
+        self.session.close_orders(key).await
+    }
+
     async fn round(&mut self, key: &Name) -> Reply {
         let reads = self.rng.random_range(0..PERCENT) < self.habits.read_percent;
         let ask = Ask {
@@ -206,8 +221,7 @@ impl Worker {
             return reply;
         }
         self.grants.fetch_add(1, Ordering::Relaxed);
-        let hold = draw(&mut self.rng, self.habits.hold);
-        if self.session.work(hold).await == Reply::Killed {
+        if self.work(key).await == Reply::Killed {
             return Reply::Killed;
         }
         if !self.habits.release {

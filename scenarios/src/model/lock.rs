@@ -7,7 +7,7 @@ use super::duration::{DurationRange, Span};
 use super::era::Era;
 use super::lock_kind::LockKind;
 use super::lock_options::{
-    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
+    Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
 };
 use super::mutant::Mutant;
 
@@ -15,6 +15,9 @@ use super::mutant::Mutant;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lock {
+    /// No lock at all.
+    #[serde(rename = "none")]
+    NoLock(NoLock),
     /// SETNX, then EXPIRE, plain DEL.
     Setnx(Setnx),
     /// SET NX PX, plain DEL.
@@ -51,6 +54,7 @@ impl Lock {
     /// Without options.
     pub const fn kind(&self) -> LockKind {
         match self {
+            Self::NoLock(_) => LockKind::NoLock,
             Self::Setnx(_) => LockKind::Setnx,
             Self::PlainDel(_) => LockKind::PlainDel,
             Self::Token(_) => LockKind::Token,
@@ -84,7 +88,7 @@ impl Lock {
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => Some(redisson.time_to_live()),
             Self::RedissonFair(fair) => Some(fair.time_to_live()),
-            Self::RedissonSemaphore(_) => None,
+            Self::NoLock(_) | Self::RedissonSemaphore(_) => None,
             Self::RedissonPermits(permits) => Some(permits.lease),
         }
     }
@@ -103,7 +107,10 @@ impl Lock {
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => redisson.renew_every(),
             Self::RedissonFair(fair) => fair.renew_every(),
-            Self::PlainDel(_) | Self::RedissonSemaphore(_) | Self::RedissonPermits(_) => None,
+            Self::NoLock(_)
+            | Self::PlainDel(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => None,
         }
     }
 
@@ -112,7 +119,8 @@ impl Lock {
     pub const fn retry_delay(&self) -> Option<DurationRange> {
         match self {
             Self::Redlock(redlock) => Some(redlock.retry_delay),
-            Self::Setnx(_)
+            Self::NoLock(_)
+            | Self::Setnx(_)
             | Self::PlainDel(_)
             | Self::Token(_)
             | Self::TokenWait(_)
@@ -138,7 +146,8 @@ impl Lock {
             | Self::RedissonRw(redisson)
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => Some(redisson.synced()),
-            Self::Setnx(_)
+            Self::NoLock(_)
+            | Self::Setnx(_)
             | Self::PlainDel(_)
             | Self::Token(_)
             | Self::TokenWait(_)
@@ -160,7 +169,8 @@ impl Lock {
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => Some(redisson.era),
             Self::RedissonFair(fair) => Some(fair.era),
-            Self::Setnx(_)
+            Self::NoLock(_)
+            | Self::Setnx(_)
             | Self::PlainDel(_)
             | Self::Token(_)
             | Self::TokenWait(_)
@@ -176,7 +186,8 @@ impl Lock {
         match self {
             Self::RedissonSemaphore(semaphore) => semaphore.permits,
             Self::RedissonPermits(permits) => permits.permits,
-            Self::Setnx(_)
+            Self::NoLock(_)
+            | Self::Setnx(_)
             | Self::PlainDel(_)
             | Self::Token(_)
             | Self::TokenWait(_)
@@ -195,6 +206,7 @@ impl Lock {
     /// The mistake that it makes on purpose, if any.
     pub const fn mutant(&self) -> Option<Mutant> {
         match self {
+            Self::NoLock(_) => None,
             Self::Setnx(setnx) => setnx.mutant,
             Self::PlainDel(plain) => plain.mutant,
             Self::Token(token) | Self::TokenFenced(token) => token.mutant,
@@ -216,6 +228,8 @@ impl Lock {
     #[must_use]
     pub fn with_mutant(mut self, mutant: Mutant) -> Self {
         let place = match &mut self {
+            // Nothing is done, so nothing can be done wrongly.
+            Self::NoLock(_) => return self,
             Self::Setnx(setnx) => &mut setnx.mutant,
             Self::PlainDel(plain) => &mut plain.mutant,
             Self::Token(token) | Self::TokenFenced(token) => &mut token.mutant,

@@ -12,6 +12,9 @@ use super::topology::TopologyKind;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum LockKind {
+    /// See [`Lock::NoLock`](super::Lock::NoLock).
+    #[serde(rename = "none")]
+    NoLock,
     /// See [`Lock::Setnx`](super::Lock::Setnx).
     Setnx,
     /// See [`Lock::PlainDel`](super::Lock::PlainDel).
@@ -56,7 +59,8 @@ const ONE_SERVER: &[TopologyKind] = &[TopologyKind::Single, TopologyKind::Replic
 
 impl LockKind {
     /// Every lock, in the order of `lockstorm list locks`.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
+        Self::NoLock,
         Self::Setnx,
         Self::PlainDel,
         Self::Token,
@@ -96,7 +100,8 @@ impl LockKind {
             Self::RedissonSpin => &[Era::V3_17, Era::V4_7],
             // It came with 3.19.0.
             Self::RedissonFenced => &[Era::V4_7],
-            Self::Setnx
+            Self::NoLock
+            | Self::Setnx
             | Self::PlainDel
             | Self::Token
             | Self::TokenWait
@@ -112,6 +117,11 @@ impl LockKind {
         matches!(self, Self::RedissonRw)
     }
 
+    /// Whether its grants come with fencing tokens.
+    pub const fn has_tokens(self) -> bool {
+        matches!(self, Self::TokenFenced | Self::RedissonFenced)
+    }
+
     /// Whether it counts permits.
     pub const fn is_semaphore(self) -> bool {
         matches!(self, Self::RedissonSemaphore | Self::RedissonPermits)
@@ -124,6 +134,10 @@ impl LockKind {
 
     const fn facts(self) -> Facts {
         let (name, summary) = match self {
+            Self::NoLock => (
+                "none",
+                "no lock at all: everybody is granted everything, and the damage shows",
+            ),
             Self::Setnx => (
                 "setnx",
                 "SETNX then EXPIRE, plain DEL: the broken ancestor; promises little",
@@ -193,7 +207,8 @@ impl LockKind {
         let topologies = match self {
             Self::TokenWait => &[TopologyKind::Replicated],
             Self::Redlock | Self::RedissonMulti | Self::RedissonRed => &[TopologyKind::Independent],
-            Self::Setnx
+            Self::NoLock
+            | Self::Setnx
             | Self::PlainDel
             | Self::Token
             | Self::TokenFenced

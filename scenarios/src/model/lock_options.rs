@@ -7,6 +7,11 @@ use super::duration::{DurationRange, Span};
 use super::era::Era;
 use super::mutant::Mutant;
 
+/// Options of [`Lock::NoLock`](super::Lock::NoLock): there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NoLock {}
+
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -8,6 +8,7 @@ mod clients;
 mod duration;
 mod era;
 mod fault;
+mod guarded_resource;
 mod lock;
 mod lock_kind;
 mod lock_options;
@@ -28,17 +29,18 @@ pub use fault::{
     Cut, CutMode, DeleteKey, FaultSpec, Kill, KillClient, Link, Memory, NodeTarget, Pause,
     PauseClient, Promote, Restart,
 };
+pub use guarded_resource::{GuardedResource, Orders};
 pub use lock::Lock;
 pub use lock_kind::LockKind;
 pub use lock_options::{
-    Fair, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
+    Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
 };
 pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use step::{
-    Acquire, AcquireReply, Await, Release, ReleaseReply, Renew, RenewReply, ResumeClient, Step,
-    Work,
+    Acquire, AcquireReply, Await, CloseOrders, FindOrders, OrdersReply, Release, ReleaseReply,
+    Renew, RenewReply, ResumeClient, Step, Work,
 };
 pub use storm::{NemesisEntry, Storm};
 pub use topology::{Independent, Persistence, Replicated, Single, Topology, TopologyKind};

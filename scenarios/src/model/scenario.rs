@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checks::{Checks, Expected, expect_schema};
 use super::clients::Clients;
+use super::guarded_resource::GuardedResource;
 use super::lock::Lock;
 use super::lock_kind::LockKind;
 use super::matrix::Matrix;
@@ -40,6 +41,9 @@ pub struct Scenario {
     /// Lock under test. Required unless there is a `[matrix]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
+    /// What the lock protects; absent means nothing but itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarded_resource: Option<GuardedResource>,
     /// Clients.
     #[serde(default)]
     pub clients: Clients,
@@ -75,6 +79,8 @@ pub struct Case {
     pub topology: Topology,
     /// Lock under test.
     pub lock: Lock,
+    /// What the lock protects.
+    pub guarded_resource: Option<GuardedResource>,
     /// Clients.
     pub clients: Clients,
     /// Checks.
@@ -128,6 +134,7 @@ impl Case {
             expect: self.expect.clone(),
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
+            guarded_resource: self.guarded_resource.clone(),
             clients: self.clients.clone(),
             checks: self.checks.clone(),
             step,

@@ -21,6 +21,10 @@ pub enum Step {
     Release(Release),
     /// A client works in its critical section.
     Work(Work),
+    /// A client looks up which orders are to be closed.
+    FindOrders(FindOrders),
+    /// A client closes the orders that it found last, and gives their stock back.
+    CloseOrders(CloseOrders),
     /// The script waits for a condition.
     Await(Await),
     /// See [`FaultSpec::Kill`].
@@ -196,6 +200,49 @@ pub struct Work {
     pub length: Span,
 }
 
+/// Parameters of [`Step::FindOrders`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FindOrders {
+    /// Who looks.
+    pub client: String,
+    /// By which lock, with the token of its last grant.
+    #[serde(default = "default_key")]
+    pub key: String,
+    /// The answer without which the rest of the script makes no sense.
+    #[serde(default)]
+    pub expect: OrdersReply,
+}
+
+/// Parameters of [`Step::CloseOrders`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CloseOrders {
+    /// Who closes.
+    pub client: String,
+    /// By which lock, with the token of its last grant.
+    #[serde(default = "default_key")]
+    pub key: String,
+    /// The answer without which the rest of the script makes no sense.
+    #[serde(default)]
+    pub expect: OrdersReply,
+}
+
+/// Answers of the database of orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OrdersReply {
+    /// Any answer will do.
+    #[default]
+    Any,
+    /// It did as it was told.
+    Done,
+    /// It refused the client's fencing token.
+    Refused,
+    /// No answer: the outcome is indeterminate.
+    Unknown,
+}
+
 /// Parameters of [`Step::Await`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -221,11 +268,13 @@ pub struct ResumeClient {
 
 impl Step {
     /// The words of all steps, as in [`Step::kind`].
-    pub const KINDS: [&str; 16] = [
+    pub const KINDS: [&str; 18] = [
         "acquire",
         "renew",
         "release",
         "work",
+        "find-orders",
+        "close-orders",
         "await",
         "kill",
         "restart",
@@ -247,6 +296,8 @@ impl Step {
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
             Self::Work(_) => "work",
+            Self::FindOrders(_) => "find-orders",
+            Self::CloseOrders(_) => "close-orders",
             Self::Await(_) => "await",
             Self::Kill(_) => "kill",
             Self::Restart(_) => "restart",
@@ -277,6 +328,8 @@ impl Step {
             | Self::Renew(_)
             | Self::Release(_)
             | Self::Work(_)
+            | Self::FindOrders(_)
+            | Self::CloseOrders(_)
             | Self::Await(_)
             | Self::Resume(_)
             | Self::Heal(_)

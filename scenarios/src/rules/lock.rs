@@ -48,7 +48,8 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
                 );
             }
         }
-        Lock::PlainDel(_)
+        Lock::NoLock(_)
+        | Lock::PlainDel(_)
         | Lock::Redisson(_)
         | Lock::RedissonSpin(_)
         | Lock::RedissonFenced(_)

@@ -5,6 +5,7 @@
 
 mod findings;
 mod ground;
+mod guarded_resource;
 mod lock;
 mod scenario;
 mod script;

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::ground::Ground;
-use super::{lock, script, storm, topology};
+use super::{guarded_resource, lock, script, storm, topology};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -12,9 +12,10 @@ use crate::model::{Clients, Span, TopologyKind};
 pub(crate) const COUNT_MAX: u32 = 10_000;
 
 /// Parts of a file that a matrix with scenario files takes from those files.
-const OWN_PARTS: [&str; 8] = [
+const OWN_PARTS: [&str; 9] = [
     "applies-to",
     "expect",
+    "guarded-resource",
     "clients",
     "checks",
     "step",
@@ -250,6 +251,7 @@ fn play(draft: &Draft, findings: &mut Findings<'_>) {
     if let Some(lock) = &draft.lock {
         lock::judge_use(lock, draft, findings);
     }
+    guarded_resource::judge(draft, findings);
     let topology = draft.topology.as_ref();
     let ground = topology
         .filter(|topology| topology::is_possible(topology))

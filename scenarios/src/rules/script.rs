@@ -112,6 +112,14 @@ impl Script<'_, '_> {
                 self.key(&release.key, "key");
             }
             Step::Work(work) => self.act(&work.client),
+            Step::FindOrders(find) => {
+                self.act(&find.client);
+                self.key(&find.key, "key");
+            }
+            Step::CloseOrders(close) => {
+                self.act(&close.client);
+                self.key(&close.key, "key");
+            }
             Step::Await(wait) => self.key(&wait.key_gone, "key-gone"),
             Step::Kill(kill) => self.strike(&kill.node, State::Dead),
             Step::Restart(restart) => {
