@@ -18,9 +18,11 @@ const NOW: Ask = Ask {
     permits: 1,
     wait: None,
 };
+/// How long whoever waits is ready to wait, in milliseconds.
+const WAIT_MS: i64 = 60_000;
 /// One try by somebody who is ready to wait.
 const WAITING: Ask = Ask {
-    wait: Some(Duration::from_secs(60)),
+    wait: Some(Duration::from_millis(WAIT_MS as u64)),
     ..NOW
 };
 
@@ -277,8 +279,9 @@ async fn waiters_are_presumed_dead_by_the_rules_of_the_era() {
     for (n, (options, gaps, gap_left)) in [
         ("era = \"3.10\"", [5_000, 0], 5_000),
         ("era = \"3.10\", fair-wait = \"60s\"", [60_000, 0], 60_000),
-        ("era = \"3.17\"", [300_000, 300_000], 300_000),
-        ("fair-wait = \"60s\"", [60_000, 60_000], 60_000),
+        ("era = \"3.17\"", [WAIT_MS, WAIT_MS], WAIT_MS),
+        ("era = \"4.7\"", [WAIT_MS, WAIT_MS], WAIT_MS),
+        ("fair-wait = \"90s\"", [90_000, 90_000], 90_000),
     ]
     .into_iter()
     .enumerate()

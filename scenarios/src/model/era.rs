@@ -77,7 +77,15 @@ impl Era {
         }
     }
 
-    /// After how long a waiter of a fair lock is presumed dead, unless told otherwise.
+    /// Whether a waiter of a fair lock is presumed dead after the time that it says it waits.
+    pub const fn heeds_waits(self) -> bool {
+        match self {
+            Self::V3_10 => false,
+            Self::V3_17 | Self::V4_7 => true,
+        }
+    }
+
+    /// After how long any other waiter of a fair lock is presumed dead, unless told otherwise.
     pub const fn fair_wait(self) -> Span {
         match self {
             Self::V3_10 => Span::from_secs(5),

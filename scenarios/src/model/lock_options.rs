@@ -130,7 +130,8 @@ pub struct Fair {
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
     pub watchdog: Span,
-    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means as its era.
+    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means after the
+    /// time that it is ready to wait, or as its era.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_wait: Option<Span>,
     /// The Redisson that it behaves like.
@@ -198,9 +199,10 @@ impl Redisson {
 }
 
 impl Fair {
-    /// After how long a waiter is presumed dead, chosen or by its era.
-    pub fn presumed_dead_after(&self) -> Span {
-        self.fair_wait.unwrap_or(self.era.fair_wait())
+    /// After how long who is ready to wait for `wait` is presumed dead: chosen, or by its era.
+    pub fn presumed_dead_after(&self, wait: Option<Span>) -> Span {
+        let own = wait.filter(|wait| *wait > Span::default() && self.era.heeds_waits());
+        self.fair_wait.or(own).unwrap_or(self.era.fair_wait())
     }
 
     /// Time to live that a grant gets.

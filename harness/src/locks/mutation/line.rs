@@ -214,8 +214,8 @@ pub(super) const fn changed_line(mutant: Mutant) -> Option<LineChange> {
         ),
         Mutant::EndedPermitCounts => change(
             script!("redisson/scripts/permit_release"),
-            "if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then",
-            "if redis.call('ZREM', KEYS[2], ARGV[1]) < 0 then",
+            "if redis.call('ZREM', KEYS[3], ARGV[1]) == 0 then",
+            "if redis.call('ZREM', KEYS[3], ARGV[1]) < 0 then",
         ),
         Mutant::PermitReclaimedTwice => change(
             script!("redisson/scripts/permits_acquire"),

@@ -3,12 +3,12 @@
 //! Who waits is presumed dead after a time by the *clients'* clocks, and loses its place. A release
 //! after the lease has ended is answered as if all were well.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
-use lockstorm_scenarios::{Era, Sync};
+use lockstorm_scenarios::{Era, Span, Sync};
 use redis::Cmd;
 use tokio::time::Instant;
 
@@ -38,10 +38,10 @@ const LEAVE_3_10: &str = include_str!("scripts/fair_leave_3_10.lua");
 pub struct RedissonFair {
     instance: Instance,
     lease: Duration,
-    /// After how long a waiter that names no time of its own is presumed dead.
-    fair_wait: Duration,
-    /// Keys in whose queue this client has a place, or may have one.
-    places: HashSet<String>,
+    spec: scenarios::Fair,
+    /// Keys in whose queue this client has a place, or may have one, each with after how many
+    /// milliseconds it is presumed dead.
+    places: HashMap<String, u64>,
     /// The last try took a place.
     queued: bool,
 }
@@ -53,8 +53,8 @@ impl RedissonFair {
             instance: Instance::new(spec.era, Sync::Off, Duration::ZERO, context)
                 .mutated(spec.mutant),
             lease: spec.time_to_live().0,
-            fair_wait: spec.presumed_dead_after().0,
-            places: HashSet::new(),
+            spec: spec.clone(),
+            places: HashMap::new(),
             queued: false,
         }
     }
@@ -63,8 +63,10 @@ impl RedissonFair {
         self.lease.as_millis() as u64
     }
 
-    fn wait_ms(&self) -> u64 {
-        self.fair_wait.as_millis() as u64
+    /// After how long who waits like this is presumed dead.
+    fn wait_ms(&self, ask: Ask) -> u64 {
+        let wait = self.spec.presumed_dead_after(ask.wait.map(Span));
+        wait.as_millis()
     }
 
     fn acquire_script(&self, key: &str, ask: Ask) -> Cmd {
@@ -78,19 +80,25 @@ impl RedissonFair {
         let mut command = eval(self.instance.script(script), &[key, &queue, &timeouts]);
         command.arg(self.lease_ms()).arg(self.instance.holder());
         if ask.wait.is_some() {
-            command.arg(self.wait_ms()).arg(wall_ms());
+            command.arg(self.wait_ms(ask)).arg(wall_ms());
         } else {
-            command.arg(wall_ms()).arg(self.turn_ms());
+            command.arg(wall_ms()).arg(self.turn_ms(ask));
         }
         command
     }
 
     /// How much earlier all that wait come when somebody is granted the lock at once.
-    fn turn_ms(&self) -> u64 {
+    fn turn_ms(&self, ask: Ask) -> u64 {
         match self.instance.era() {
             Era::V3_10 => 0,
-            Era::V3_17 | Era::V4_7 => self.wait_ms(),
+            Era::V3_17 | Era::V4_7 => self.wait_ms(ask),
         }
+    }
+
+    /// Remembers a place in the queue; `true` if there was none before.
+    fn take_place(&mut self, key: &str, ask: Ask) -> bool {
+        let wait_ms = self.wait_ms(ask);
+        self.places.insert(key.to_owned(), wait_ms).is_none()
     }
 
     /// A new request to give `key` back.
@@ -111,7 +119,7 @@ impl RedissonFair {
         Unlock { command, latch }
     }
 
-    fn leave_script(&self, key: &str) -> Cmd {
+    fn leave_script(&self, key: &str, wait_ms: u64) -> Cmd {
         let script = match self.instance.era() {
             Era::V3_10 => LEAVE_3_10,
             Era::V3_17 | Era::V4_7 => LEAVE,
@@ -120,7 +128,7 @@ impl RedissonFair {
             self.instance.script(script),
             &[&names::queue(key), &names::queue_timeouts(key)],
         );
-        command.arg(self.instance.holder()).arg(self.wait_ms());
+        command.arg(self.instance.holder()).arg(wait_ms);
         command
     }
 }
@@ -138,7 +146,7 @@ impl Lock for RedissonFair {
                 Err(ttl) => {
                     if ask.wait.is_some() {
                         self.instance.refused(ttl);
-                        self.queued = self.places.insert(key.to_owned());
+                        self.queued = self.take_place(key, ask);
                     }
                     Outcome::Denied
                 }
@@ -146,7 +154,7 @@ impl Lock for RedissonFair {
             Err(error) => {
                 // It may stand in the queue, where nobody else would take it out for a long time.
                 if ask.wait.is_some() && matches!(error, CallError::Unknown(_)) {
-                    self.places.insert(key.to_owned());
+                    self.take_place(key, ask);
                 }
                 error.into()
             }
@@ -184,8 +192,10 @@ impl Lock for RedissonFair {
     }
 
     async fn end_wait(&mut self, key: &str, granted: bool) {
-        if self.places.remove(key) && !granted {
-            let command = self.leave_script(key);
+        if let Some(wait_ms) = self.places.remove(key)
+            && !granted
+        {
+            let command = self.leave_script(key, wait_ms);
             // A place that could not be given up ends by itself.
             let _ = self.instance.call(&command).await;
         }

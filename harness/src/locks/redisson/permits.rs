@@ -114,9 +114,11 @@ impl Lock for RedissonPermits {
                 .arg(self.instance.script(RELEASE))
                 .arg(3)
                 .arg(key)
-                .arg(names::suffixed(key, "timeout"))
                 .arg(names::semaphore_channel(key))
+                .arg(names::suffixed(key, "timeout"))
                 .arg(id)
+                .arg(1)
+                .arg(wall_ms())
                 .arg(PUBLISH);
             match self.instance.call(&command).await {
                 Ok(Value::Int(back)) => given_back &= back == 1,

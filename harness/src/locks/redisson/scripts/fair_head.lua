@@ -36,9 +36,10 @@ end
 -- that of the waiter at `ahead`, or with the end of the lease; after how many milliseconds that is.
 local function queue_up(holder, wait_ms, now_ms, ahead)
   local waiter = redis.call('LINDEX', KEYS[2], ahead)
+  local dead_at_ms = waiter and waiter ~= holder and redis.call('ZSCORE', KEYS[3], waiter)
   local left_ms
-  if waiter and waiter ~= holder then
-    left_ms = tonumber(redis.call('ZSCORE', KEYS[3], waiter)) - tonumber(now_ms)
+  if dead_at_ms then
+    left_ms = tonumber(dead_at_ms) - tonumber(now_ms)
   else
     left_ms = redis.call('PTTL', KEYS[1])
   end

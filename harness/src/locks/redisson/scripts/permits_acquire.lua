@@ -17,6 +17,11 @@ if free and tonumber(free) >= tonumber(ARGV[1]) then
   for i = 6, #ARGV do
     redis.call('ZADD', KEYS[2], ARGV[2], ARGV[i])
   end
+  -- A semaphore that ends as a whole takes its permits with it.
+  local left = redis.call('PTTL', KEYS[1])
+  if left > 0 then
+    redis.call('PEXPIRE', KEYS[2], left)
+  end
   return 'OK'
 end
 local nearest = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
