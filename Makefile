@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants setup
+.PHONY: demo test check bench mutants setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -8,7 +8,7 @@ demo: setup
 	./target/release/lockstorm run scenarios/library/compare/single-vs-redlock.toml
 
 # Every test, those of real servers included.
-test: setup
+test: setup-tests
 	cargo test --workspace --locked
 
 # What CI runs.
@@ -25,4 +25,8 @@ mutants: setup
 
 # Installs a redis-server where there is none, and says how.
 setup:
+	@bash .ci/setup server
+
+# The same, and a JDK with Maven for the tests against the real Redisson.
+setup-tests:
 	@bash .ci/setup
