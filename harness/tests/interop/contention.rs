@@ -157,6 +157,7 @@ fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -
         renews_on: false,
         sink,
         rng: Seed(n).stream("session"),
+        job: None,
     })
 }
 
