@@ -103,11 +103,12 @@ impl Ground {
     }
 }
 
-/// A reply that is text.
+/// A reply that is text, or a number.
 pub fn text(reply: &Value) -> String {
     match reply {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => text.clone(),
+        Value::Int(number) => number.to_string(),
         odd => panic!("it is no text: {odd:?}"),
     }
 }

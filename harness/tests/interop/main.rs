@@ -7,12 +7,16 @@
 
 mod client;
 mod contention;
+mod ear;
+mod footprint;
 mod ground;
+mod keys;
 mod kind;
 mod kit;
 mod merge;
 mod peer;
 mod sight;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;
 mod waking;

@@ -18,6 +18,7 @@ use super::renewal::{keep_script, kept};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
+const READ_LOCK_3_10: &str = include_str!("scripts/read_lock_3_10.lua");
 const READ_UNLOCK: &str = include_str!("scripts/read_unlock.lua");
 const READ_RENEW: &str = include_str!("scripts/read_renew.lua");
 const READ_RENEW_ALL: &str = include_str!("scripts/read_renew_all.lua");
@@ -57,7 +58,11 @@ impl RedissonReadWrite {
     fn lock_script(&self, key: &str, mode: Mode) -> Cmd {
         match mode {
             Mode::Read => {
-                let mut command = eval(self.instance.script(READ_LOCK), &[key, &self.holds(key)]);
+                let script = match self.instance.era() {
+                    Era::V3_10 => READ_LOCK_3_10,
+                    Era::V3_17 | Era::V4_7 => READ_LOCK,
+                };
+                let mut command = eval(self.instance.script(script), &[key, &self.holds(key)]);
                 command
                     .arg(self.lease_ms())
                     .arg(self.instance.holder())
