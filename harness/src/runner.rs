@@ -23,7 +23,7 @@ use crate::plan::{Job, needs_fabric, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
 use crate::rerun;
-use crate::server::{EnvironmentError, Program, ServerSettings, Servers};
+use crate::server::{EnvironmentError, Monitor, Program, ServerSettings, Servers};
 use crate::workload::{self, Stage, Stopped};
 
 /// What all runs of a plan share.
@@ -78,8 +78,16 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
+    let monitor = if job.case.monitor {
+        Some(Monitor::start(servers.nodes()).await?)
+    } else {
+        None
+    };
     let ground = (Arc::new(servers), orders);
     let stopped = record(job, ground, settings, &history, &started).await?;
+    if let Some(monitor) = monitor {
+        monitor.stop();
+    }
     let duration_s = begun.elapsed().as_secs_f64();
     let analysis = analyse(history, &job.case).await?;
     let expectations = compare(&job.case, &analysis);

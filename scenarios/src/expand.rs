@@ -50,6 +50,7 @@ fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
         topology: topology.clone(),
         lock: lock.clone(),
         guarded_resource: scenario.guarded_resource.clone(),
+        monitor: scenario.monitor,
         clients: scenario.clients.clone(),
         checks: scenario.checks.clone(),
         workload: match &scenario.storm {

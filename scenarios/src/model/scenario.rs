@@ -44,6 +44,9 @@ pub struct Scenario {
     /// What the lock protects; absent means nothing but itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded_resource: Option<GuardedResource>,
+    /// Keep what each server is told, as its MONITOR tells it, in `nodes/<name>/monitor.log`.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub monitor: bool,
     /// Clients.
     #[serde(default)]
     pub clients: Clients,
@@ -64,6 +67,14 @@ pub struct Scenario {
     pub matrix: Option<Matrix>,
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_off(switch: &bool) -> bool {
+    !*switch
+}
+
 /// One thing to run: a validated scenario without a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
@@ -81,6 +92,8 @@ pub struct Case {
     pub lock: Lock,
     /// What the lock protects.
     pub guarded_resource: Option<GuardedResource>,
+    /// Whether to keep what the servers are told.
+    pub monitor: bool,
     /// Clients.
     pub clients: Clients,
     /// Checks.
@@ -135,6 +148,7 @@ impl Case {
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
             guarded_resource: self.guarded_resource.clone(),
+            monitor: self.monitor,
             clients: self.clients.clone(),
             checks: self.checks.clone(),
             step,

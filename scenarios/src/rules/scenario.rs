@@ -12,10 +12,11 @@ use crate::model::{Clients, Span, TopologyKind};
 pub(crate) const COUNT_MAX: u32 = 10_000;
 
 /// Parts of a file that a matrix with scenario files takes from those files.
-const OWN_PARTS: [&str; 9] = [
+const OWN_PARTS: [&str; 10] = [
     "applies-to",
     "expect",
     "guarded-resource",
+    "monitor",
     "clients",
     "checks",
     "step",
