@@ -15,6 +15,10 @@ use super::support::WITHIN;
 
 /// How often whoever waits asks before it waits to be told.
 const TRIES: u64 = 2;
+/// The first era whose clients never lose a wake-up: that was mended in 3.28.
+const FAITHFUL: Era = Era::V4_7;
+/// How often those of older eras may wait in vain.
+const GOES: u32 = 3;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ours_and_those_of_redisson_4_7_wake_each_other() {
@@ -37,51 +41,72 @@ async fn wake_each_other(era: Era) {
     };
     for kind in Kind::of(era) {
         for [holder, waiter] in Side::PAIRS {
-            ground.command(&["FLUSHALL"]).await;
             for mode in kind.modes() {
-                wake(&ground, kind, [holder, waiter], *mode).await;
+                let what = format!("{kind:?}, {waiter:?} waits for {holder:?} to end {mode:?}");
+                let goes = if era < FAITHFUL && waiter == Side::Theirs {
+                    GOES
+                } else {
+                    1
+                };
+                let mut woken = false;
+                for go in 0..goes {
+                    let name = format!("turn-{kind:?}-{holder:?}-{mode:?}-{go}");
+                    woken = wake(&ground, kind, [holder, waiter], *mode, &name).await;
+                    if woken {
+                        break;
+                    }
+                }
+                assert!(woken, "{what}: it was not woken");
             }
         }
     }
 }
 
-/// `holder` holds and releases, in the mode; `waiter` waits for all of the lock.
-async fn wake(ground: &Ground, kind: Kind, [holder, waiter]: [Side; 2], mode: Mode) {
-    let what = format!("{kind:?}, {waiter:?} waits for {holder:?} to end {mode:?}");
-    let mut holder = ground.client(holder, kind, "turn", 1, LONG).await;
-    let mut waiter = ground.client(waiter, kind, "turn", 1, LONG).await;
+/// `holder` holds and releases, in the mode; `waiter` waits for all of the lock. Whether it was
+/// woken.
+async fn wake(
+    ground: &Ground,
+    kind: Kind,
+    [holder, waiter]: [Side; 2],
+    mode: Mode,
+    name: &str,
+) -> bool {
+    let mut holder = ground.client(holder, kind, name, 1, LONG).await;
+    let mut waiter = ground.client(waiter, kind, name, 1, LONG).await;
     holder.acquire(mode).await.expect("the lock is free");
     let refused = waiter.acquire(Mode::Write).await;
-    assert_eq!(refused, None, "{what}");
+    assert_eq!(refused, None, "{name}");
     let before = scripts(ground).await;
     let waiting = tokio::spawn(async move {
         let granted = waiter.acquire_within(Mode::Write, LONG).await;
         (waiter, granted)
     });
     let deadline = Instant::now() + WITHIN;
-    while !is_heard(ground).await || scripts(ground).await < before + TRIES {
-        assert!(Instant::now() < deadline, "{what}: it never came to wait");
+    while !is_heard(ground, name).await || scripts(ground).await < before + TRIES {
+        assert!(Instant::now() < deadline, "{name}: nobody came to wait");
         sleep(POLL).await;
     }
-    assert!(holder.release(mode).await, "{what}");
-    let woken = timeout(WITHIN, waiting).await;
-    let (mut waiter, granted) = woken
-        .unwrap_or_else(|_| panic!("{what}: it was not woken"))
-        .expect("no client panics");
-    assert!(granted.is_some(), "{what}");
+    assert!(holder.release(mode).await, "{name}");
+    let Ok(woken) = timeout(WITHIN, waiting).await else {
+        return false;
+    };
+    let (mut waiter, granted) = woken.expect("no client panics");
+    assert!(granted.is_some(), "{name}");
     // One that released, one that asked.
-    assert_eq!(scripts(ground).await, before + TRIES + 2, "{what}");
-    assert!(waiter.release(Mode::Write).await, "{what}");
+    assert_eq!(scripts(ground).await, before + TRIES + 2, "{name}");
+    assert!(waiter.release(Mode::Write).await, "{name}");
     let deadline = Instant::now() + WITHIN;
-    while is_heard(ground).await {
-        assert!(Instant::now() < deadline, "{what}: it listens for ever");
+    while is_heard(ground, name).await {
+        assert!(Instant::now() < deadline, "{name}: somebody listens still");
         sleep(POLL).await;
     }
+    true
 }
 
-/// Whether anybody listens to a channel.
-async fn is_heard(ground: &Ground) -> bool {
-    match ground.command(&["PUBSUB", "CHANNELS"]).await {
+/// Whether anybody listens to a channel of the lock.
+async fn is_heard(ground: &Ground, name: &str) -> bool {
+    let pattern = format!("*{name}*");
+    match ground.command(&["PUBSUB", "CHANNELS", &pattern]).await {
         Value::Array(channels) => !channels.is_empty(),
         odd => panic!("channels come in a list: {odd:?}"),
     }
