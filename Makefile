@@ -19,7 +19,7 @@ check:
 bench: setup
 	cargo bench --locked --bench overhead --bench sweep
 
-# Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; 15 minutes.
+# Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
 	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test mutants -- --ignored
 

@@ -1,8 +1,8 @@
 //! Known-bad locks are caught, and correct ones are not accused by what catches them.
 //!
 //! The matrix of all mutants and all scenarios is `docs/mutants.md`, written by `make mutants`. The
-//! tests that always run hold it to what it says: the first catch of each row, and every scenario
-//! that was made to catch mutants, with the correct locks.
+//! tests that always run hold it to what it says: a catch of each row, and every scenario that was
+//! made to catch mutants, with the correct locks.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -21,6 +21,9 @@ use support::{have_server, root, run};
 use table::Section;
 use trial::{Trial, Verdicts};
 
+/// How many catches of a row are tried, until one catches again.
+const CATCHES_MAX: usize = 3;
+
 fn page() -> PathBuf {
     root().join("docs/mutants.md")
 }
@@ -32,29 +35,30 @@ fn locks() -> Vec<LockKind> {
 }
 
 #[test]
-fn every_mutant_is_caught_by_the_first_scenario_that_its_row_names() {
+fn every_mutant_is_caught_by_a_scenario_that_its_row_names() {
     if !have_server() {
         return;
     }
     let page = fs::read_to_string(page()).expect("docs/mutants.md is there");
     let columns = columns();
-    let claims: Vec<_> = Mutant::ALL
-        .into_iter()
-        .map(|mutant| {
-            let (scenario, properties) = table::first_catch(&page, mutant)
-                .unwrap_or_else(|| panic!("docs/mutants.md shows nothing that catches {mutant:?}"));
+    let missed = crew::all(&Mutant::ALL, |&mutant| {
+        let catches = table::catches(&page, mutant);
+        let mut said = format!("{}: its row names {} catches", mutant.name(), catches.len());
+        // Most are caught by the first; a few of the later ones need some luck.
+        for (scenario, properties) in catches.iter().take(CATCHES_MAX) {
             let column = columns
                 .iter()
-                .find(|column| column.lock == mutant.lock() && column.scenario == scenario)
+                .find(|column| column.lock == mutant.lock() && column.scenario == *scenario)
                 .unwrap_or_else(|| panic!("{scenario} has no case for {}", mutant.lock().name()));
-            (Trial::of(column, Some(mutant)), properties)
-        })
-        .collect();
-    let missed = crew::all(&claims, |(trial, properties)| {
-        let verdicts = trial.run();
-        let caught = verdicts.accusations();
-        let as_said = properties.iter().any(|property| caught.contains(property));
-        (!as_said).then(|| format!("{}: not caught, {verdicts}", trial.title()))
+            let trial = Trial::of(column, Some(mutant));
+            let verdicts = trial.run();
+            let accusations = verdicts.accusations();
+            if properties.iter().any(|said| accusations.contains(said)) {
+                return None;
+            }
+            said = format!("{said}\n{}: not caught, {verdicts}", trial.title());
+        }
+        Some(said)
     });
     let missed: Vec<_> = missed.into_iter().flatten().collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
@@ -73,9 +77,9 @@ fn no_correct_lock_is_accused_by_a_scenario_made_to_catch_mutants() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A mistake in the code is made at one place, and one in a script nowhere in the code.
+/// The table of changed lines names each mutant: with its line, or among those that the code makes.
 #[test]
-fn each_mutant_is_named_once_in_the_code_that_makes_its_mistake() {
+fn each_mistake_is_made_in_one_line_of_a_script_or_at_one_place_of_the_code() {
     let mut code = String::new();
     for folder in ["locks", "client", "workload"] {
         read_all(&root().join("harness/src").join(folder), &mut code);
@@ -85,11 +89,8 @@ fn each_mutant_is_named_once_in_the_code_that_makes_its_mistake() {
         let named = code
             .match_indices(&name)
             .filter(|(at, _)| !code[at + name.len()..].starts_with(char::is_alphanumeric));
-        // The table of changed lines names each: with its line, or as one that changes none.
-        assert!(
-            named.count() <= 2,
-            "{name} is asked for at more than one place"
-        );
+        let in_a_script = code.contains(&format!("{name} => change("));
+        assert_eq!(named.count(), if in_a_script { 1 } else { 2 }, "{name}");
     }
 }
 

@@ -21,7 +21,7 @@ In a file it is `lock.redisson-fair = { lease = \"30s\", mutant = \"nobody-is-wo
 The tables show which shipped scenario catches which mutant, and by which property: one that the
 scenario expects the correct lock to keep, and that is violated with the mutant. The first row of
 each is the correct lock, which none of these scenarios accuses. Where load is random (storms), a
-mutant that was caught may get away in another run; `make test` repeats the first catch of each row.
+mutant that was caught may get away in another run; `make test` repeats a catch of each row.
 
 This page is written by `make mutants`, from real runs.
 ";
@@ -117,25 +117,38 @@ pub fn page(sections: &[Section]) -> String {
     page
 }
 
-/// The first scenario that the page shows as catching a mutant, and by which properties.
-pub fn first_catch(page: &str, mutant: Mutant) -> Option<(String, Vec<Property>)> {
+/// What the page shows as catching a mutant: the scenarios in order, each with what is violated.
+pub fn catches(page: &str, mutant: Mutant) -> Vec<(String, Vec<Property>)> {
     let heading = format!("\n## {}\n", mutant.lock().name());
-    let section = page.split_once(&heading)?.1;
+    let section = page.split_once(&heading).map_or("", |(_, rest)| rest);
     let section = section.split("\n## ").next().unwrap_or(section);
     let row = format!("| `{}` |", mutant.name());
-    let row = section.lines().find_map(|line| line.strip_prefix(&row))?;
-    let (column, cell) = (1..)
-        .zip(row.split('|').map(str::trim))
-        .find(|(_, cell)| !cell.is_empty())?;
+    let cells = section.lines().find_map(|line| line.strip_prefix(&row));
+    (1..)
+        .zip(cells.unwrap_or_default().split('|').map(str::trim))
+        .filter(|(_, cell)| !cell.is_empty())
+        .map(|(column, cell)| (scenario(section, column), properties(cell)))
+        .collect()
+}
+
+/// The scenario of a numbered column.
+fn scenario(section: &str, column: usize) -> String {
     let number = format!("{column}. [");
-    let legend = section.lines().find(|line| line.starts_with(&number))?;
-    let scenario = legend.split_once("(../scenarios/library/")?.1;
-    let properties = cell.split(", ").map(|name| {
-        name.parse::<Property>()
-            .expect("the page names known properties")
-    });
-    Some((
-        scenario.strip_suffix(".toml)")?.to_owned(),
-        properties.collect(),
-    ))
+    section
+        .lines()
+        .find(|line| line.starts_with(&number))
+        .and_then(|line| {
+            line.split_once("(../scenarios/library/")?
+                .1
+                .strip_suffix(".toml)")
+        })
+        .expect("each column has a link to its scenario")
+        .to_owned()
+}
+
+fn properties(cell: &str) -> Vec<Property> {
+    let names = cell.split(", ");
+    names
+        .map(|name| name.parse().expect("the page names known properties"))
+        .collect()
 }

@@ -103,6 +103,8 @@ mutants! {
         "the hold count is set to 1 and not raised, so the first unlock frees the lock";
     FirstUnlockFrees, "first-unlock-frees", Redisson,
         "an unlock frees the lock however often it is held";
+    LatchNotRead, "latch-not-read", Redisson,
+        "an unlock that is sent again does not look whether it was executed, and counts twice";
     OneLatchForAll, "one-latch-for-all", Redisson,
         "all unlock requests share one latch: what a dead client left there passes for one's own";
     TokenNotRaised, "token-not-raised", RedissonFenced,

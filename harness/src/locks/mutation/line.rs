@@ -117,6 +117,11 @@ pub(super) const fn changed_line(mutant: Mutant) -> Option<LineChange> {
             "if redis.call('HINCRBY', KEYS[1], ARGV[3], -1) > 0 then",
             "if redis.call('HINCRBY', KEYS[1], ARGV[3], -1) < 0 then",
         ),
+        Mutant::LatchNotRead => change(
+            script!("redisson/scripts/unlock"),
+            "local done = KEYS[3] and redis.call('GET', KEYS[3])",
+            "local done = false",
+        ),
         Mutant::TokenNotRaised => change(
             script!("redisson/scripts/lock_fenced"),
             "return {-1, redis.call('INCR', KEYS[2])}",
