@@ -9,7 +9,7 @@ use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::operation::{Action, KeyId, Operation, Outcome, OwnerId};
 use crate::parallel;
-use crate::verdict::{Coverage, FaultSummary};
+use crate::verdict::{Coverage, Cycles, FaultSummary};
 
 /// Counts once over a history and its holds, which are grouped by key.
 pub(crate) fn coverage(
@@ -50,7 +50,27 @@ pub(crate) fn coverage(
         let outlived = hold.lease.ceiling < hold.core.end.min(digest.end);
         coverage.expired += u64::from(outlived);
     }
+    coverage.cycles = cycles(digest, holds);
     coverage
+}
+
+/// The holds that were released in the main part of the run, and how long they took together.
+fn cycles(digest: &Digest, holds: &[Hold]) -> Option<Cycles> {
+    let end = digest.final_phase.map_or(Nanos::MAX, |phase| phase.time);
+    let (mut count, mut first, mut last) = (0, Nanos::MAX, Nanos(0));
+    for hold in holds.iter().filter(|hold| hold.is_granted()) {
+        let release = hold.release.map(|id| digest.operation(id));
+        let released = release
+            .filter(|release| release.outcome == Outcome::Ok)
+            .and_then(Operation::answered);
+        if let Some(released) = released.filter(|&released| released <= end) {
+            count += 1;
+            first = first.min(digest.operation(hold.acquire).invoked);
+            last = last.max(released);
+        }
+    }
+    let took = last - first;
+    (count > 0).then_some(Cycles { count, took })
 }
 
 /// Where the holds of `key` are.

@@ -219,6 +219,18 @@ pub struct Coverage {
     pub granted_under_fault: u64,
     /// Holds whose lease ended before they were released.
     pub expired: u64,
+    /// Cycles of acquire and release before the final phase, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
+}
+
+/// What cycles of acquire and release cost in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// How many were completed.
+    pub count: u64,
+    /// From the first invocation of an acquire to the last answer to a release, in nanoseconds.
+    pub took: Nanos,
 }
 
 /// A fault of the run, gathered from its notes.

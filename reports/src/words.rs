@@ -111,6 +111,23 @@ pub(crate) fn coverage(coverage: &Coverage) -> String {
     )
 }
 
+/// Cycles of acquire and release of which one can tell a pace; of fewer, pauses tell most.
+const CYCLES_MIN: u64 = 1000;
+
+/// What acquires and releases cost in all, in one line; none where they were few.
+pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
+    let cycles = coverage
+        .cycles
+        .filter(|cycles| cycles.count >= CYCLES_MIN)?;
+    let seconds = cycles.took.as_secs_f64();
+    let pace = (seconds > 0.0).then(|| cycles.count as f64 / seconds)?;
+    Some(format!(
+        "{} cycles of acquire and release in {}, {pace:.0} a second",
+        cycles.count,
+        length(cycles.took.0)
+    ))
+}
+
 /// How many runs a suite ended before, as the end of a sentence; empty for one that ended well.
 pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
     let missing = suite.not_run.iter().filter(|run| run.was_not_reached());
@@ -168,6 +185,8 @@ pub(crate) fn expectation(result: &ExpectationResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockstorm_checker::verdict::Cycles;
+
     use super::*;
 
     #[test]
@@ -183,6 +202,20 @@ mod tests {
         assert_eq!(instant(Nanos::MAX), "never");
         assert_eq!(instant(Nanos::from_millis(4021)), "4.021 s");
         assert_eq!(instant(Nanos(988_900_000)), "0.988 s");
+    }
+
+    #[test]
+    fn many_cycles_have_a_cost_and_few_have_none() {
+        let of = |count| Coverage {
+            cycles: Some(Cycles {
+                count,
+                took: Nanos::from_millis(2500),
+            }),
+            ..Coverage::default()
+        };
+        let expected = "1000 cycles of acquire and release in 2.500 s, 400 a second";
+        assert_eq!(cost(&of(1000)).as_deref(), Some(expected));
+        assert_eq!(cost(&of(999)), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an analysis says besides its verdicts: counters, faults, and its stored form.
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_checker::verdict::Coverage;
+use lockstorm_checker::verdict::{Coverage, Cycles};
 use lockstorm_checker::{Analysis, Nanos, Property};
 
 use crate::support::judge;
@@ -34,8 +34,27 @@ fn the_counters_tell_what_the_history_contains() {
             contended: 3,
             granted_under_fault: 1,
             expired: 1,
+            // Of b: a was told that it had lost the lock, d is not known to have given it back.
+            cycles: Some(Cycles {
+                count: 1,
+                took: Nanos::from_millis(130),
+            }),
         }
     );
+}
+
+/// What a probe does in the end costs the clients nothing.
+#[test]
+fn cycles_of_the_final_phase_do_not_count() {
+    let text = "a acquire 0..10 ok\n a release 20..30 ok\n b acquire 40..50 ok
+                b release 60..70 info\n final 80 bound 1000
+                p acquire 90..95 ok\n p release 96..99 ok";
+    let expected = Cycles {
+        count: 1,
+        took: Nanos::from_millis(30),
+    };
+    assert_eq!(judge(text).coverage.cycles, Some(expected));
+    assert_eq!(judge("a acquire 0..10 ok").coverage.cycles, None);
 }
 
 #[test]

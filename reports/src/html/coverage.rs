@@ -4,6 +4,7 @@ use lockstorm_checker::verdict::Coverage;
 use maud::{Markup, html};
 
 use super::page;
+use crate::words;
 
 const HOW: &str = "A verdict is worth no more than what the run put to the test. Without contended \
                    acquires, or without a grant under a fault, a run could not have shown a \
@@ -32,6 +33,7 @@ pub(super) fn section(coverage: &Coverage) -> Markup {
                 }
             }
         }
+        @if let Some(cost) = words::cost(coverage) { p { "All in all " (cost) "." } }
     };
     page::section("coverage", "Coverage", HOW, &body)
 }

@@ -34,6 +34,9 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
         Tone::Plain,
         &words::coverage(&run.analysis.coverage),
     );
+    if let Some(cost) = words::cost(&run.analysis.coverage) {
+        text.ending("cost", Tone::Plain, &cost);
+    }
     let verdict = run_verdict(run).merge(run.analysis.verdict);
     let sentence = format!("{} {}", words::glyph(verdict), words::sentence(run));
     text.ending("verdict", Tone::of(verdict), &sentence);
