@@ -11,6 +11,7 @@
 pub mod cli;
 pub mod client;
 pub mod clock;
+mod descriptors;
 mod environment;
 mod folder;
 pub mod locks;

@@ -11,6 +11,7 @@ use lockstorm_scenarios::{Case, Override};
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
 use super::output;
+use crate::descriptors;
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::progress::{self, ProgressKind};
 use crate::rerun::{self, quoted};
@@ -91,6 +92,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         plan.seed.0,
         folder.display()
     ));
+    descriptors::make_room();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     let (finished, interrupt) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
