@@ -68,6 +68,7 @@ fn build(version: &str) -> Result<PathBuf, String> {
         &[
             "--quiet",
             "--batch-mode",
+            "-Dstyle.color=never",
             "--file",
             &project.join("pom.xml").display().to_string(),
             &format!("-Dredisson.version={version}"),

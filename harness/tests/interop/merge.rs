@@ -16,9 +16,11 @@ use super::peer::Peer;
 
 /// Exchanges until the bounds are close enough; a busy machine needs some.
 const EXCHANGES_MAX: usize = 2_000;
-/// Close enough, in nanoseconds: shorter than any critical section of the Java side and any pause
-/// after it, so that the order of its own events is never in doubt.
+/// Close enough to stop measuring, in nanoseconds.
 const CLOSE_ENOUGH: i128 = 200_000;
+/// Shorter than any critical section of the Java side and any pause after it, in nanoseconds, so
+/// that the order of its own events is never in doubt.
+const WIDTH_MAX: i128 = 900_000;
 
 /// How much more the Java clock reads than ours: at least and at most, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,7 @@ impl Offset {
             }
         }
         assert!(
-            offset.width() <= CLOSE_ENOUGH,
+            offset.width() <= WIDTH_MAX,
             "no exchange was quick: {offset:?}"
         );
         offset
