@@ -204,9 +204,8 @@ fn judge(era: Era, kind: Kind, sides: Sides, history: &History, offset: Offset) 
         offset.width() / 1000,
         verdicts(&analysis),
     );
-    // Older versions lose wake-ups (until 3.28), and 3.10 reckons otherwise than ours when a waiter
-    // of the fair lock is presumed dead: of waiting they promise nothing.
-    let promises = |property: Property| era == Era::V4_7 || property.is_safety();
+    // Who may miss its turn promises nothing of waiting.
+    let promises = |property: Property| kind.wakes_all(era) || property.is_safety();
     let judged = analysis.properties.iter();
     for (property, judgement) in judged.filter(|(property, _)| promises(**property)) {
         assert_ne!(

@@ -86,6 +86,14 @@ impl Kind {
         }
     }
 
+    /// Whether no client of Redisson's loses the message that should wake it.
+    ///
+    /// Before 3.28 any might. To this day, a writer's release wakes as many as wait at the instant
+    /// at which it is heard (`LockPubSub`): who has just looked, and waits a moment later, is left.
+    pub fn wakes_all(self, era: Era) -> bool {
+        era == Era::V4_7 && self != Self::ReadWrite
+    }
+
     /// What a history of it is judged by.
     pub const fn model(self) -> ModelName {
         match self {

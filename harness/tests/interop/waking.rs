@@ -15,9 +15,7 @@ use super::support::WITHIN;
 
 /// How often whoever waits asks before it waits to be told.
 const TRIES: u64 = 2;
-/// The first era whose clients never lose a wake-up: that was mended in 3.28.
-const FAITHFUL: Era = Era::V4_7;
-/// How often those of older eras may wait in vain.
+/// How often those that lose wake-ups may wait in vain.
 const GOES: u32 = 3;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,11 +41,8 @@ async fn wake_each_other(era: Era) {
         for [holder, waiter] in Side::PAIRS {
             for mode in kind.modes() {
                 let what = format!("{kind:?}, {waiter:?} waits for {holder:?} to end {mode:?}");
-                let goes = if era < FAITHFUL && waiter == Side::Theirs {
-                    GOES
-                } else {
-                    1
-                };
+                let faithful = waiter == Side::Ours || kind.wakes_all(era);
+                let goes = if faithful { 1 } else { GOES };
                 let mut woken = false;
                 for go in 0..goes {
                     let name = format!("turn-{kind:?}-{holder:?}-{mode:?}-{go}");
