@@ -8,11 +8,14 @@
 //!       hull: in some reading; without a release it has no end of its own
 //! ```
 //!
-//! The intervals of a hold are those of the table "Intervals of a hold" in the definitions. Two
-//! readings are fixed here, both so that nobody is accused falsely:
+//! The intervals of a hold are those of the table "Intervals of a hold" in the definitions. Three
+//! readings are fixed here, all so that nobody is accused falsely:
 //! - The guaranteed hold also ends where the client was told that it lost the lock. Who knows
 //!   that the lock is gone does not hold it in its own belief; that the service took it away
 //!   early is another property, the lost lock.
+//! - The guaranteed hold reaches only up to the last renewal or release that was granted, where an
+//!   earlier release of the owner had no answer and may yet arrive. A release that names a token
+//!   ends no other grant, and one that a grant inside the lease shows to be done ends nothing more.
 //! - The ceiling has no end once a renewal was indeterminate: it may have taken effect.
 
 use crate::history::{Mode, Nanos};
@@ -39,6 +42,8 @@ pub struct Hold {
     pub release: Option<OpId>,
     /// The first release that gave back only one of several grants, by the service's own word.
     pub partial: Option<OpId>,
+    /// What its owner asked for after it had given up the hold.
+    pub anew: Option<OpId>,
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.
     pub denial: Option<OpId>,
@@ -57,6 +62,9 @@ pub struct Hold {
     pub is_open_ended: bool,
     /// When the client was first told that it lost the lock.
     pub told_lost: Option<Nanos>,
+    /// Where an earlier release of its owner, which was never answered, may yet end it: up to when
+    /// it was certainly there.
+    pub shown: Option<Nanos>,
     /// When the owner was last known to be alive.
     pub alive: Nanos,
 }
@@ -76,7 +84,8 @@ impl Hold {
     /// Held in the client's belief and inside the lease; may be empty.
     pub fn guaranteed(&self) -> Interval {
         let end = self.core.end.min(self.lease.floor);
-        Interval::new(self.core.start, end.min(self.told()))
+        let shown = self.shown.unwrap_or(Nanos::MAX);
+        Interval::new(self.core.start, end.min(self.told()).min(shown))
     }
 
     /// The client acts as holder: as far as it is known to be alive and has not been told

@@ -10,6 +10,8 @@
 //! that it is a partial one. The hull ends with as many releases as there were grants.
 
 use crate::digest::{Digest, LostNote};
+use crate::evidence::{deny, deny_release, excuse, is_adrift, is_after_grant, outlive, show};
+use crate::grants::Grants;
 use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
@@ -109,61 +111,17 @@ struct Owner {
     asking: (Nanos, u64),
     /// The last acquire without an answer.
     unanswered: Option<OpId>,
+    /// The last hold that it gave up, which may go on up to its ceiling.
+    lapsed: Option<usize>,
     grants: Grants,
     /// The release that was answered last, and the last one without an answer.
     released: Option<(Nanos, OpId)>,
     doubted: Option<OpId>,
+    /// How many of those without an answer may yet end a later hold.
+    adrift: u32,
+    /// How many were sent since the last grant that began a hold.
+    sent: u32,
     token_last: Option<u64>,
-}
-
-/// The grants of the hold that is open, or of the one that was left.
-#[derive(Clone, Copy, Default)]
-struct Grants {
-    /// Those that no release was sent for.
-    least: u32,
-    /// Those that no release has certainly given back.
-    most: u32,
-    /// Releases without an answer so far: each may strike at any time.
-    doubts: u32,
-    /// Whether the service counts them.
-    is_counted: bool,
-}
-
-impl Grants {
-    /// The first grant of a hold.
-    fn begin(&mut self) {
-        (self.least, self.most, self.is_counted) = (1, 1, false);
-    }
-
-    fn again(&mut self, acquire: &Operation) {
-        let least = self.least.saturating_add(1);
-        self.least = acquire.count.map_or(least, |count| least.min(count));
-        self.most = self.most.saturating_add(1);
-        self.is_counted = acquire.count.is_some_and(|count| count > 1);
-    }
-
-    /// Whether `release` leaves its owner with the lock, by the service's own word.
-    fn outlast(self, release: &Operation) -> bool {
-        let left = self.least.saturating_sub(self.doubts);
-        left > 1
-            && release.outcome != Outcome::NotOwner
-            && release.count.map_or(self.is_counted, |count| count > 0)
-    }
-
-    fn release(&mut self, release: &Operation) {
-        self.least = self.least.saturating_sub(1);
-        match release.outcome {
-            Outcome::Ok if release.count == Some(0) => self.over(),
-            Outcome::Ok => self.most = self.most.saturating_sub(1),
-            Outcome::NotOwner => self.over(),
-            Outcome::Unknown => self.doubts += 1,
-            Outcome::Refused | Outcome::Failed => {}
-        }
-    }
-
-    fn over(&mut self) {
-        (self.least, self.most) = (0, 0);
-    }
 }
 
 struct Builder<'a> {
@@ -241,7 +199,7 @@ impl Builder<'_> {
     }
 
     fn acquire(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
-        self.give_up(owner, operation);
+        self.give_up(owner, id, operation);
         let Some(answered) = operation.answered() else {
             owner.unanswered = Some(id);
             if let Some(open) = owner.open {
@@ -259,12 +217,34 @@ impl Builder<'_> {
             let hold = &mut self.holds[open];
             hold.lease = hold.lease.extended(lease);
             owner.grants.again(operation);
+            if operation.count > Some(1) {
+                show(hold, operation);
+            }
             return;
         }
-        owner.open = Some(self.begin(id, operation, answered, lease));
+        self.settle(owner, answered);
+        let open = self.begin(id, operation, answered, lease);
+        self.holds[open].shown = (owner.adrift > 0).then_some(answered);
+        owner.open = Some(open);
         owner.left = None;
-        owner.grants.begin();
+        (owner.lapsed, owner.sent) = (None, 0);
+        owner.grants.begin(operation.count);
         self.race(owner, id, operation, answered);
+    }
+
+    /// A grant inside the lease of the hold before, answered at `granted`, says that the one release
+    /// of that hold took effect, though nobody answered it, or that the owner has entered twice: in
+    /// either case nothing is left that could end the new hold.
+    fn settle(&self, owner: &mut Owner, granted: Nanos) {
+        let Some(left) = owner.left.map(|left| &self.holds[left]) else {
+            return;
+        };
+        let release = left.release.map(|id| self.digest.operation(id));
+        let doubted = release.is_some_and(is_adrift);
+        let inside = granted <= left.lease.floor && left.told_lost.is_none();
+        if doubted && inside && owner.sent == 1 {
+            owner.adrift = owner.adrift.saturating_sub(1);
+        }
     }
 
     /// A release that was under way together with the acquire may have given the grant back before
@@ -297,17 +277,22 @@ impl Builder<'_> {
 
     /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
     /// lost, has given up the hold before.
-    fn give_up(&mut self, owner: &mut Owner, anew: &Operation) {
-        owner.open = owner.open.filter(|&open| !self.ends_by(open, anew));
+    fn give_up(&mut self, owner: &mut Owner, id: OpId, anew: &Operation) {
+        let Some(open) = owner.open.filter(|&open| self.ends_by(open, id, anew)) else {
+            return;
+        };
+        owner.open = None;
+        owner.lapsed = Some(open);
     }
 
     /// Whether a hold ends by what its owner asks for anew.
-    fn ends_by(&mut self, position: usize, anew: &Operation) -> bool {
+    fn ends_by(&mut self, position: usize, id: OpId, anew: &Operation) -> bool {
         let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);
         let ends = asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != anew.mode;
         if ends {
             hold.core.end = hold.core.end.min(anew.invoked);
+            hold.anew = hold.anew.or(Some(id));
         }
         ends
     }
@@ -322,6 +307,7 @@ impl Builder<'_> {
             proof: None,
             release: None,
             partial: None,
+            anew: None,
             denial: None,
             renewals: 0,
             token: acquire.token,
@@ -330,6 +316,7 @@ impl Builder<'_> {
             lease,
             is_open_ended: acquire.lease == Some(Nanos(0)),
             told_lost: None,
+            shown: None,
             alive: self.digest.alive[acquire.owner.0 as usize],
         });
         self.holds.len() - 1
@@ -340,10 +327,10 @@ impl Builder<'_> {
         let beside_a_grant = operation.bears_at() < owner.asking;
         let is_asking = beside_a_grant || owner.unanswered > Some(id);
         if operation.outcome == Outcome::Ok && (is_asking || owner.phantom.is_some()) {
-            self.give_up(owner, operation);
+            self.give_up(owner, id, operation);
             let racing = self.racing_its_release(*owner, operation);
             let racing = racing.filter(|_| is_asking && owner.open.is_none());
-            if racing.is_some_and(|left| self.ends_by(left, operation)) {
+            if racing.is_some_and(|left| self.ends_by(left, id, operation)) {
                 return;
             }
         }
@@ -366,13 +353,14 @@ impl Builder<'_> {
         let drift = self.drift;
         let hold = &mut self.holds[position];
         // A renewal sent before the grant may have met the hold before this one.
-        let sent_inside = operation.invoked > hold.core.start;
+        let sent_inside = is_after_grant(hold, operation, self.digest);
         match (operation.outcome, operation.answered()) {
             (Outcome::Ok, Some(answered)) => {
                 let lease = Lease::granted(operation.asked(), answered, length, drift);
                 hold.lease.ceiling = hold.lease.ceiling.max(lease.ceiling);
                 if sent_inside {
                     hold.lease = hold.lease.extended(lease);
+                    show(hold, operation);
                 }
                 hold.renewals += 1;
             }
@@ -416,12 +404,19 @@ impl Builder<'_> {
         if let Some(open) = owner.open.filter(|_| owner.grants.outlast(operation)) {
             self.keep(open, id, operation);
         } else if let Some(open) = owner.open.take() {
+            let length = self.asked_for(open);
             let hold = &mut self.holds[open];
             hold.core.end = hold.core.end.min(operation.invoked);
             hold.release = Some(id);
+            if operation.outcome == Outcome::Ok {
+                show(hold, operation);
+                if operation.count > Some(0) {
+                    outlive(hold, operation, length, self.drift);
+                }
+            }
             // At equal times the release may have come before the renewal.
             excuse(hold, operation, self.digest);
-            deny_release(hold, id, operation);
+            deny_release(hold, id, operation, self.digest);
             owner.left = Some(open);
             owner.is_kept = operation.outcome == Outcome::Failed;
         } else if operation.outcome == Outcome::Ok && self.phantom_before(owner, id).is_some() {
@@ -431,7 +426,7 @@ impl Builder<'_> {
             owner.left = owner.open.take();
             owner.is_kept = false;
         } else if let Some(left) = owner.left.filter(|_| owner.is_kept) {
-            deny_release(&mut self.holds[left], id, operation);
+            deny_release(&mut self.holds[left], id, operation, self.digest);
             owner.is_kept = operation.outcome == Outcome::Failed;
         }
         match (operation.outcome, operation.answered()) {
@@ -441,6 +436,8 @@ impl Builder<'_> {
             (Outcome::Unknown, _) => owner.doubted = Some(id),
             (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
         }
+        owner.adrift += u32::from(is_adrift(operation));
+        owner.sent += 1;
         owner.grants.release(operation);
         if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
             (owner.left, operation.outcome, operation.answered())
@@ -464,11 +461,11 @@ impl Builder<'_> {
         let length = self.asked_for(open);
         let hold = &mut self.holds[open];
         hold.partial = hold.partial.or(Some(id));
+        if release.outcome == Outcome::Ok {
+            show(hold, release);
+        }
         excuse(hold, release, self.digest);
-        let extended = release.answered().map_or(Lease::NONE, |answered| {
-            Lease::granted(answered, answered, length, self.drift)
-        });
-        hold.lease.ceiling = hold.lease.ceiling.max(extended.ceiling);
+        outlive(hold, release, length, self.drift);
     }
 
     /// The token of an indeterminate acquire was seen at the resource.
@@ -487,15 +484,20 @@ impl Builder<'_> {
         phantom.filter(|&position| self.holds[position].acquire < id)
     }
 
-    /// Turns the phantom of an owner into a hold that begins at `answered`.
+    /// Turns the phantom of an owner into a hold that begins at `answered`. What may just as well be
+    /// of a hold that it gave up proves nothing.
     fn prove(&mut self, owner: &mut Owner, id: OpId, proof: &Operation, answered: Nanos) {
         let Some(position) = self.phantom_before(owner, id) else {
             return;
         };
+        if self.is_of_lapsed(*owner, proof, answered) {
+            return;
+        }
         owner.phantom = None;
         let asked_for = self.asked_for(position);
         let hold = &mut self.holds[position];
         hold.proof = Some(id);
+        hold.shown = (owner.adrift > 0).then_some(answered);
         hold.core.start = answered;
         hold.token = hold.token.or(proof.token);
         // The acquire took effect between its invocation and the proof.
@@ -512,44 +514,31 @@ impl Builder<'_> {
         }
         owner.token_last = owner.token_last.max(hold.token);
         owner.open = Some(position);
-        owner.grants.begin();
+        (owner.lapsed, owner.sent) = (None, 0);
+        owner.grants.begin(None);
         if proof.action != Action::Release {
             self.race(owner, acquire, proof, answered);
         }
     }
 
+    /// Whether a success may be of the hold that its owner gave up last; a renewal then lengthens
+    /// what that may have.
+    fn is_of_lapsed(&mut self, owner: Owner, proof: &Operation, answered: Nanos) -> bool {
+        let by_token = matches!(proof.action, Action::Resource(_));
+        let Some(lapsed) = owner.lapsed.filter(|_| !by_token) else {
+            return false;
+        };
+        let length = proof.lease.or(self.asked_for(lapsed));
+        let renewed = Lease::granted(proof.asked(), answered, length, self.drift);
+        let hold = &mut self.holds[lapsed];
+        let may_be = proof.invoked <= hold.lease.ceiling;
+        if may_be && proof.action == Action::Renew {
+            hold.lease.ceiling = hold.lease.ceiling.max(renewed.ceiling);
+        }
+        may_be
+    }
+
     fn lease(&self, operation: &Operation, answered: Nanos) -> Lease {
         Lease::granted(operation.asked(), answered, operation.lease, self.drift)
-    }
-}
-
-/// A release that may have taken effect was under way when a hold was denied: the denial may be its
-/// work, and accuses nobody.
-fn excuse(hold: &mut Hold, release: &Operation, digest: &Digest) {
-    let answered = hold
-        .denial
-        .and_then(|denial| digest.operation(denial).answered());
-    let effective = matches!(release.outcome, Outcome::Ok | Outcome::Unknown);
-    if effective && answered.is_some_and(|answered| release.invoked <= answered) {
-        hold.denial = None;
-    }
-}
-
-/// Notes that a release of a hold, sent after its grant, was denied. Of more permits than it has, a
-/// release is denied with reason.
-fn deny_release(hold: &mut Hold, id: OpId, release: &Operation) {
-    if let (Outcome::NotOwner, Some(answered)) = (release.outcome, release.answered())
-        && release.invoked > hold.core.start
-        && release.permits <= hold.permits
-    {
-        deny(hold, id, answered);
-    }
-}
-
-/// Notes that the service denied a hold inside its lease. Later successes do not count: when the
-/// service answered, it had not given them.
-fn deny(hold: &mut Hold, id: OpId, answered: Nanos) {
-    if answered < hold.lease.floor {
-        hold.denial = hold.denial.or(Some(id));
     }
 }

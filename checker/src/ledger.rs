@@ -148,6 +148,7 @@ impl Ledger {
         };
         match (renewal.outcome, renewal.answered()) {
             (Outcome::Ok, Some(answered)) => {
+                account.expire(renewal, answered);
                 let length = renewal.lease.or(account.length);
                 let lease = Lease::granted(renewal.invoked, answered, length, self.drift);
                 account.ceiling = account.ceiling.max(lease.ceiling);
@@ -180,8 +181,8 @@ impl Account {
         }
     }
 
-    /// Lets time pass up to `operation`.
-    fn pass(&mut self, operation: &Operation, answered: Nanos) {
+    /// Forgets what may have expired by the answer of `operation`.
+    fn expire(&mut self, operation: &Operation, answered: Nanos) {
         if let Some((_, floor)) = self
             .renewed
             .take_if(|(since, _)| *since < operation.invoked)
@@ -191,6 +192,11 @@ impl Account {
         if answered >= self.floor {
             self.least = 0;
         }
+    }
+
+    /// Lets time pass up to `operation`.
+    fn pass(&mut self, operation: &Operation, answered: Nanos) {
+        self.expire(operation, answered);
         if operation.invoked > self.ceiling {
             self.most = 0;
         }

@@ -93,7 +93,9 @@ pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
             && matches!(operation.outcome, Outcome::Ok | Outcome::Unknown)
             && operation.invoked <= answered
     });
-    let inside = denied.invoked > account.start && answered < account.lease.floor;
+    let hold = &case.holds[*at];
+    let granting = case.digest.operation(hold.proof.unwrap_or(hold.acquire));
+    let inside = granting.precedes(denied) && answered < account.lease.floor;
     denied.outcome == Outcome::NotOwner && inside && !released
 }
 
@@ -207,7 +209,8 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     let acquire = case.digest.operation(*first);
     let proof = hold.proof.map(|id| case.digest.operation(id));
     let start = acquire.answered().or(proof.and_then(Operation::answered))?;
-    let granted = proof.unwrap_or(acquire).last_event();
+    let granting = proof.unwrap_or(acquire);
+    let granted = granting.last_event();
     let mut notices =
         case.digest.lost.iter().filter(|note| {
             (note.key, note.owner) == (hold.key, hold.owner) && note.event > granted
@@ -230,7 +233,11 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         let asked = operation.bears_at();
         let asks = match operation.action {
             Action::Acquire => matches!(operation.outcome, Outcome::Ok | Outcome::Unknown),
-            Action::Renew => operation.outcome == Outcome::Ok && is_asking(&past, operation),
+            // Where the hold ends by it, it may be one of an acquire without an answer.
+            Action::Renew => {
+                let is_asking = hold.anew == Some(id) || is_asking(&past, operation);
+                operation.outcome == Outcome::Ok && is_asking
+            }
             Action::Release | Action::Resource(_) | Action::Other => false,
         };
         let anew = asked.0 > account.lease.floor || asked > told || operation.mode != acquire.mode;
@@ -238,7 +245,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
             account.left = account.left.min(operation.invoked);
             break;
         }
-        let sent_inside = operation.invoked > start || hold.proof == Some(id);
+        let sent_inside = granting.precedes(operation) || hold.proof == Some(id);
         let counts = sent_inside || operation.action == Action::Acquire;
         match (operation.action, operation.outcome, operation.answered()) {
             (Action::Release, _, _) => account.left = account.left.min(operation.invoked),

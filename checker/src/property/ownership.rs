@@ -93,7 +93,7 @@ fn judge(case: &Case) -> Ruling {
                 let loss = loss.filter(|_| !foreign);
                 ruling
                     .findings
-                    .push(finding(operation, standing.op, victim, loss));
+                    .push(finding(case, standing.op, victim, loss));
             }
         }
     }
@@ -106,8 +106,12 @@ fn judge(case: &Case) -> Ruling {
     ruling
 }
 
-fn finding(release: &Operation, id: OpId, victim: Option<usize>, loss: Option<OpId>) -> Finding {
-    let end = release.answered().unwrap_or(release.invoked);
+fn finding(case: &Case, id: OpId, victim: Option<usize>, loss: Option<OpId>) -> Finding {
+    let release = case.digest.operation(id);
+    // Where the loss shows it, it is plain no sooner.
+    let shown = [Some(id), loss].into_iter().flatten();
+    let answers = shown.filter_map(|id| case.digest.operation(id).answered());
+    let end = answers.max().unwrap_or(release.invoked);
     Finding {
         property: Property::Ownership,
         key: release.key,
@@ -202,7 +206,10 @@ impl Holders {
             let later = self.alone[first..].iter().take(NEIGHBOURS_MAX);
             let taken = |other: &&Hold| {
                 let over = (other.key, other.owner) != (hold.key, hold.owner);
-                over && other.guaranteed().overlaps(hold.guaranteed())
+                // Who is granted the lock once more had it before: no release gave it the lock.
+                let count = case.digest.operation(other.acquire).count;
+                let fresh = count.is_none_or(|count| count <= 1);
+                over && fresh && other.guaranteed().overlaps(hold.guaranteed())
             };
             let mut later = later.map(|&at| &case.holds[at]);
             let taken = later.find(|other| other.key == hold.key && taken(other));

@@ -1,4 +1,5 @@
-//! Lost updates: two holders read one version of a value, and both wrote.
+//! Lost updates: two holders read one version of a value, and both wrote. They may be one: it reads
+//! again what was there before its own write.
 //!
 //! ```text
 //! a   |--= read 5 ========= write 6 =|
@@ -12,7 +13,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::case::Case;
-use crate::history::Nanos;
 use crate::operation::{Access, OpId};
 
 use super::usage::{Usage, Use};
@@ -39,7 +39,15 @@ pub(crate) fn lost_updates(case: &Case, usage: &Usage) -> Vec<[Section; 2]> {
             .filter(|section| versions.is_certain(case, &value, section.read))
             .collect();
         sections.sort_by_key(|section| (section.write.hold, section.write.done));
-        sections.dedup_by_key(|section| section.write.hold);
+        // What one holder does at once is its own affair.
+        sections.dedup_by(|late, early| {
+            let (write, read) = (early.write.id, late.read);
+            let in_order = case
+                .digest
+                .operation(write)
+                .precedes(case.digest.operation(read));
+            late.write.hold == early.write.hold && !in_order
+        });
         sections.sort_by_key(|section| (section.write.done, section.write.id));
         let pairs = sections.windows(2).map(|pair| [pair[0], pair[1]]);
         found.extend(pairs);
@@ -85,7 +93,8 @@ pub(super) fn read_before(case: &Case, write: &Use, read: Option<Use>) -> Option
 /// How often each value may have been written, and since when nothing is left of the start.
 struct Versions {
     writers: HashMap<String, u32>,
-    settled: Nanos,
+    /// The writes whose answer came first.
+    first: Vec<OpId>,
     /// Whether every write says what it wrote.
     known: bool,
 }
@@ -94,12 +103,15 @@ impl Versions {
     fn of(case: &Case, usage: &Usage) -> Self {
         let mut versions = Self {
             writers: HashMap::new(),
-            settled: Nanos::MAX,
+            first: Vec::new(),
             known: true,
         };
-        for write in usage.uses.iter().filter(|used| used.is_write()) {
-            let done = write.done.unwrap_or(Nanos::MAX);
-            versions.settled = versions.settled.min(done);
+        let writes = || usage.uses.iter().filter(|used| used.is_write());
+        let settled = writes().filter_map(|write| write.done).min();
+        for write in writes() {
+            if write.done.is_some() && write.done == settled {
+                versions.first.push(write.id);
+            }
             match written_value(case.digest, case.digest.operation(write.id)) {
                 Some(value) => *versions.writers.entry(value).or_default() += 1,
                 None => versions.known = false,
@@ -110,10 +122,11 @@ impl Versions {
 
     /// Whether all who read `value` like this read the same version of it.
     fn is_certain(&self, case: &Case, value: &str, read: OpId) -> bool {
-        let asked = case.digest.operation(read).invoked;
+        let read = case.digest.operation(read);
+        let is_before = |&first: &OpId| case.digest.operation(first).precedes(read);
         let once = match self.writers.get(value) {
             None => true,
-            Some(1) => self.settled < asked,
+            Some(1) => self.first.iter().any(is_before),
             Some(_) => false,
         };
         self.known && once

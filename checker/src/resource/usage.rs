@@ -157,7 +157,9 @@ impl Client {
             .partition_point(|&at| case.holds[at].core.start <= time);
         let &at = self.holds[..begun].last()?;
         let hold = &case.holds[at];
-        let inside = time < hold.belief().end && hold.mode == Mode::Write;
+        // What it sent then shows that it was alive.
+        let left = hold.core.end.min(hold.told_lost.unwrap_or(Nanos::MAX));
+        let inside = time < left && hold.mode == Mode::Write;
         (inside && case.permits() == 1).then_some(at)
     }
 }

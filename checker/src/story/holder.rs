@@ -5,13 +5,13 @@ use crate::digest::LostNote;
 use crate::hold::Hold;
 use crate::lease::Lease;
 use crate::operation::{Action, OpId, Outcome};
+use crate::text;
 use crate::verdict::StepKind;
-use crate::{text, witness};
 
 impl Teller<'_> {
     pub(crate) fn hold(&mut self, hold: &Hold) {
         self.grant(hold);
-        self.last_renewal(hold);
+        self.renewals(hold);
         self.expiry(hold);
         self.notice(hold);
         self.reentries(hold);
@@ -55,7 +55,7 @@ impl Teller<'_> {
     }
 
     /// What the lease says that this acquire or renewal got.
-    fn good_until(&self, id: OpId) -> String {
+    pub(super) fn good_until(&self, id: OpId) -> String {
         let operation = self.case.digest.operation(id);
         let drift = self.case.options.drift(&self.case.digest.header);
         match (operation.lease, operation.answered()) {
@@ -65,28 +65,6 @@ impl Teller<'_> {
             }
             (None, _) | (_, None) => "without a lease of its own".to_owned(),
         }
-    }
-
-    fn last_renewal(&mut self, hold: &Hold) {
-        let digest = self.case.digest;
-        let answered = |id: OpId| digest.operation(id).answered();
-        let mut renewals = witness::operations(self.case, hold);
-        renewals.retain(|&id| {
-            let renewal = digest.operation(id);
-            let granted = renewal.action == Action::Renew && renewal.outcome == Outcome::Ok;
-            granted && answered(id).is_some_and(|answered| answered <= self.until)
-        });
-        let count = renewals.len();
-        let Some((last, time)) = renewals.pop().and_then(|id| Some((id, answered(id)?))) else {
-            return;
-        };
-        let owner = self.owner(hold);
-        let good_until = self.good_until(last);
-        let text = format!(
-            "{owner} renewed {} (renewal {count}), {good_until}",
-            self.lock
-        );
-        self.push(time, owner, StepKind::Renew, text, last);
     }
 
     fn expiry(&mut self, hold: &Hold) {

@@ -10,6 +10,7 @@ mod holder;
 mod ownership;
 mod queue;
 mod reentrancy;
+mod renewals;
 mod steps;
 mod teller;
 mod token;

@@ -6,8 +6,8 @@ use crate::operation::{Action, OpId, Outcome};
 use crate::verdict::{Property, StepKind};
 use crate::{text, witness};
 
-/// Grants and releases told of one owner, the last ones: who counts more reads the history.
-const STEPS_MAX: usize = 12;
+/// Grants and releases told of one owner, the last ones: more than a reader follows at once.
+const STEPS_MAX: usize = 40;
 
 impl Teller<'_> {
     /// Further grants to the owner of a hold that a partial release kept open, and that release.
@@ -26,6 +26,12 @@ impl Teller<'_> {
             .map(OpId)
             .zip(&digest.operations[partial.0 as usize..]);
         let own = releases.take_while(|&(id, _)| hold.release.is_none_or(|last| id < last));
+        // What came after its end is of a later hold.
+        let until = self.until;
+        let inside = |id: OpId| {
+            let sent = digest.operation(id).invoked;
+            sent < hold.core.end && sent <= until
+        };
         let partials = own.filter(|(_, operation)| {
             let same = (operation.key, operation.owner) == (hold.key, hold.owner);
             let done = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
@@ -34,8 +40,7 @@ impl Teller<'_> {
         let mut steps = grants;
         steps.extend(partials.map(|(id, _)| id));
         for id in steps {
-            if digest.operation(id).invoked <= self.until && !self.finding.operations.contains(&id)
-            {
+            if inside(id) && !self.finding.operations.contains(&id) {
                 self.deed(id);
             }
         }

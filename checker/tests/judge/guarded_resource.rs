@@ -326,3 +326,43 @@ fn what_one_process_does_is_in_order_though_the_times_tie() {
         "two processes: the write may have come first"
     );
 }
+
+#[test]
+fn a_version_is_known_from_the_instant_at_which_its_writer_reads_it_back() {
+    let text = "a acquire 0..1 ok process 1
+                a read 2..3 ok saw 0 process 1
+                a write 4..10 ok value 1 process 1
+                a read 10..11 ok saw 1 process 1
+                a write 12..13 ok value 2 process 1
+                a release 14..15 ok process 1
+                b acquire 16..17 ok
+                b read 18..19 ok saw 1
+                b write 20..21 ok value 2";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+    let of_another = text.replace("a read 10..11 ok saw 1 process 1", "a read 10..11 ok saw 1");
+    assert_eq!(judged(&of_another).1, 0, "a tie with another process");
+}
+
+#[test]
+fn who_reads_again_what_was_there_before_its_own_write_has_lost_that() {
+    let text = "a acquire 0..1 ok
+                a read 2..3 ok saw 0
+                a write 4..5 ok value 1
+                a read 6..7 ok saw 0
+                a write 8..9 ok value 1";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+    let at_once = text.replace("6..7", "3..7");
+    assert_eq!(judged(&at_once).1, 0, "what one holder does at once");
+}
+
+#[test]
+fn the_last_that_a_client_did_is_done_by_a_client_that_is_alive() {
+    let text = "a acquire 0..1 ok lease 100
+                a read 2..3 ok saw 0
+                a write 4..5 ok value 1
+                a release 6..7 ok
+                b acquire 8..9 ok lease 100
+                b read 10..11 ok saw 0
+                b write 12..12 ok value 1";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+}

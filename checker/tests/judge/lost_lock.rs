@@ -133,3 +133,36 @@ fn who_gives_back_more_permits_than_it_has_is_denied_with_reason() {
     assert_eq!(judged(text).1, 0);
     assert_eq!(judged(&text.replace("permits 2", "permits 1")).1, 1);
 }
+
+#[test]
+fn an_earlier_release_without_an_answer_may_have_taken_the_lock() {
+    let text = |before: &str| {
+        format!(
+            "a acquire 0..10 ok lease 100 token 1
+             a release {before}
+             a acquire 200..210 ok lease 1000 token 2
+             a release 300..310 not-owner"
+        )
+    };
+    assert_eq!(judged(&text("20..30 info")).1, 0);
+    assert_eq!(
+        judged(&text("20..30 info token 1")).1,
+        1,
+        "it names its grant"
+    );
+    assert_eq!(judged(&text("20..30 ok")).1, 1);
+    assert_eq!(judged(&text("20..30 failed")).1, 1);
+    let inside = text("20..30 info").replace("lease 100 ", "lease 1000 ");
+    assert_eq!(judged(&inside).1, 1, "it had ended the first hold");
+    let entered = "a acquire 0..10 ok lease 100 count 1
+                   a acquire 20..30 ok lease 100 count 2
+                   a release 40..50 info
+                   a release 140..150 not-owner
+                   a acquire 200..210 ok lease 1000 count 1
+                   a release 300..310 not-owner";
+    assert_eq!(
+        judged(entered).1,
+        0,
+        "one of two, of which the lease took both"
+    );
+}

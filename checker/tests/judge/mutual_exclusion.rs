@@ -403,10 +403,80 @@ fn a_release_sent_at_the_instant_of_an_acquire_may_be_the_one_of_that_grant() {
     let text = "a acquire 10..20 ok\na release 10..15 info\nb acquire 30..40 ok";
     assert_eq!(judged(text), VALID);
     assert_eq!(
-        judged(&text.replace("10..15", "9..15")),
+        judged(&text.replace("10..15 info", "9..15 failed")),
         VIOLATED(1),
         "it is of a hold before"
     );
+}
+
+#[test]
+fn an_earlier_release_without_an_answer_may_end_the_hold_of_a_later_grant() {
+    let text = |first: &str, shown: &str| {
+        format!(
+            "{first}
+             a acquire 110..120 ok lease 1000
+             {shown}
+             b acquire 140..150 ok lease 1000"
+        )
+    };
+    // The lease of its first hold may have run out before, so that the release is left over.
+    let left_over = "a acquire 0..10 ok lease 100\n a release 20..30 info";
+    assert_eq!(judged(&text(left_over, "")), VALID);
+    for shown in [
+        "a renew 151..160 ok lease 1000",
+        "a release 200..210 ok",
+        "a acquire 151..160 ok lease 1000 count 2",
+    ] {
+        assert_eq!(judged(&text(left_over, shown)), VIOLATED(1), "{shown}");
+    }
+    for gone in ["a release 200..210 not-owner", "a release 200..210 info"] {
+        assert_eq!(judged(&text(left_over, gone)), VALID, "{gone}");
+    }
+    // Inside the lease of the first hold nothing else can have ended it.
+    let ended = left_over.replace("lease 100", "lease 1000");
+    assert_eq!(judged(&text(&ended, "")), VIOLATED(1));
+    let twice = format!("{ended}\n a release 40..50 ok");
+    assert_eq!(
+        judged(&text(&twice, "")),
+        VALID,
+        "one of the two is left over"
+    );
+    // A release that names a token ends no other grant.
+    let named = left_over.replace("20..30 info", "20..30 info token 1");
+    assert_eq!(judged(&text(&named, "")), VIOLATED(1));
+}
+
+#[test]
+fn a_renewal_after_the_lease_may_be_one_of_an_acquire_without_an_answer() {
+    let text = |lease: u64, renewed: &str| {
+        format!(
+            "a acquire 0..10 info lease 1000
+             a acquire 20..30 ok lease {lease}
+             a renew {renewed} ok lease 1000
+             b acquire 220..230 ok lease 1000"
+        )
+    };
+    assert_eq!(judged(&text(1000, "120..125")), VIOLATED(1));
+    assert_eq!(
+        judged(&text(100, "120..125")),
+        VALID,
+        "of which nobody can tell"
+    );
+    assert_eq!(
+        judged(&text(100, "131..135")),
+        VIOLATED(1),
+        "the lease of the second had certainly run out"
+    );
+}
+
+#[test]
+fn a_renewal_sent_as_its_process_learns_of_the_grant_extends_the_lease() {
+    let text = "a acquire 0..100 ok lease 150 process 9
+                a renew 100..110 ok lease 500 process 9
+                b acquire 200..210 ok";
+    assert_eq!(judged(text), VIOLATED(1));
+    let of_another = text.replace("500 process 9", "500 process 8");
+    assert_eq!(judged(&of_another), VALID, "a tie is concurrent");
 }
 
 #[test]

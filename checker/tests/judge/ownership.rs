@@ -229,3 +229,17 @@ fn random_operations_of_one_owner_are_accused_only_where_no_order_explains_them(
     assert!((300..2700).contains(&violated), "{violated}");
     assert!(missed < violated, "{missed} were too tangled to judge");
 }
+
+#[test]
+fn who_is_granted_the_lock_once_more_had_it_before_the_release() {
+    let text = |count: u32| {
+        format!(
+            "b acquire 0..10 ok lease 1000
+             a release 20..30 ok
+             a acquire 40..50 ok lease 1000 count {count}"
+        )
+    };
+    let (certain, loss) = ("a acquire 0..5 info\n", "possible");
+    assert_eq!(judged(&format!("{certain}{}", text(1))).1, 1, "{loss}");
+    assert_eq!(judged(&format!("{certain}{}", text(2))).1, 0, "two held");
+}

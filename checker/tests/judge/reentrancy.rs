@@ -239,3 +239,22 @@ fn a_partial_release_after_which_the_owner_entered_again_had_not_freed_the_lock(
     let freed = text.replace("60..70 ok lease 900 count 2", "60..70 refused");
     assert_eq!(verdict(Property::Reentrancy, &freed).1, 1);
 }
+
+#[test]
+fn a_renewal_after_the_lease_keeps_no_count() {
+    let text = |length: u64| {
+        format!(
+            "a acquire 0..10 ok lease {length} count 1
+             a acquire 20..30 ok lease {length} count 2
+             a acquire 40..50 info lease {length}
+             a renew 200..210 ok lease 1000
+             a release 220..230 ok lease 1000 count 0"
+        )
+    };
+    assert_eq!(
+        judged(&text(100)).1,
+        0,
+        "it may be the third that was renewed"
+    );
+    assert_eq!(judged(&text(1000)), (Verdict::Violated, 1));
+}

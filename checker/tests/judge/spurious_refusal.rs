@@ -192,3 +192,34 @@ fn who_enters_again_after_a_partial_release_still_keeps_others_out() {
     let left = format!("{text}\n c acquire 140..150 refused");
     assert_eq!(judged(&left).1, 1);
 }
+
+#[test]
+fn what_the_service_still_counts_is_not_free() {
+    let text = |count: u32| {
+        format!(
+            "a acquire 0..10 ok lease 100 count 1
+             a lost 60
+             a acquire 70..80 ok lease 1000 count {count}
+             a release 90..100 ok count {}
+             b acquire 120..130 refused",
+            count - 1
+        )
+    };
+    assert_eq!(judged(&text(2)).1, 0);
+    assert_eq!(judged(&text(1)).1, 1);
+}
+
+#[test]
+fn an_acquire_without_an_answer_is_proved_by_nothing_that_may_be_of_a_lapsed_hold() {
+    let text = |lease: u64| {
+        format!(
+            "a acquire 0..10 info lease 100
+             a acquire 20..30 ok lease {lease}
+             a renew 80..90 ok lease {lease}
+             a release 100..110 ok
+             b acquire 300..310 refused"
+        )
+    };
+    assert_eq!(judged(&text(60)).1, 0, "the first may take effect yet");
+    assert_eq!(judged(&text(40)).1, 1, "it was the first that was renewed");
+}

@@ -17,6 +17,7 @@ mod truth;
 mod world;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lockstorm_checker::{Analysis, Options, Property, Verdict, check};
 
@@ -29,6 +30,28 @@ fn rounds() -> u64 {
     named.map_or(300, |rounds| {
         rounds.parse().expect("LOCKSTORM_ROUNDS is a number")
     })
+}
+
+/// The first seed: 0, or what `LOCKSTORM_SEED` says.
+fn first_seed() -> u64 {
+    let named = std::env::var("LOCKSTORM_SEED").ok();
+    named.map_or(0, |seed| seed.parse().expect("LOCKSTORM_SEED is a number"))
+}
+
+/// So many seeds that fail are told.
+const FAILURES_MAX: usize = 20;
+
+/// Tries `count` seeds, each to its end, and fails with a list of those that failed: what fails
+/// once in a thousand runs, one long run tells all at once.
+fn for_each_seed(count: u64, one: impl FnMut(u64)) {
+    let failed = failing_seeds(count, one);
+    assert!(failed.is_empty(), "seeds that fail: {failed:?}");
+}
+
+fn failing_seeds(count: u64, mut one: impl FnMut(u64)) -> Vec<u64> {
+    let seeds = first_seed()..first_seed() + count;
+    let fails = |&seed: &u64| catch_unwind(AssertUnwindSafe(|| one(seed))).is_err();
+    seeds.filter(fails).take(FAILURES_MAX).collect()
 }
 
 /// Judges a run, each property by name.
@@ -65,7 +88,7 @@ fn accused(run: &Run, analysis: &Analysis) -> Vec<Property> {
 #[test]
 fn a_service_that_keeps_its_promises_is_never_accused() {
     let mut valid: BTreeMap<Property, u64> = BTreeMap::new();
-    for seed in 0..rounds() {
+    for_each_seed(rounds(), |seed| {
         let run = run(seed, None);
         let analysis = judge(&run);
         if let [property, ..] = accused(&run, &analysis)[..] {
@@ -79,7 +102,7 @@ fn a_service_that_keeps_its_promises_is_never_accused() {
         for (&property, judgement) in &analysis.properties {
             *valid.entry(property).or_default() += u64::from(judgement.verdict == Verdict::Valid);
         }
-    }
+    });
     println!("{} runs; valid: {valid:?}", rounds());
     let often = |property: Property| valid.get(&property).copied().unwrap_or(0) > rounds() / 5;
     assert!(
@@ -92,6 +115,7 @@ fn a_service_that_keeps_its_promises_is_never_accused() {
 
 #[test]
 fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
+    let mut failed = Vec::new();
     for defect in Defect::ALL {
         // Seldom does a stale write follow that of a later holder, or is somebody let in before the
         // owner does the next thing.
@@ -99,7 +123,7 @@ fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
         let share = if is_seldom { 3 } else { 1 };
         let runs = (share * rounds() / 3).max(10);
         let (mut struck, mut seen, mut found) = (0, 0, 0);
-        for seed in 0..runs {
+        let seeds = failing_seeds(runs, |seed| {
             let run = run(seed, Some(defect));
             let analysis = judge(&run);
             let accused = accused(&run, &analysis);
@@ -117,9 +141,11 @@ fn every_defect_that_can_be_seen_is_found_and_nothing_before_it_strikes() {
                 let hit = accused.contains(&property);
                 assert!(hit, "{label} without {property}\n{}", run.lines());
             }
-        }
+        });
+        failed.extend(seeds.into_iter().map(|seed| (defect, seed)));
         assert!(seen > 0 || runs < 100, "{defect:?} was never to be seen");
         println!("{defect:?}: {struck} injected, {seen} certainly to be seen, {found} accused");
         assert!(struck > runs / 20, "{defect:?} struck {struck} times");
     }
+    assert!(failed.is_empty(), "seeds that fail: {failed:?}");
 }

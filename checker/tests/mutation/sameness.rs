@@ -10,18 +10,16 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::change::{alone, doubled, doubted, of_key, renamed, shifted, shuffled, without_phases};
 use crate::plan::Defect;
-use crate::rounds;
-use crate::world::run;
+use crate::world::{lines, run};
+use crate::{for_each_seed, rounds};
 
-/// Runs with and without defects.
-fn histories(count: u64) -> impl Iterator<Item = (String, History)> {
-    (0..count).map(|seed| {
-        let defects = Defect::ALL.len() as u64;
-        let defect = Defect::ALL.get((seed % (defects + 2)) as usize).copied();
-        let run = run(seed, defect);
-        let label = format!("seed {seed}, {defect:?}\n{}", run.lines());
-        (label, run.record.history(run.plan.lock))
-    })
+/// A run with a defect or without one, and how it is named.
+fn history(seed: u64) -> (String, History) {
+    let defects = Defect::ALL.len() as u64;
+    let defect = Defect::ALL.get((seed % (defects + 2)) as usize).copied();
+    let run = run(seed, defect);
+    let label = format!("seed {seed}, {defect:?}\n{}", run.lines());
+    (label, run.record.history(run.plan.lock))
 }
 
 fn judge(history: &History) -> Analysis {
@@ -49,7 +47,8 @@ fn counts(history: &History) -> BTreeMap<Property, u64> {
 
 #[test]
 fn names_and_the_time_of_day_do_not_matter() {
-    for (label, history) in histories(rounds() / 3) {
+    for_each_seed(rounds() / 3, |seed| {
+        let (label, history) = history(seed);
         let expected = answers(&judge(&history));
         assert_eq!(
             answers(&judge(&renamed(&history))),
@@ -61,22 +60,24 @@ fn names_and_the_time_of_day_do_not_matter() {
             expected,
             "shifted, {label}"
         );
-    }
+    });
 }
 
 #[test]
 fn the_order_of_simultaneous_events_does_not_matter() {
-    for (seed, (label, history)) in (0..).zip(histories(rounds() / 3)) {
+    for_each_seed(rounds() / 3, |seed| {
+        let (label, history) = history(seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let expected = answers(&judge(&history));
         let shuffled = shuffled(&history, &mut rng);
         assert_eq!(answers(&judge(&shuffled)), expected, "{label}");
-    }
+    });
 }
 
 #[test]
 fn each_key_is_judged_as_if_it_were_alone() {
-    for (label, history) in histories(rounds() / 3) {
+    for_each_seed(rounds() / 3, |seed| {
+        let (label, history) = history(seed);
         let plain = without_phases(&history);
         let whole = counts(&plain);
         let parts = ["key-0", "key-1"].map(|key| counts(&of_key(&plain, key)));
@@ -94,12 +95,13 @@ fn each_key_is_judged_as_if_it_were_alone() {
                 "{property} beside a copy, {label}"
             );
         }
-    }
+    });
 }
 
 #[test]
 fn an_answer_that_is_lost_accuses_nobody() {
-    for (seed, (label, history)) in (0..).zip(histories(rounds())) {
+    for_each_seed(rounds(), |seed| {
+        let (label, history) = history(seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let before = counts(&history);
         let doubted = doubted(&history, &mut rng);
@@ -107,15 +109,17 @@ fn an_answer_that_is_lost_accuses_nobody() {
             // A client that is not answered may look as if it worked on after its lease.
             let counts_anew = matches!(property, Property::LeaseOverrun | Property::Liveness);
             let accused = count > 0 && before[&property] == 0;
-            assert!(counts_anew || !accused, "{property}, {label}\n{doubted:?}");
+            let told = || format!("{property}, {label}\nin doubt:\n{}", lines(&doubted));
+            assert!(counts_anew || !accused, "{}", told());
         }
-    }
+    });
 }
 
 #[test]
 fn a_witness_is_violated_alone_and_without_one_of_its_holders_it_is_not() {
     let mut replayed: BTreeMap<Property, u64> = BTreeMap::new();
-    for (label, history) in histories(rounds()) {
+    for_each_seed(rounds(), |seed| {
+        let (label, history) = history(seed);
         for (property, judgement) in &judge(&history).properties {
             for witness in &judgement.witnesses {
                 // Of the others more is part than a witness names: who waited, who was alive.
@@ -132,21 +136,25 @@ fn a_witness_is_violated_alone_and_without_one_of_its_holders_it_is_not() {
                     continue;
                 }
                 *replayed.entry(*property).or_default() += 1;
-                let count =
-                    |without: Option<&str>| counts(&alone(&history, witness, without))[property];
-                assert!(count(None) > 0, "{property}: {}, {label}", witness.claim);
+                let part = |without: Option<&str>| alone(&history, witness, without);
+                let count = |without: Option<&str>| counts(&part(without))[property];
+                let told = |without: Option<&str>| {
+                    let part = lines(&part(without));
+                    format!("{property}: {}, {label}\nalone:\n{part}", witness.claim)
+                };
+                assert!(count(None) > 0, "{}", told(None));
                 // Elsewhere an operation shows the damage with or without the grant before it.
                 let by_holders = matches!(
                     property,
                     Property::MutualExclusion | Property::LostLock | Property::Fencing
                 );
                 for holder in witness.holders.iter().filter(|_| by_holders) {
-                    let rest = count(Some(&holder.client));
-                    assert_eq!(rest, 0, "{property}: {}, {label}", witness.claim);
+                    let without = Some(&*holder.client);
+                    assert_eq!(count(without), 0, "{}", told(without));
                 }
             }
         }
-    }
+    });
     println!("replayed: {replayed:?}");
     assert!(replayed.len() >= 3, "{replayed:?}");
 }

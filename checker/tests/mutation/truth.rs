@@ -6,7 +6,7 @@
 
 use lockstorm_checker::Property;
 
-use crate::plan::{Defect, drift};
+use crate::plan::{Defect, Lock, drift};
 use crate::record::{Note, Op, Record};
 use crate::service::{Ask, Reply};
 use crate::world::Run;
@@ -43,11 +43,11 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
         }
         Defect::DuplicateToken | Defect::LowerToken => only(falls(record, op), Property::Fencing),
         Defect::StaleWrite => only(was_stale(record, op), Property::Fencing),
-        Defect::Stuck => only(is_stuck(record, op), Property::Liveness),
+        Defect::Stuck => only(is_stuck(run, op), Property::Liveness),
         Defect::SpuriousRefusal => only(was_free(run, op), Property::SpuriousRefusal),
         Defect::LostUpdate => only(is_missed(record, op), Property::GuardedResource),
         Defect::DoubleEffect => only(is_doubled(record, op), Property::GuardedResource),
-        Defect::Overtaking => only(is_overtaken(record, op), Property::Fairness),
+        Defect::Overtaking => only(is_overtaken(record, struck), Property::Fairness),
         Defect::PartialReleaseFrees => only(is_let_in(record, struck), Property::Reentrancy),
     }
 }
@@ -268,25 +268,73 @@ fn is_doubled(record: &Record, write: &Op) -> bool {
 }
 
 /// Whether somebody knew its place in the queue before the one that was let through even asked, was
-/// still waiting when that one had its grant, and was granted the lock after it had left again.
-fn is_overtaken(record: &Record, quick: &Op) -> bool {
+/// still waiting when that one had its grant, and was granted the lock after it had left again. Who
+/// was refused in the queue may have kept its place, and who may still hold needs none: such a one
+/// overtakes nobody.
+fn is_overtaken(record: &Record, struck: usize) -> bool {
+    let quick = &record.ops[struck];
+    if has_place_left(record, struck) || may_hold(record, struck) {
+        return false;
+    }
     let left = record.ops.iter().find(|op| {
         let release = matches!(op.ask, Ask::Release { .. });
         release && op.owner == quick.owner && op.key == quick.key && op.inv >= quick.answered()
     });
     let mut waits = record.notes.iter().filter_map(|note| {
         let slow = &record.ops[note.queued?];
-        (note.key == quick.key && note.time < quick.inv).then_some(slow)
+        let since = note.key == quick.key && note.time < quick.inv;
+        // It cannot have been granted the lock before, and have lost it again.
+        let waits = floor(note.time, slow.lease()) > quick.answered();
+        (since && waits).then_some(slow)
     });
     let left = left.map_or(u64::MAX, |release| release.inv);
     quick.is_grant() && waits.any(|slow| slow.is_grant() && slow.answered() > left)
 }
 
+/// Whether an owner had a place in the queue, and no grant since.
+fn has_place_left(record: &Record, at: usize) -> bool {
+    let op = &record.ops[at];
+    let own = |(_, other): &(usize, &Op)| {
+        let acquires = matches!(other.ask, Ask::Acquire { .. });
+        acquires && other.owner == op.owner && other.key == op.key
+    };
+    let queued = |at: usize| record.notes.iter().any(|note| note.queued == Some(at));
+    let earlier = record.ops[..at].iter().enumerate().filter(own);
+    earlier.fold(false, |had_place, (at, other)| {
+        !other.is_grant() && (had_place || queued(at))
+    })
+}
+
+/// Whether an owner may hold the lock when it asks for it.
+fn may_hold(record: &Record, at: usize) -> bool {
+    let op = &record.ops[at];
+    let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
+    let mut earlier = record.ops[..at].iter().filter(own);
+    earlier.any(|other| {
+        let released = record.ops[..at].iter().filter(own).any(|later| {
+            let done = matches!(later.answer, Some((_, Reply::Done { .. })));
+            let release = matches!(later.ask, Ask::Release { .. });
+            release && done && later.inv >= other.answered() && later.answered() < op.inv
+        });
+        let acquire = matches!(other.ask, Ask::Acquire { .. });
+        let refused = matches!(other.answer, Some((_, Reply::Refused)));
+        acquire && !refused && !released
+    })
+}
+
 /// Whether somebody else asked and was granted the lock between a partial release and the next
-/// operation of its owner, inside the lease of the last grant, with nothing left in doubt.
+/// operation of its owner, inside the lease of the last grant, with nothing left in doubt. Who had
+/// let go of the lock before need not know how often the service says that it holds.
 fn is_let_in(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
+    let let_go = record.notes.iter().any(|note| {
+        let lost = note.queued.is_none() && note.owner == op.owner && note.key == op.key;
+        lost && note.time <= op.inv
+    });
+    if let_go {
+        return false;
+    }
     let sure = record
         .ops
         .iter()
@@ -308,8 +356,14 @@ fn is_let_in(record: &Record, at: usize) -> bool {
 }
 
 /// Whether somebody tried the stuck key to the end of the final phase. A lease that was asked for
-/// and never answered may begin at any time.
-fn is_stuck(record: &Record, op: &Op) -> bool {
+/// and never answered may begin at any time, and a partial release that was never answered may
+/// extend one.
+fn is_stuck(run: &Run, op: &Op) -> bool {
+    let record = &run.record;
+    let extends = |other: &Op| {
+        let releases = matches!(other.ask, Ask::Release { .. });
+        other.lease().is_some() || releases && run.plan.lock == Lock::Reentrant
+    };
     let tried = record.last.is_some_and(|(start, bound)| {
         record.ops.iter().any(|other| {
             let refused = matches!(other.answer, Some((_, Reply::Refused)));
@@ -317,7 +371,7 @@ fn is_stuck(record: &Record, op: &Op) -> bool {
             other.key == op.key && other.inv > start && refused && late
         })
     });
-    let asked = |other: &&Op| other.key == op.key && other.lease().is_some();
+    let asked = |other: &&Op| other.key == op.key && extends(other);
     let sure = record
         .ops
         .iter()

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use lockstorm_checker::history::{write_event, write_header};
+use lockstorm_checker::history::{History, write_event, write_header};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -61,14 +61,18 @@ pub(crate) struct Run {
 impl Run {
     /// The history as the lines of a file, for the message of a failure.
     pub(crate) fn lines(&self) -> String {
-        let history = self.record.history(self.plan.lock);
-        let mut out = Vec::new();
-        write_header(&mut out, &history.header);
-        for event in &history.events {
-            write_event(&mut out, event);
-        }
-        String::from_utf8(out).expect("the writer writes UTF-8")
+        lines(&self.record.history(self.plan.lock))
     }
+}
+
+/// A history as the lines of a file.
+pub(crate) fn lines(history: &History) -> String {
+    let mut out = Vec::new();
+    write_header(&mut out, &history.header);
+    for event in &history.events {
+        write_event(&mut out, event);
+    }
+    String::from_utf8(out).expect("the writer writes UTF-8")
 }
 
 pub(crate) fn run(seed: u64, defect: Option<Defect>) -> Run {

@@ -4,6 +4,7 @@
 //! cell is the millisecond from `t` to `t + 1`, and holds are sets of cells.
 
 use crate::ops::{Act, End, Op};
+use crate::past::Past;
 
 /// Taken off and added to every lease, in milliseconds.
 pub(crate) const DRIFT: u64 = 1;
@@ -20,18 +21,20 @@ pub(crate) struct Counts {
 }
 
 /// One hold. `None` is "never".
-struct Hold {
-    owner: u8,
-    read: bool,
-    granted: u64,
-    leaves: Option<u64>,
-    told: Option<u64>,
-    floor: Option<u64>,
-    ceiling: Option<u64>,
-    alive: u64,
-    lost: bool,
+pub(crate) struct Hold {
+    pub(crate) owner: u8,
+    pub(crate) read: bool,
+    pub(crate) granted: u64,
+    pub(crate) leaves: Option<u64>,
+    pub(crate) told: Option<u64>,
+    pub(crate) floor: Option<u64>,
+    pub(crate) ceiling: Option<u64>,
+    pub(crate) alive: u64,
+    pub(crate) lost: bool,
     /// That of its first grant.
-    lease: Option<u64>,
+    pub(crate) lease: Option<u64>,
+    /// An earlier release may yet end it: it was certainly there up to here.
+    pub(crate) shown: Option<u64>,
 }
 
 impl Hold {
@@ -41,7 +44,8 @@ impl Hold {
     }
 
     fn guaranteed(&self, cell: u64) -> bool {
-        self.within(cell) && self.floor.is_none_or(|floor| cell < floor)
+        let before = |end: Option<u64>| end.is_none_or(|end| cell < end);
+        self.within(cell) && before(self.floor) && before(self.shown)
     }
 
     fn believes(&self, cell: u64) -> bool {
@@ -50,6 +54,10 @@ impl Hold {
 
     fn stale(&self, cell: u64) -> bool {
         self.believes(cell) && self.floor.is_some_and(|floor| cell >= floor)
+    }
+
+    pub(crate) fn show(&mut self, success: &Op) {
+        self.shown = self.shown.map(|shown| shown.max(success.inv));
     }
 
     fn excludes(&self, other: &Self) -> bool {
@@ -62,7 +70,7 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
     for owner in 0..=u8::MAX {
         let own: Vec<&Op> = ops.iter().filter(|op| op.owner == owner).collect();
         if !own.is_empty() {
-            holds.extend(holds_of(&own));
+            holds.extend(Past::of(&own).holds);
         }
     }
     let mut counts = Counts::default();
@@ -84,113 +92,8 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
     counts
 }
 
-/// What one owner's operations, in its own order, say that it held.
-fn holds_of(own: &[&Op]) -> Vec<Hold> {
-    let alive = alive(own);
-    let mut holds: Vec<Hold> = Vec::new();
-    let mut open = false;
-    let mut phantom: Option<(usize, &Op)> = None;
-    // The last release without an answer.
-    let mut doubted: Option<usize> = None;
-    // Left, but every release failed: it cannot be gone.
-    let mut kept = false;
-    // Grants of the last hold that no release was sent for, and whether the service counts them.
-    let (mut grants, mut counted) = (0_u32, false);
-    // Releases without an answer.
-    let mut doubts = 0;
-    for (position, op) in own.iter().enumerate() {
-        let (ok, unknown) = (op.end == End::Ok, op.end == End::Unknown);
-        let anew = op.act == Act::Acquire && (ok || unknown);
-        // It may be the hold of an indeterminate acquire that is renewed.
-        let renewed = op.act == Act::Renew && ok && phantom.is_some();
-        if (anew || renewed)
-            && open
-            && let Some(last) = holds.last_mut()
-        {
-            let asked = if ok { op.res } else { op.inv };
-            let inside = last.floor.is_none_or(|floor| asked <= floor);
-            if !inside || last.told.is_some() || last.read != op.read {
-                last.leaves = Some(op.inv);
-                open = false;
-            }
-        }
-        let told = op.act == Act::Lost || op.act == Act::Renew && op.end == End::NotOwner;
-        if told {
-            grants = 0;
-        }
-        let partial = op.act == Act::Release
-            && grants > 1 + doubts
-            && op.end != End::NotOwner
-            && op.count.map_or(counted, |count| count > 0);
-        match op.act {
-            Act::Acquire if ok && open => {
-                let last = holds.last_mut().expect("a hold is open");
-                lengthen(last, op, op.lease);
-                grants = (grants + 1).min(op.count.unwrap_or(u32::MAX));
-                counted = op.count.is_some_and(|count| count > 1);
-            }
-            Act::Acquire if ok => {
-                holds.push(begin(op, op.inv, op.res, alive));
-                (open, kept) = (true, false);
-                (grants, counted) = (1, false);
-            }
-            Act::Release if open && partial => {
-                keep(holds.last_mut().expect("a hold is open"), op);
-            }
-            Act::Acquire if unknown => {
-                if open && let Some(last) = holds.last_mut() {
-                    last.ceiling = None;
-                }
-                phantom = phantom
-                    .into_iter()
-                    .chain([(position, *op)])
-                    .min_by_key(claims);
-            }
-            Act::Renew | Act::Release if !open && ok && phantom.is_some() => {
-                let (sent, acquire) = phantom.take().expect("asked in the guard");
-                let mut hold = begin(acquire, acquire.inv, op.res, alive);
-                // It may still give back what the renewal proves.
-                let strikes = doubted > Some(sent);
-                if op.act == Act::Release {
-                    hold.leaves = Some(op.res);
-                } else {
-                    lengthen(&mut hold, op, op.lease.or(acquire.lease));
-                    hold.leaves = strikes.then_some(op.res);
-                }
-                (open, kept) = (op.act == Act::Renew && !strikes, false);
-                (grants, counted) = (1, false);
-                holds.push(hold);
-            }
-            Act::Renew | Act::Release | Act::Lost if open => {
-                let last = holds.last_mut().expect("a hold is open");
-                open = op.act != Act::Release;
-                kept = !open && op.end == End::Failed;
-                let excused = explained(op, &own[position + 1..]);
-                follow(last, op, excused);
-            }
-            Act::Release if kept => {
-                let last = holds.last_mut().expect("a hold was left");
-                let inside = op.inv > last.granted && last.floor.is_none_or(|floor| op.res < floor);
-                let excused = explained(op, &own[position + 1..]);
-                last.lost |= op.end == End::NotOwner && inside && !excused;
-                kept = op.end == End::Failed;
-            }
-            Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
-        }
-        if op.act == Act::Release {
-            grants = grants.saturating_sub(1);
-            doubts += u32::from(unknown);
-            doubted = unknown.then_some(position).or(doubted);
-            if op.end == End::NotOwner || ok && op.count == Some(0) {
-                grants = 0;
-            }
-        }
-    }
-    holds
-}
-
 /// When the owner was last known to be alive.
-fn alive(own: &[&Op]) -> u64 {
+pub(crate) fn alive(own: &[&Op]) -> u64 {
     let known = own.iter().map(|op| match op.end {
         End::Unknown => op.inv,
         End::Ok | End::Refused | End::NotOwner | End::Failed => op.res,
@@ -200,14 +103,14 @@ fn alive(own: &[&Op]) -> u64 {
 
 /// How much an indeterminate acquire holds if it is proved. Nobody can tell which of several took
 /// effect, so it is the one that claims least.
-fn claims((_, acquire): &(usize, &Op)) -> (bool, u64) {
+pub(crate) fn claims((_, acquire): &(usize, &Op)) -> (bool, u64) {
     let lease = acquire.lease.unwrap_or(u64::MAX);
     (!acquire.read, acquire.inv.saturating_add(lease))
 }
 
 /// Whether a release of the same hold was sent at the instant of the answer: it is concurrent, and
 /// may have come first.
-fn explained(op: &Op, later: &[&Op]) -> bool {
+pub(crate) fn explained(op: &Op, later: &[&Op]) -> bool {
     let begins_anew = |later: &Op| {
         let doubtful = later.end == End::Unknown && op.act == Act::Renew;
         later.act == Act::Acquire && (later.end == End::Ok || doubtful)
@@ -220,7 +123,10 @@ fn explained(op: &Op, later: &[&Op]) -> bool {
 }
 
 /// A partial release may extend the lease, an indeterminate one at any time.
-fn keep(hold: &mut Hold, partial: &Op) {
+pub(crate) fn keep(hold: &mut Hold, partial: &Op) {
+    if partial.end == End::Ok {
+        hold.show(partial);
+    }
     let extended = hold.lease.filter(|_| partial.end != End::Unknown);
     hold.ceiling = hold
         .ceiling
@@ -228,7 +134,7 @@ fn keep(hold: &mut Hold, partial: &Op) {
         .map(|(end, lease)| end.max(partial.res + lease + DRIFT));
 }
 
-fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {
+pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u32) -> Hold {
     Hold {
         owner: acquire.owner,
         read: acquire.read,
@@ -242,11 +148,12 @@ fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64) -> Hold {
         alive,
         lost: false,
         lease: acquire.lease,
+        shown: (adrift > 0).then_some(granted),
     }
 }
 
 /// Renewals of the random histories name their lease, or the hold has none.
-fn lengthen(hold: &mut Hold, success: &Op, lease: Option<u64>) {
+pub(crate) fn lengthen(hold: &mut Hold, success: &Op, lease: Option<u64>) {
     hold.floor = hold
         .floor
         .zip(lease)
@@ -258,24 +165,23 @@ fn lengthen(hold: &mut Hold, success: &Op, lease: Option<u64>) {
 }
 
 /// A renewal, a release or a notice during an open hold.
-fn follow(hold: &mut Hold, op: &Op, excused: bool) {
-    let inside = op.inv > hold.granted && hold.floor.is_none_or(|floor| op.res < floor);
-    if op.end == End::NotOwner && op.act != Act::Lost && inside && !excused {
+pub(crate) fn follow(hold: &mut Hold, op: &Op, excused: bool) {
+    let inside = hold.floor.is_none_or(|floor| op.res < floor);
+    let denied = op.end == End::NotOwner && op.act != Act::Lost && hold.shown.is_none();
+    if denied && inside && !excused {
         hold.lost = true;
+    }
+    if op.end == End::Ok && op.act != Act::Lost {
+        hold.show(op);
+    }
+    if op.end == End::Ok && op.act == Act::Release && op.count > Some(0) {
+        keep(hold, op);
     }
     match (op.act, op.end) {
         (Act::Release, _) => hold.leaves = Some(op.inv),
         (Act::Lost, _) => hold.told = hold.told.or(Some(op.inv)),
-        (Act::Renew, End::Ok) => {
-            let floor = hold.floor;
-            lengthen(hold, op, op.lease);
-            if op.inv <= hold.granted {
-                hold.floor = floor;
-            }
-        }
-        (Act::Renew, End::NotOwner) if op.inv > hold.granted => {
-            hold.told = hold.told.or(Some(op.res));
-        }
+        (Act::Renew, End::Ok) => lengthen(hold, op, op.lease),
+        (Act::Renew, End::NotOwner) => hold.told = hold.told.or(Some(op.res)),
         (Act::Renew, End::Unknown) => hold.ceiling = None,
         (Act::Acquire | Act::Renew, _) => {}
     }

@@ -1,6 +1,6 @@
 //! The checker against three judges that share nothing with it.
 //!
-//! - `cells`: the definitions, read one millisecond at a time and one pair at a time;
+//! - `cells`, `past`: the definitions, read one millisecond at a time and one pair at a time;
 //! - `linear`: a search over all orders in which operations may have taken effect;
 //! - `server`: a simulated lock that keeps its promises, and must never be accused.
 //!
@@ -10,6 +10,7 @@
 mod cells;
 mod linear;
 mod ops;
+mod past;
 mod random;
 mod server;
 
