@@ -18,6 +18,7 @@
 //!   ends no other grant, and one that a grant inside the lease shows to be done ends nothing more.
 //! - The ceiling has no end once a renewal was indeterminate: it may have taken effect.
 
+use crate::digest::Digest;
 use crate::history::{Mode, Nanos};
 use crate::interval::Interval;
 use crate::lease::Lease;
@@ -79,6 +80,13 @@ impl Hold {
     /// Whether it has a lease that can run out.
     pub fn is_leased(&self) -> bool {
         self.lease.floor < Nanos::MAX && !self.is_open_ended
+    }
+
+    /// Whether the service had not counted a grant to its owner before: who is granted the lock
+    /// once more had it already, and took it from nobody.
+    pub(crate) fn is_fresh(&self, digest: &Digest) -> bool {
+        let count = digest.operation(self.acquire).count;
+        count.is_none_or(|count| count <= 1)
     }
 
     /// Held in the client's belief and inside the lease; may be empty.

@@ -121,6 +121,8 @@ struct Owner {
     adrift: u32,
     /// How many were sent since the last grant that began a hold.
     sent: u32,
+    /// Whether a renewal had no answer: it may yet extend the lease of a later hold.
+    extending: bool,
     token_last: Option<u64>,
 }
 
@@ -224,7 +226,7 @@ impl Builder<'_> {
         }
         self.settle(owner, answered);
         let open = self.begin(id, operation, answered, lease);
-        self.holds[open].shown = (owner.adrift > 0).then_some(answered);
+        self.doubt(*owner, open, answered);
         owner.open = Some(open);
         owner.left = None;
         (owner.lapsed, owner.sent) = (None, 0);
@@ -232,9 +234,19 @@ impl Builder<'_> {
         self.race(owner, id, operation, answered);
     }
 
-    /// A grant inside the lease of the hold before, answered at `granted`, says that the one release
-    /// of that hold took effect, though nobody answered it, or that the owner has entered twice: in
-    /// either case nothing is left that could end the new hold.
+    /// What a hold that is known since `granted` owes to earlier operations of its owner that had
+    /// no answer.
+    fn doubt(&mut self, owner: Owner, position: usize, granted: Nanos) {
+        let hold = &mut self.holds[position];
+        hold.shown = (owner.adrift > 0).then_some(granted);
+        if owner.extending {
+            hold.lease.ceiling = Nanos::MAX;
+        }
+    }
+
+    /// A grant inside the lease of the hold before, answered at `granted`, says that the one
+    /// release of that hold took effect, though nobody answered it, or that the owner has entered
+    /// twice: in either case nothing is left that could end the new hold.
     fn settle(&self, owner: &mut Owner, granted: Nanos) {
         let Some(left) = owner.left.map(|left| &self.holds[left]) else {
             return;
@@ -334,8 +346,10 @@ impl Builder<'_> {
                 return;
             }
         }
-        if operation.outcome == Outcome::NotOwner {
-            owner.grants.least = 0;
+        match operation.outcome {
+            Outcome::NotOwner => owner.grants.least = 0,
+            Outcome::Unknown => owner.extending = true,
+            Outcome::Ok | Outcome::Refused | Outcome::Failed => {}
         }
         let Some(position) = owner
             .open
@@ -484,8 +498,8 @@ impl Builder<'_> {
         phantom.filter(|&position| self.holds[position].acquire < id)
     }
 
-    /// Turns the phantom of an owner into a hold that begins at `answered`. What may just as well be
-    /// of a hold that it gave up proves nothing.
+    /// Turns the phantom of an owner into a hold that begins at `answered`. What may just as well
+    /// be of a hold that it gave up proves nothing.
     fn prove(&mut self, owner: &mut Owner, id: OpId, proof: &Operation, answered: Nanos) {
         let Some(position) = self.phantom_before(owner, id) else {
             return;
@@ -497,7 +511,6 @@ impl Builder<'_> {
         let asked_for = self.asked_for(position);
         let hold = &mut self.holds[position];
         hold.proof = Some(id);
-        hold.shown = (owner.adrift > 0).then_some(answered);
         hold.core.start = answered;
         hold.token = hold.token.or(proof.token);
         // The acquire took effect between its invocation and the proof.
@@ -507,6 +520,8 @@ impl Builder<'_> {
             let renewed = Lease::granted(proof.invoked, answered, length, self.drift);
             hold.lease = hold.lease.extended(renewed);
         }
+        self.doubt(*owner, position, answered);
+        let hold = &mut self.holds[position];
         let acquire = hold.acquire;
         if proof.action == Action::Release {
             hold.release = Some(id);

@@ -110,8 +110,10 @@ impl<'a> Window<'a> {
                     kept.extend_from_slice(chunk);
                 }
             }
+            // What could not go may go when others have gone.
+            let is_last = length == 1 && kept.len() == left.len();
             left = kept;
-            length = if length == 1 { 0 } else { length.div_ceil(2) };
+            length = if is_last { 0 } else { length.div_ceil(2) };
         }
         left.push(self.due);
         left.sort_unstable();

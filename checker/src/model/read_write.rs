@@ -3,6 +3,7 @@
 //!
 //! A release or a renewal is about the hold of its mode or, where its owner has none of that mode,
 //! about the only hold that it has: many histories say the mode when they acquire and nowhere else.
+//! A lock may keep the two apart, so that one is refused wherever its owner has none of its mode.
 
 use super::call::{Call, LeaseId, Reply, Request};
 use super::reason::Reason;
@@ -33,10 +34,18 @@ impl State {
             .binary_search_by_key(&owner, |reader| reader.owner)
     }
 
+    /// Whether an owner holds the lock in this very mode.
+    fn has(&self, owner: OwnerId, mode: Mode) -> bool {
+        match mode {
+            Mode::Write => self.writer.is_some_and(|(writer, _)| writer == owner),
+            Mode::Read => self.reader(owner).is_ok(),
+        }
+    }
+
     /// In which mode an owner holds the lock, the named one first.
     fn holds(&self, owner: OwnerId, named: Mode) -> Result<Mode, Reason> {
-        let writes = self.writer.is_some_and(|(writer, _)| writer == owner);
-        let reads = self.reader(owner).is_ok();
+        let writes = self.has(owner, Mode::Write);
+        let reads = self.has(owner, Mode::Read);
         match (named, writes, reads) {
             (Mode::Write, true, _) | (Mode::Read, true, false) => Ok(Mode::Write),
             (Mode::Read, _, true) | (Mode::Write, false, true) => Ok(Mode::Read),
@@ -127,6 +136,15 @@ impl Model for ReadWrite {
 
     fn step(&self, state: &State, call: &Call) -> Result<State, Reason> {
         let owner = call.owner;
+        if let (Request::Renew { mode, .. } | Request::Release { mode, .. }, Reply::Denied) =
+            (call.request, call.reply)
+        {
+            return if state.has(owner, mode) {
+                Err(Reason::Owner)
+            } else {
+                Ok(state.clone())
+            };
+        }
         let (allowed, why_not) = match call.request {
             Request::Acquire { mode, lease, .. } => {
                 (state.acquire(owner, mode, lease), Reason::Allowed)

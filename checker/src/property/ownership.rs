@@ -206,9 +206,7 @@ impl Holders {
             let later = self.alone[first..].iter().take(NEIGHBOURS_MAX);
             let taken = |other: &&Hold| {
                 let over = (other.key, other.owner) != (hold.key, hold.owner);
-                // Who is granted the lock once more had it before: no release gave it the lock.
-                let count = case.digest.operation(other.acquire).count;
-                let fresh = count.is_none_or(|count| count <= 1);
+                let fresh = other.is_fresh(case.digest);
                 over && fresh && other.guaranteed().overlaps(hold.guaranteed())
             };
             let mut later = later.map(|&at| &case.holds[at]);

@@ -151,6 +151,10 @@ impl Span {
                 if standing.most == 0 {
                     *self = Self::default();
                 }
+                // What was given back before says nothing of a hold that begins.
+                if standing.least == 0 {
+                    self.partial = None;
+                }
                 self.entered |= standing.least > 0;
                 self.counted |= operation.count.is_some_and(|count| count > 1);
                 miscounted
@@ -269,8 +273,11 @@ fn freed(case: &Case, ruling: &mut Ruling, rests: &[Rest]) {
     if rests.is_empty() {
         return;
     }
-    let guaranteed = (0..case.holds.len()).filter(|&at| !case.holds[at].guaranteed().is_empty());
-    let mut all: Vec<usize> = guaranteed.collect();
+    let guaranteed = |&at: &usize| {
+        let hold = &case.holds[at];
+        !hold.guaranteed().is_empty() && hold.is_fresh(case.digest)
+    };
+    let mut all: Vec<usize> = (0..case.holds.len()).filter(guaranteed).collect();
     all.sort_by_key(|&at| (case.holds[at].key, case.holds[at].core.start));
     let alone = all
         .iter()

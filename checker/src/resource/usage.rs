@@ -63,7 +63,7 @@ pub(crate) fn usages(case: &Case) -> Vec<Usage> {
             done: operation
                 .answered()
                 .filter(|_| operation.outcome == Outcome::Ok),
-            hold: client.hold_at(case, operation.invoked),
+            hold: client.hold_at(case, operation),
             acquired,
             renewed,
         });
@@ -150,8 +150,9 @@ impl Client {
         })
     }
 
-    /// The hold in which it acted at `time`, if it held alone.
-    fn hold_at(&self, case: &Case, time: Nanos) -> Option<usize> {
+    /// The hold in which it sent an operation, if it held alone.
+    fn hold_at(&self, case: &Case, sent: &Operation) -> Option<usize> {
+        let time = sent.invoked;
         let begun = self
             .holds
             .partition_point(|&at| case.holds[at].core.start <= time);
@@ -159,7 +160,13 @@ impl Client {
         let hold = &case.holds[at];
         // What it sent then shows that it was alive.
         let left = hold.core.end.min(hold.told_lost.unwrap_or(Nanos::MAX));
-        let inside = time < left && hold.mode == Mode::Write;
+        // One process releases after what it did before, though it be at the same instant.
+        let release = hold.release.map(|id| case.digest.operation(id));
+        let before = release.is_some_and(|release| {
+            let first = release.process == sent.process && sent.invoke < release.invoke;
+            first && time == left
+        });
+        let inside = (time < left || before) && hold.mode == Mode::Write;
         (inside && case.permits() == 1).then_some(at)
     }
 }

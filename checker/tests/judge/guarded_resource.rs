@@ -366,3 +366,17 @@ fn the_last_that_a_client_did_is_done_by_a_client_that_is_alive() {
                 b write 12..12 ok value 1";
     assert_eq!(judged(text), (Verdict::Violated, 1));
 }
+
+#[test]
+fn a_write_belongs_to_the_hold_that_its_process_releases_at_the_same_instant() {
+    let text = "a acquire 0..1 ok process 1
+                a read 2..3 ok saw 0 process 1
+                a write 5..5 ok value 1 process 1
+                a release 5..6 ok process 1
+                b acquire 8..9 ok
+                b read 10..11 ok saw 0
+                b write 12..13 ok value 1";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+    let of_another = text.replace("a release 5..6 ok process 1", "a release 5..6 ok");
+    assert_eq!(judged(&of_another).1, 0, "a tie with another process");
+}

@@ -130,6 +130,21 @@ const ROWS: &[(&str, &str, &str)] = &[
         "a acquire 0..1 ok\n b acquire 2..3 ok mode read",
     ),
     (
+        "read-write",
+        "",
+        "a acquire 0..1 ok\n a release 2..3 not-owner mode read\n a release 4..5 ok",
+    ),
+    (
+        "read-write",
+        "",
+        "a acquire 0..1 ok lease 900\n a release 2..3 not-owner mode read\n b acquire 4..5 refused",
+    ),
+    (
+        "",
+        "read-write",
+        "a acquire 0..1 ok mode read\n a release 2..3 not-owner mode read",
+    ),
+    (
         "",
         "read-write",
         "a acquire 0..1 ok mode read\n b acquire 2..3 refused mode read",

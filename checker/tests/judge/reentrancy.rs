@@ -258,3 +258,39 @@ fn a_renewal_after_the_lease_keeps_no_count() {
     );
     assert_eq!(judged(&text(1000)), (Verdict::Violated, 1));
 }
+
+#[test]
+fn what_was_given_back_of_an_earlier_hold_is_no_part_of_a_later_one() {
+    let text = |between: &str| {
+        format!(
+            "a acquire 0..10 ok count 1
+             a acquire 20..30 ok count 2
+             a release 40..50 ok count 1
+             a acquire 60..70 info
+             {between}
+             a release 120..130 not-owner"
+        )
+    };
+    let anew = "a release 80..90 ok count 0\n a acquire 100..110 ok count 1";
+    assert_eq!(
+        judged(&text(anew)).1,
+        0,
+        "the lock is lost, and not miscounted"
+    );
+    assert_eq!(judged(&text("")), (Verdict::Violated, 1));
+}
+
+#[test]
+fn who_is_granted_the_lock_once_more_was_not_let_in_by_a_partial_release() {
+    let text = |count: u32| {
+        format!(
+            "{TWICE}
+             b acquire 32..34 info
+             a release 40..50 ok count 1
+             b acquire 60..70 ok count {count}
+             a release 100..110 ok count 0"
+        )
+    };
+    assert_eq!(judged(&text(1)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(2)).1, 0, "it had the lock before");
+}

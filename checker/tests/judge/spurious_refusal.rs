@@ -223,3 +223,18 @@ fn an_acquire_without_an_answer_is_proved_by_nothing_that_may_be_of_a_lapsed_hol
     assert_eq!(judged(&text(60)).1, 0, "the first may take effect yet");
     assert_eq!(judged(&text(40)).1, 1, "it was the first that was renewed");
 }
+
+#[test]
+fn a_renewal_without_an_answer_may_extend_the_lease_of_a_later_hold() {
+    let text = |renewed: &str| {
+        format!(
+            "a acquire 0..10 ok lease 100
+             a renew 20..30 {renewed} lease 100
+             a release 40..50 ok
+             a acquire 60..70 ok lease 100
+             b acquire 300..310 refused"
+        )
+    };
+    assert_eq!(judged(&text("info")).1, 0);
+    assert_eq!(judged(&text("ok")), (Verdict::Violated, 1));
+}

@@ -115,6 +115,13 @@ impl State {
         if op.end != End::Denied {
             return self.done(model, op, ceiling);
         }
+        // One lock in two modes may be two for who gives back.
+        if let (Model::ReadWrite, Call::Renew { read, .. } | Call::Release { read, .. }) =
+            (model, &op.call)
+        {
+            let holds = self.held_by(model, op.owner, *read) > 0;
+            return if holds { vec![] } else { vec![self.clone()] };
+        }
         let mut asked = op.clone();
         if let Call::Acquire { token, .. } = &mut asked.call {
             *token = None;

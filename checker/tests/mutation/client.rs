@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::plan::{Lock, MS, Plan, Work, drift};
+use crate::plan::{Lock, MS, Plan, Work, floor};
 use crate::record::Op;
 use crate::service::{Ask, Reply};
 
@@ -266,9 +266,7 @@ impl Client {
 
     /// The answer to an operation; if it gives a lease, when to let go.
     pub(crate) fn learn(&mut self, op: &Op, plan: &Plan) -> Option<(u64, u32)> {
-        let floor = op
-            .lease()
-            .map_or(u64::MAX, |lease| op.inv + lease - drift(lease));
+        let floor = floor(op.inv, op.lease());
         match (op.ask, op.answer.as_ref().map(|(_, reply)| reply)) {
             (Ask::Acquire { read, permits, .. }, Some(Reply::Granted { token, .. })) => {
                 if let Some(session) = &mut self.session {

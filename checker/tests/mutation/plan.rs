@@ -26,14 +26,16 @@ impl Lock {
         }
     }
 
-    /// The model that its service keeps to. That of read-write locks lets a writer read as well;
-    /// the simulated one refuses it.
-    pub(crate) fn model(self) -> Option<ModelName> {
+    /// The models that its service keeps to.
+    pub(crate) fn models(self) -> &'static [ModelName] {
         match self {
-            Self::Plain | Self::Fair => Some(ModelName::Fenced),
-            Self::Reentrant => Some(ModelName::ReentrantFenced),
-            Self::ReadWrite => None,
-            Self::Semaphore(_) => Some(ModelName::Semaphore { permits: None }),
+            Self::Plain | Self::Fair => &[ModelName::OwnerAware, ModelName::Fenced],
+            Self::Reentrant => &[
+                ModelName::Reentrant { limit: None },
+                ModelName::ReentrantFenced,
+            ],
+            Self::ReadWrite => &[ModelName::ReadWrite],
+            Self::Semaphore(_) => &[ModelName::Semaphore { permits: None }],
         }
     }
 
@@ -168,7 +170,16 @@ impl Plan {
     }
 }
 
-/// How far a clock may go wrong during a lease: the default of the checker.
+/// How far a clock may go wrong during a lease: the default of the checker, and no part of a tick
+/// more.
 pub(crate) fn drift(lease: u64) -> u64 {
     lease / 100 + 2 * MS
+}
+
+/// Until when a lease that was asked for at `sent` certainly lasts: up to the tick in which its
+/// floor lies.
+pub(crate) fn floor(sent: u64, lease: Option<u64>) -> u64 {
+    lease.map_or(u64::MAX, |lease| {
+        sent + lease - lease.div_ceil(100) - 2 * MS
+    })
 }

@@ -183,7 +183,12 @@ impl Service {
         }
         let is_free = match self.lock {
             Lock::Plain | Lock::Reentrant | Lock::Fair => self.grips.is_empty(),
-            Lock::ReadWrite => self.grips.iter().all(|grip| grip.read && read),
+            // A writer may also read.
+            Lock::ReadWrite => {
+                let own = |grip: &Grip| grip.owner == request.owner;
+                let shares = |grip: &Grip| read && (grip.read || own(grip));
+                self.grips.iter().all(shares)
+            }
             Lock::Semaphore(limit) => {
                 self.grips.iter().map(|grip| grip.permits).sum::<u32>() + permits <= limit
             }

@@ -6,7 +6,7 @@
 
 use lockstorm_checker::Property;
 
-use crate::plan::{Defect, Lock, drift};
+use crate::plan::{Defect, Lock, floor};
 use crate::record::{Note, Op, Record};
 use crate::service::{Ask, Reply};
 use crate::world::Run;
@@ -144,10 +144,6 @@ fn open_before(record: &Record, at: usize) -> bool {
     last.is_some_and(Op::is_grant)
 }
 
-fn floor(inv: u64, lease: Option<u64>) -> u64 {
-    lease.map_or(u64::MAX, |lease| inv + lease - drift(lease))
-}
-
 /// Whether the holder of a certain hold was denied while it lasted, and had not released.
 fn was_denied(record: &Record) -> bool {
     certain(record).iter().any(|hold| {
@@ -223,7 +219,13 @@ fn is_missed(record: &Record, write: &Op) -> bool {
     match write.ask {
         Ask::Write(number) => {
             let before = |op: &&Op| op.key == write.key && Some(op.ask) == version(number);
-            record.ops.iter().filter(before).count() <= 1
+            // One that was never answered may have come back later.
+            let sure = record
+                .ops
+                .iter()
+                .filter(before)
+                .all(|op| op.answer.is_some());
+            sure && record.ops.iter().filter(before).count() <= 1
                 && is_in_order(record, write)
                 && record.ops.iter().any(same_number)
         }
@@ -349,8 +351,12 @@ fn is_let_in(record: &Record, at: usize) -> bool {
         .iter()
         .find(own)
         .map_or(0, |other| other.inv);
-    record.ops.iter().any(|other| {
-        let inside = op.answered() < other.inv && other.answered() < end.min(next);
+    record.ops.iter().enumerate().any(|(at, other)| {
+        // Who leaves at the instant of its grant was there for no time.
+        let same = |later: &&Op| later.owner == other.owner && later.key == other.key;
+        let later = record.ops[at + 1..].iter().find(same);
+        let stayed = later.is_none_or(|later| later.inv > other.answered());
+        let inside = op.answered() < other.inv && other.answered() < end.min(next) && stayed;
         sure && other.key == op.key && other.owner != op.owner && other.is_grant() && inside
     })
 }

@@ -28,6 +28,8 @@ pub(crate) struct Past<'a> {
     left_in_doubt: bool,
     /// The hold that was given up last.
     lapsed: Option<usize>,
+    /// A renewal without an answer may yet extend a later lease.
+    extending: bool,
 }
 
 impl<'a> Past<'a> {
@@ -56,6 +58,7 @@ impl<'a> Past<'a> {
             && self.grants > 1 + self.doubts
             && op.end != End::NotOwner
             && op.count.map_or(self.counted, |count| count > 0);
+        self.extending |= unknown && op.act == Act::Renew;
         match op.act {
             Act::Acquire if ok && self.open => {
                 let last = self.last();
@@ -130,7 +133,8 @@ impl<'a> Past<'a> {
         self.adrift -= u32::from(self.left_in_doubt && self.sent == 1 && inside);
     }
 
-    fn push(&mut self, hold: Hold) {
+    fn push(&mut self, mut hold: Hold) {
+        hold.ceiling = hold.ceiling.filter(|_| !self.extending);
         self.holds.push(hold);
         (self.open, self.kept, self.left_in_doubt) = (true, false, false);
         (self.grants, self.counted) = (1, false);

@@ -7,7 +7,7 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{
-    Analysis, Digest, DigestBuilder, ModelName, Options, Property, Verdict, check_digest,
+    Analysis, Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
 };
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
@@ -35,6 +35,10 @@ pub struct CheckArgs {
     /// How long the search for an order that the model allows may take for each file.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub budget: Span,
+    /// How long nobody may be granted a lock that is wanted and free; without it, as the history
+    /// says, and where it says nothing, any time.
+    #[arg(long, value_name = "TIME")]
+    pub availability_gap: Option<Span>,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: CheckFormat,
@@ -65,6 +69,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
         only,
         model: args.model,
         budget: args.budget.0,
+        availability_gap_max: args.availability_gap.map(nanos),
         ..Options::default()
     };
     let mut worst = ExitCode::AsExpected;
@@ -89,6 +94,10 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
         output::machine(&serde_json::to_string_pretty(&all)?)?;
     }
     Ok(worst)
+}
+
+fn nanos(span: Span) -> Nanos {
+    Nanos(u64::try_from(span.0.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// What is meant by a path: the folder of a suite stands for its runs.

@@ -135,6 +135,21 @@ struct Builder {
     log: Log,
 }
 
+/// Whether a renewal or a release names the mode of a hold.
+fn is_of(call: &Call, is_shared: bool) -> bool {
+    match call.request {
+        Request::Renew { mode, .. } | Request::Release { mode, .. } => {
+            (mode == Mode::Read) == is_shared
+        }
+        Request::Acquire { .. }
+        | Request::Expire(_)
+        | Request::Read(_)
+        | Request::Write(_)
+        | Request::Cas { .. }
+        | Request::Append(_) => false,
+    }
+}
+
 impl Owner {
     /// Whether a call comes after all that was answered before, by time or by program order.
     fn is_followed_by(&self, call: &Call) -> bool {
@@ -303,9 +318,13 @@ impl Builder {
         if owner.is_crashed || self.rules == Rules::Ownerless {
             return None;
         }
-        let Some(open) = owner.open.take() else {
+        // Of a lock in two modes, it says nothing of the hold in the other.
+        let is_other =
+            |open: &Open| self.rules == Rules::Readers && !is_of(call, open.session.is_shared);
+        if owner.open.as_ref().is_none_or(is_other) {
             return Some(());
-        };
+        }
+        let open = owner.open.take()?;
         let (first, last) = self.lapse(&open);
         self.close(&open, first, last.min(call.returned))
     }

@@ -32,8 +32,20 @@ pub(super) fn history(scripts: &[&Script]) -> Vec<Event> {
     let mut events = Vec::new();
     for (owner, script) in (0_u64..).zip(scripts) {
         let mut process = owner;
+        let mut held = Mode::Write;
         for &(deed, sent, answered) in *script {
-            events.extend(call(owner, process, deed, sent, answered));
+            let mut both = call(owner, process, deed, sent, answered);
+            match deed {
+                Deed::Granted(mode, _) | Deed::AskedFor(mode, _) => held = mode,
+                Deed::Refused(_) => {}
+                // It names the mode of its hold.
+                Deed::Released | Deed::NotOwner | Deed::MayBeReleased => {
+                    for event in &mut both {
+                        event.value.mode = Some(held);
+                    }
+                }
+            }
+            events.extend(both);
             process += if deed.is_answered() { 0 } else { 100 };
         }
     }
