@@ -15,9 +15,10 @@ test: setup-tests
 check:
 	bash .ci/run
 
-# Cycles per second with and without Lockstorm around the lock; seconds for a verdict on a million operations.
+# Cycles per second with and without Lockstorm around the lock; Redisson's locks; seconds for a verdict on a
+# million operations.
 bench: setup
-	cargo bench --locked --bench overhead --bench sweep
+	cargo bench --locked --bench overhead --bench locks --bench sweep
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
