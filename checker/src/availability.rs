@@ -19,7 +19,7 @@ use crate::verdict::Availability;
 use crate::windows::Windows;
 
 /// Who wants a lock and polls for it asks again sooner.
-const PAUSE_MAX: Nanos = Nanos::from_millis(1000);
+pub(crate) const PAUSE_MAX: Nanos = Nanos::from_millis(1000);
 
 /// A stretch without a grant, with the last try that was sent when it began.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,12 @@ pub(crate) struct Outage {
 }
 
 /// The figures of all stretches without a grant, and those stretches that are longer than `length`;
-/// holds are grouped by key.
+/// holds are grouped by key. The longest is sought among those that ended after `since`.
 pub(crate) fn availability(
     digest: &Digest,
     holds: &[Hold],
     length: Nanos,
+    since: Nanos,
 ) -> (Availability, Vec<Outage>) {
     let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
     let (mut figures, mut outages) = (Availability::default(), Vec::new());
@@ -55,7 +56,9 @@ pub(crate) fn availability(
             let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
             for interval in inside.map(|gap| gap.intersect(want)) {
                 figures.without_grant = figures.without_grant + interval.length();
-                figures.longest = figures.longest.max(interval.length());
+                if interval.end > since {
+                    figures.longest = figures.longest.max(interval.length());
+                }
                 if interval.length() > length {
                     outages.push(Outage {
                         key,

@@ -11,7 +11,7 @@ use crate::interval::Interval;
 use crate::ledger::{Standing, standings};
 use crate::operation::{KeyId, OpId, OwnerId};
 use crate::options::Options;
-use crate::verdict::{Availability, Coverage, FaultSummary, Property};
+use crate::verdict::{Coverage, FaultSummary, Property};
 
 /// A history, taken apart.
 pub(crate) struct Case<'a> {
@@ -20,7 +20,6 @@ pub(crate) struct Case<'a> {
     pub(crate) holds: &'a [Hold],
     pub(crate) faults: &'a [FaultSummary],
     pub(crate) coverage: &'a Coverage,
-    pub(crate) availability: Availability,
     pub(crate) options: &'a Options,
     /// The operations of each owner; made when they are first asked for.
     pub(crate) by_owner: OnceLock<Groups<OpId>>,
@@ -123,8 +122,18 @@ pub(crate) struct Ruling {
     pub(crate) count: u64,
     /// The first of them, by time.
     pub(crate) findings: Vec<Finding>,
+    pub(crate) tested: Tested,
+}
+
+/// Whether the property was put to the test, by what its rule looks at; what the run must show
+/// besides is for [`Rule::weigh`](crate::property::Rule::weigh).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tested {
+    Yes,
     /// Why there may be no violation although the lock is bad.
-    pub(crate) vacuous: Option<String>,
+    No(String),
+    /// Why the history cannot be judged at all, however it goes on.
+    Never(String),
 }
 
 /// How many violations are listed with their intervals, for the count of each fault. Ten thousand

@@ -4,6 +4,8 @@
 //! histories in bad order, which the reader does; here a stray completion counts for nothing, and
 //! an operation whose process moves on without completing it is indeterminate.
 
+mod narrow;
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
@@ -167,7 +169,7 @@ impl Digest {
 pub struct DigestBuilder {
     digest: Digest,
     /// The operation that each process waits for.
-    pending: HashMap<u64, usize>,
+    pending: HashMap<u64, OpId>,
     /// The ends of all operations, in order of their events.
     edges: Vec<Edge>,
     /// An event was earlier than one before it.
@@ -203,11 +205,31 @@ impl DigestBuilder {
 
     /// The digest; operations still pending are indeterminate.
     pub fn finish(self) -> Digest {
+        self.pause().0
+    }
+
+    /// The digest so far, and the operation that each process waits for.
+    pub(crate) fn pause(self) -> (Digest, HashMap<u64, OpId>) {
         let mut digest = self.digest;
         let key = |edge: Edge| digest.operation(edge.operation()).key.0;
         digest.edges = Groups::new(self.edges, digest.keys.len(), key);
         digest.is_in_time = !self.is_disordered;
-        digest
+        (digest, self.pending)
+    }
+
+    /// Goes on from a digest, given what each process waits for.
+    pub(crate) fn resume(digest: Digest, pending: HashMap<u64, OpId>) -> Self {
+        Self {
+            edges: edges(&digest.operations),
+            is_disordered: !digest.is_in_time,
+            digest,
+            pending,
+        }
+    }
+
+    /// How many operations there are so far.
+    pub(crate) fn operations(&self) -> usize {
+        self.digest.operations.len()
     }
 
     fn invoke(&mut self, event: &Event, process: u64) {
@@ -217,7 +239,7 @@ impl DigestBuilder {
         let action = Action::from(&event.function);
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
         let position = self.digest.operations.len();
-        self.pending.insert(process, position);
+        self.pending.insert(process, OpId(position as u32));
         self.edges.push(Edge::sent(OpId(position as u32)));
         self.digest.operations.push(Operation {
             invoke: event.index,
@@ -260,10 +282,11 @@ impl DigestBuilder {
     }
 
     fn complete(&mut self, event: &Event, process: u64) {
-        let Some(position) = self.pending.remove(&process) else {
+        let Some(id) = self.pending.remove(&process) else {
             return;
         };
-        self.edges.push(Edge::completed(OpId(position as u32)));
+        self.edges.push(Edge::completed(id));
+        let position = id.0 as usize;
         let operation = &mut self.digest.operations[position];
         operation.completion = Some(Completion {
             index: event.index,
@@ -326,12 +349,10 @@ impl DigestBuilder {
 
     fn queued(&mut self, event: &Event, owner: OwnerId) {
         let waiting = match event.process {
-            Process::Client(process) => self.pending.get(&process),
+            Process::Client(process) => self.pending.get(&process).copied(),
             Process::Nemesis => None,
         };
-        let acquire = waiting
-            .map(|&position| OpId(position as u32))
-            .filter(|&id| self.digest.operation(id).action == Action::Acquire);
+        let acquire = waiting.filter(|&id| self.digest.operation(id).action == Action::Acquire);
         let note = QueuedNote {
             event: event.index,
             time: event.time,
@@ -370,6 +391,18 @@ impl EventSink for DigestBuilder {
     fn event(&mut self, event: Event) {
         self.push(&event);
     }
+}
+
+/// The ends of operations, in order of their events.
+fn edges(operations: &[Operation]) -> Vec<Edge> {
+    let mut ends: Vec<(u64, Edge)> = Vec::with_capacity(2 * operations.len());
+    for (id, operation) in (0..).map(OpId).zip(operations) {
+        ends.push((operation.invoke, Edge::sent(id)));
+        let completion = operation.completion;
+        ends.extend(completion.map(|completion| (completion.index, Edge::completed(id))));
+    }
+    ends.sort_unstable_by_key(|&(event, _)| event);
+    ends.into_iter().map(|(_, edge)| edge).collect()
 }
 
 /// Never beyond the answer, whatever the event says.

@@ -10,12 +10,15 @@
 //! ```
 
 mod availability;
+mod carry;
 mod case;
 mod check;
+mod checker;
 mod coverage;
 mod digest;
 mod engine;
 mod evidence;
+mod examine;
 mod explain;
 mod faults;
 mod grants;
@@ -35,6 +38,7 @@ mod property;
 mod replay;
 mod resource;
 mod story;
+mod sum;
 mod text;
 mod vacuity;
 pub mod verdict;
@@ -42,6 +46,7 @@ mod windows;
 mod witness;
 
 pub use check::{check, check_digest};
+pub use checker::Checker;
 pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote};
 #[doc(hidden)]
 pub use engine::alone::frontier_alone;

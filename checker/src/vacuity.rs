@@ -2,32 +2,44 @@
 //!
 //! Each rule answers with the reason, one sentence for a reader of the report.
 
-use crate::case::Case;
 use crate::history::FaultPhase;
+use crate::model::ModelName;
 use crate::text;
-use crate::verdict::FaultSummary;
+use crate::verdict::{Availability, Coverage, FaultSummary};
+
+/// What a history contains as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) coverage: &'a Coverage,
+    pub(crate) faults: &'a [FaultSummary],
+    pub(crate) availability: Availability,
+    /// The model that it is judged by, if any.
+    pub(crate) model: Option<ModelName>,
+    /// Whether an acquire is known to have been granted.
+    pub(crate) is_granted: bool,
+}
 
 /// Why no two holders could have been seen at once.
-pub(crate) fn of_exclusion(case: &Case) -> Option<String> {
-    let coverage = case.coverage;
+pub(crate) fn of_exclusion(run: &Run) -> Option<String> {
+    let coverage = run.coverage;
     if coverage.events == 0 {
         return Some("the history holds no event".to_owned());
     }
-    if !case.holds.iter().any(|hold| !hold.core.is_empty()) {
+    if !run.is_granted {
         return Some("no acquire is known to have been granted".to_owned());
     }
     if coverage.contended == 0 {
         return Some("no acquire was tried while another owner held the lock".to_owned());
     }
-    of_faults(case)
+    of_faults(run)
 }
 
 /// Why the faults of the run have not put the lock to the test.
-pub(crate) fn of_faults(case: &Case) -> Option<String> {
-    if let Some(reason) = case.faults.iter().find_map(unobserved) {
+pub(crate) fn of_faults(run: &Run) -> Option<String> {
+    if let Some(reason) = run.faults.iter().find_map(unobserved) {
         return Some(reason);
     }
-    if !case.faults.is_empty() && case.coverage.granted_under_fault == 0 {
+    if !run.faults.is_empty() && run.coverage.granted_under_fault == 0 {
         return Some("no lock was held while a fault was active".to_owned());
     }
     None

@@ -6,11 +6,13 @@
 
 use super::rule::Rule;
 use crate::availability::availability;
-use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::Run;
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -33,8 +35,8 @@ impl Rule for Availability {
         teller.outage();
     }
 
-    fn remark(&self, case: &Case) -> Option<String> {
-        let figures = case.availability;
+    fn remark(&self, run: &Run) -> Option<String> {
+        let figures = run.availability;
         let permille = figures.permille_without_grant();
         Some(format!(
             "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for \
@@ -43,6 +45,10 @@ impl Rule for Availability {
             permille % 10,
             text::length(figures.longest)
         ))
+    }
+
+    fn weigh(&self, _run: &Run) -> Option<String> {
+        None
     }
 
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
@@ -55,7 +61,7 @@ fn judge(case: &Case) -> Ruling {
     let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
     let mut findings = Vec::new();
     if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
-        let (_, outages) = availability(case.digest, case.holds, bound);
+        let (_, outages) = availability(case.digest, case.holds, bound, Nanos(0));
         findings.extend(outages.into_iter().map(|outage| Finding {
             property: Property::Availability,
             key: outage.key,
@@ -67,12 +73,16 @@ fn judge(case: &Case) -> Ruling {
     }
     let count = findings.len() as u64;
     keep_first(&mut findings);
-    let vacuous = "there was no fault, no grant, or nobody who asked for a held lock";
+    let reason = "there was no fault, no grant, or nobody who asked for a held lock";
     Ruling {
         engine: "gap-scan",
         has_matter: has_matter || count > 0,
         count,
         findings,
-        vacuous: (!has_matter).then(|| vacuous.to_owned()),
+        tested: if has_matter {
+            Tested::Yes
+        } else {
+            Tested::No(reason.to_owned())
+        },
     }
 }

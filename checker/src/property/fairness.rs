@@ -13,14 +13,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::rule::Rule;
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::interval::Interval;
 use crate::lease::Lease;
 use crate::operation::{Action, KeyId, OpId, Outcome, OwnerId};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
 use crate::verdict::Property;
 use crate::windows::Windows;
 
@@ -76,7 +75,7 @@ fn judge(case: &Case) -> Ruling {
         has_matter: false,
         count: 0,
         findings: Vec::new(),
-        vacuous: None,
+        tested: Tested::Yes,
     };
     let doorways = doorways(case);
     if doorways.is_empty() || case.permits() > 1 {
@@ -85,7 +84,7 @@ fn judge(case: &Case) -> Ruling {
         } else {
             "the queue of a lock with several permits is not judged"
         };
-        ruling.vacuous = Some(reason.to_owned());
+        ruling.tested = Tested::No(reason.to_owned());
         return ruling;
     }
     ruling.has_matter = true;
@@ -120,11 +119,10 @@ fn judge(case: &Case) -> Ruling {
             finding.holds.extend(by_acquire.get(&finding.operations[1]));
         }
     }
-    ruling.vacuous = if is_tested {
-        vacuity::of_faults(case)
-    } else {
-        Some("nobody was granted the lock who asked while another was in its queue".to_owned())
-    };
+    if !is_tested {
+        let reason = "nobody was granted the lock who asked while another was in its queue";
+        ruling.tested = Tested::No(reason.to_owned());
+    }
     ruling
 }
 

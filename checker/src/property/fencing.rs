@@ -13,13 +13,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, keep_few, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_few, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::interval::Interval;
 use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -101,10 +100,10 @@ fn judge(case: &Case) -> Ruling {
         has_matter: !grants.is_empty() || !effects.is_empty(),
         count: tally.count,
         findings: tally.findings,
-        vacuous: if tally.is_tested {
-            vacuity::of_faults(case)
+        tested: if tally.is_tested {
+            Tested::Yes
         } else {
-            Some("there were no two fencing tokens of one lock to compare".to_owned())
+            Tested::No("there were no two fencing tokens of one lock to compare".to_owned())
         },
     }
 }

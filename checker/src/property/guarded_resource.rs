@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::rule::Rule;
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, keep_first};
 use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::operation::{Access, Action, OpId, Operation};
@@ -19,7 +19,7 @@ use crate::replay;
 use crate::resource::{self, Usage};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
+use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -38,6 +38,10 @@ impl Rule for GuardedResource {
         teller.damage();
     }
 
+    fn weigh(&self, run: &Run) -> Option<String> {
+        vacuity::of_exclusion(run)
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::damage(case, finding)
     }
@@ -50,15 +54,15 @@ fn judge(case: &Case) -> Ruling {
         has_matter: false,
         count: 0,
         findings: Vec::new(),
-        vacuous: Some("no holder changed a resource of the lock".to_owned()),
+        tested: Tested::Yes,
     };
     for usage in &usages {
         let guarded = |used: &resource::Use| used.is_write() && used.hold.is_some();
         ruling.has_matter |= usage.uses.iter().any(guarded);
         judge_one(case, &mut ruling, usage);
     }
-    if ruling.has_matter {
-        ruling.vacuous = vacuity::of_exclusion(case);
+    if !ruling.has_matter {
+        ruling.tested = Tested::No("no holder changed a resource of the lock".to_owned());
     }
     keep_first(&mut ruling.findings);
     ruling

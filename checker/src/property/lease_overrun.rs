@@ -11,14 +11,14 @@
 //! ceiling it lies; an overlap that reaches beyond the ceiling is certain.
 
 use super::rule::{Rule, owners};
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
+use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -38,6 +38,10 @@ impl Rule for LeaseOverrun {
         teller.last_refusal(interval.start);
     }
 
+    fn weigh(&self, run: &Run) -> Option<String> {
+        vacuity::of_exclusion(run)
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::holders(case, finding)
     }
@@ -52,17 +56,17 @@ fn judge(case: &Case) -> Ruling {
             .any(|hold| hold.is_granted() && hold.is_leased()),
         count: 0,
         findings: Vec::new(),
-        vacuous: vacuity::of_exclusion(case),
+        tested: Tested::Yes,
     };
     if !ruling.has_matter {
-        ruling.vacuous = Some("no lock was granted with a lease".to_owned());
+        ruling.tested = Tested::No("no lock was granted with a lease".to_owned());
         return ruling;
     }
     // Holders of a semaphore do not exclude each other, and no fault of a pair is theirs alone.
     if case.permits() > 1 {
         ruling.has_matter = false;
-        ruling.vacuous =
-            Some("the overrun of a lock with several permits is not judged".to_owned());
+        ruling.tested =
+            Tested::Never("the overrun of a lock with several permits is not judged".to_owned());
         return ruling;
     }
     for group in case.keys() {

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::digest::FinalPhase;
 use crate::faults;
 use crate::history::Nanos;
@@ -21,6 +21,7 @@ use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::Run;
 use crate::verdict::Property;
 use crate::windows::Windows;
 
@@ -44,6 +45,15 @@ impl Rule for Liveness {
         teller.stuck(interval);
     }
 
+    fn weigh(&self, _run: &Run) -> Option<String> {
+        // The final phase comes after the faults.
+        None
+    }
+
+    fn decides_last(&self) -> bool {
+        true
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::refusal(case, finding)
     }
@@ -55,13 +65,13 @@ fn judge(case: &Case) -> Ruling {
         has_matter: false,
         count: 0,
         findings: Vec::new(),
-        vacuous: None,
+        tested: Tested::Yes,
     };
     let keys = acquires_by_key(case);
     if let Some(phase) = case.digest.final_phase {
         ruling.has_matter = true;
         if keys.is_empty() {
-            ruling.vacuous = Some("nobody ever asked for a lock".to_owned());
+            ruling.tested = Tested::No("nobody ever asked for a lock".to_owned());
         }
         for (&key, acquires) in &keys {
             judge_final(case, &mut ruling, phase, key, acquires);
@@ -72,7 +82,7 @@ fn judge(case: &Case) -> Ruling {
     keep_first(&mut ruling.findings);
     if !ruling.has_matter {
         let bound = text::length(case.options.bound(None));
-        ruling.vacuous = Some(format!(
+        ruling.tested = Tested::No(format!(
             "there was no final phase, and no acquire waited longer than {bound}"
         ));
     }
@@ -154,9 +164,9 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
             } else {
                 "was not asked for in the final phase"
             };
-            ruling
-                .vacuous
-                .get_or_insert_with(|| format!("{lock} {why}"));
+            if ruling.tested == Tested::Yes {
+                ruling.tested = Tested::No(format!("{lock} {why}"));
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 //! before the floor, and no other release of the owner was under way.
 
 use super::rule::{Rule, owners};
-use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
@@ -18,7 +18,6 @@ use crate::operation::{Action, Operation, Outcome};
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -61,7 +60,7 @@ fn judge(case: &Case) -> Ruling {
         has_matter: case.digest.operations.iter().any(is_answer),
         count,
         findings,
-        vacuous: vacuous(case),
+        tested: tested(case),
     }
 }
 
@@ -92,8 +91,8 @@ fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
     })
 }
 
-fn vacuous(case: &Case) -> Option<String> {
-    let tested = |hold: &Hold| {
+fn tested(case: &Case) -> Tested {
+    let is_tested = |hold: &Hold| {
         let release = hold.release.map(|id| case.digest.operation(id));
         let inside = release
             .filter(|release| is_answer(release))
@@ -101,10 +100,11 @@ fn vacuous(case: &Case) -> Option<String> {
             .is_some_and(|answered| answered < hold.lease.floor);
         hold.is_granted() && (inside || hold.renewals > 0)
     };
-    if !case.holds.iter().any(tested) {
-        return Some("no renewal or release was answered inside the lease of its hold".to_owned());
+    if case.holds.iter().any(is_tested) {
+        Tested::Yes
+    } else {
+        Tested::No("no renewal or release was answered inside the lease of its hold".to_owned())
     }
-    vacuity::of_faults(case)
 }
 
 /// Whether the server said who holds.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::engine::budget::Budget;
 use crate::engine::decision::{Decided, Decision, decide, search};
 use crate::engine::shrink::{shrink, unknown};
@@ -25,7 +25,7 @@ use crate::operation::{Action, OpId, OwnerId};
 use crate::parallel;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
+use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// A claim is one sentence: it is not worth a long search.
@@ -53,6 +53,11 @@ impl Rule for Linearizability {
         }
     }
 
+    fn weigh(&self, run: &Run) -> Option<String> {
+        let is_lock = run.model.is_some_and(ModelName::is_lock);
+        is_lock.then(|| vacuity::of_faults(run)).flatten()
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay(case, finding).is_some()
     }
@@ -64,20 +69,20 @@ fn judge(case: &Case) -> Ruling {
         has_matter: case.options.model.is_some(),
         count: 0,
         findings: Vec::new(),
-        vacuous: None,
+        tested: Tested::Yes,
     };
     let Some(model) = case.options.model else {
-        ruling.vacuous = Some("no model was chosen; choose one with --model".to_owned());
+        ruling.tested = Tested::No("no model was chosen; choose one with --model".to_owned());
         return ruling;
     };
     match calls(case, model, all(case)) {
         Ok((parts, _, values)) => {
-            ruling.vacuous = vacuous(case, model, &parts);
+            ruling.tested = tested(model, &parts);
             judge_parts(case, &mut ruling, &parts, || {
                 Specification::new(model, case.permits(), &mut values.clone())
             });
         }
-        Err(reason) => ruling.vacuous = Some(format!("model {model}: {reason}")),
+        Err(reason) => ruling.tested = Tested::No(format!("model {model}: {reason}")),
     }
     keep_first(&mut ruling.findings);
     ruling
@@ -120,7 +125,7 @@ fn judge_parts(
                 ruling.count += u64::from(finding.is_some());
                 ruling.findings.extend(finding);
             }
-            Err(reason) => ruling.vacuous = Some(reason),
+            Err(reason) => ruling.tested = Tested::No(reason),
         }
     }
     ruling.engine = match (
@@ -169,17 +174,14 @@ fn judge_part(
     (verdict, engine)
 }
 
-fn vacuous(case: &Case, model: ModelName, parts: &[Partition]) -> Option<String> {
+fn tested(model: ModelName, parts: &[Partition]) -> Tested {
     let mut calls = parts.iter().flat_map(|part| &part.calls);
-    if !calls.any(|call| call.is_operation() && call.is_required()) {
-        return Some(format!(
-            "no operation that the model {model} speaks of was completed"
-        ));
-    }
-    if model.is_lock() {
-        vacuity::of_faults(case)
+    if calls.any(|call| call.is_operation() && call.is_required()) {
+        Tested::Yes
     } else {
-        None
+        Tested::No(format!(
+            "no operation that the model {model} speaks of was completed"
+        ))
     }
 }
 

@@ -10,7 +10,7 @@
 //! its lease is not counted here: see the lease overrun.
 
 use super::rule::{Rule, owners};
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
 use crate::engine::depth::{Loan, excess};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::history::Nanos;
@@ -19,7 +19,7 @@ use crate::interval::Interval;
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
+use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -39,6 +39,10 @@ impl Rule for MutualExclusion {
         teller.last_refusal(interval.start);
     }
 
+    fn weigh(&self, run: &Run) -> Option<String> {
+        vacuity::of_exclusion(run)
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::holders(case, finding)
     }
@@ -50,10 +54,10 @@ fn judge(case: &Case) -> Ruling {
         has_matter: true,
         count: 0,
         findings: Vec::new(),
-        vacuous: vacuity::of_exclusion(case),
+        tested: Tested::Yes,
     };
     if let Some(reason) = unknown_permits(case) {
-        ruling.vacuous = Some(reason);
+        ruling.tested = Tested::Never(reason);
         return ruling;
     }
     for group in case.keys() {

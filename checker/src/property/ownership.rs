@@ -18,7 +18,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rule::Rule;
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
 use crate::digest::Digest;
 use crate::history::Nanos;
 use crate::hold::Hold;
@@ -27,7 +27,6 @@ use crate::ledger::standings;
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
 use crate::verdict::Property;
 
 /// How many neighbours of a release in time are asked whether they held the lock. Where more hold
@@ -69,7 +68,7 @@ fn judge(case: &Case) -> Ruling {
         has_matter: false,
         count: 0,
         findings: Vec::new(),
-        vacuous: None,
+        tested: Tested::Yes,
     };
     let unnamed = acquired_by_nobody(case.digest);
     let holders = Holders::of(case);
@@ -98,11 +97,10 @@ fn judge(case: &Case) -> Ruling {
         }
     }
     keep_first(&mut ruling.findings);
-    ruling.vacuous = if ruling.has_matter {
-        vacuity::of_faults(case)
-    } else {
-        Some("no release was tried by a named client that could not be the owner".to_owned())
-    };
+    if !ruling.has_matter {
+        let reason = "no release was tried by a named client that could not be the owner";
+        ruling.tested = Tested::No(reason.to_owned());
+    }
     ruling
 }
 

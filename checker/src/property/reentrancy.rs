@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use super::rule::Rule;
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, is_shared, keep_few, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::interval::Interval;
 use crate::ledger::{Standing, standings};
@@ -21,7 +21,6 @@ use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity;
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -84,10 +83,11 @@ fn judge(case: &Case) -> Ruling {
         has_matter: false,
         count: 0,
         findings: Vec::new(),
-        vacuous: None,
+        tested: Tested::Yes,
     };
     if case.permits() > 1 {
-        ruling.vacuous = Some("the grants of a lock with several permits are not counted".into());
+        let reason = "the grants of a lock with several permits are not counted";
+        ruling.tested = Tested::Never(reason.to_owned());
         return ruling;
     }
     let mut is_tested = false;
@@ -129,12 +129,14 @@ fn judge(case: &Case) -> Ruling {
     freed(case, &mut ruling, &rests);
     keep_first(&mut ruling.findings);
     name_holds(case, &mut ruling.findings);
-    ruling.vacuous = if !ruling.has_matter {
-        Some("no owner was granted the lock again while it held it".to_owned())
+    ruling.tested = if !ruling.has_matter {
+        Tested::No("no owner was granted the lock again while it held it".to_owned())
     } else if !is_tested {
-        Some("no reply counts the grants, and no owner released as often as it was granted".into())
+        Tested::No(
+            "no reply counts the grants, and no owner released as often as it was granted".into(),
+        )
     } else {
-        vacuity::of_faults(case)
+        Tested::Yes
     };
     ruling
 }

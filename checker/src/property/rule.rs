@@ -5,10 +5,11 @@ use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::{self, Run};
 
 /// The rule of one property: finds violations, and puts each into words that stand up alone.
 pub(crate) trait Rule: Sync {
-    /// Every violation of the property, and why there may have been none to see.
+    /// Every violation of the property, and whether it was put to the test.
     fn judge(&self, case: &Case) -> Ruling;
 
     /// What is violated, in one sentence without a stop. `interval` is the one shown, which ends
@@ -28,8 +29,19 @@ pub(crate) trait Rule: Sync {
         interval.end
     }
 
+    /// Why the run as a whole may not have put the property to the test.
+    fn weigh(&self, run: &Run) -> Option<String> {
+        vacuity::of_faults(run)
+    }
+
+    /// Whether it is the end of a history that decides if the property was tested, rather than any
+    /// part of it.
+    fn decides_last(&self) -> bool {
+        false
+    }
+
     /// What there is to say beyond the verdict where nothing is violated, in one sentence.
-    fn remark(&self, _case: &Case) -> Option<String> {
+    fn remark(&self, _run: &Run) -> Option<String> {
         None
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::mutual_exclusion::unknown_permits;
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, keep_few, keep_first};
+use crate::case::{Case, Finding, Ruling, Tested, keep_few, keep_first};
 use crate::engine::occupancy::Occupancy;
 use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
@@ -24,6 +24,7 @@ use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::Run;
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -42,6 +43,11 @@ impl Rule for SpuriousRefusal {
         teller.needless(interval);
     }
 
+    fn weigh(&self, _run: &Run) -> Option<String> {
+        // Every refusal is a test of its own, under a fault or not.
+        None
+    }
+
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::needless(case, finding)
     }
@@ -56,13 +62,12 @@ fn judge(case: &Case) -> Ruling {
         has_matter,
         count: 0,
         findings: Vec::new(),
-        // Every refusal is a test of its own, under a fault or not.
-        vacuous: unknown_permits(case),
+        tested: unknown_permits(case).map_or(Tested::Yes, Tested::Never),
     };
     if !has_matter {
-        ruling.vacuous = Some("no acquire was refused".to_owned());
+        ruling.tested = Tested::No("no acquire was refused".to_owned());
     }
-    if !has_matter || unknown_permits(case).is_some() {
+    if ruling.tested != Tested::Yes {
         return ruling;
     }
     let groups: HashMap<KeyId, Range<usize>> = case

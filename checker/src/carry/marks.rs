@@ -1,0 +1,109 @@
+//! Single operations by which the state of a lock and of its resource is known.
+
+use std::collections::{HashMap, HashSet};
+
+use super::cycles::Cycles;
+use super::horizon::Horizon;
+use crate::case::Case;
+use crate::history::Nanos;
+use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
+
+/// Keeps the cycles of the largest token of each lock and of each resource, which later ones are
+/// compared with.
+pub(super) fn tokens(case: &Case, cycles: &mut Cycles) {
+    let mut largest: HashMap<(KeyId, Option<Option<u32>>), (u64, OpId)> = HashMap::new();
+    for (id, operation) in operations(case) {
+        let resource = match operation.action {
+            Action::Acquire => None,
+            Action::Resource(_) => Some(resource(case, operation)),
+            Action::Renew | Action::Release | Action::Other => continue,
+        };
+        if let (Some(token), Outcome::Ok) = (operation.token, operation.outcome) {
+            let place = (operation.key, resource);
+            let last = largest.entry(place).or_insert((token, id));
+            *last = (*last).max((token, id));
+        }
+    }
+    for (_, id) in largest.into_values() {
+        cycles.keep(id);
+    }
+}
+
+/// Keeps the last grant of each lock to somebody whom the history does not name.
+pub(super) fn nobody(case: &Case, cycles: &mut Cycles) {
+    let mut last: HashMap<KeyId, OpId> = HashMap::new();
+    for (id, operation) in operations(case) {
+        if operation.is_grant() && !operation.is_named {
+            last.insert(operation.key, id);
+        }
+    }
+    for id in last.into_values() {
+        cycles.keep(id);
+    }
+}
+
+/// Keeps the cycles of the writes that a later read may show, and says which operations to keep
+/// alone: each append, and the last use of each resource under each lock.
+pub(super) fn resources(case: &Case, horizons: &[Horizon], cycles: &mut Cycles) -> Vec<OpId> {
+    let mut alone = Vec::new();
+    let mut last: HashMap<(KeyId, Option<u32>), OpId> = HashMap::new();
+    let mut replaced: HashMap<(KeyId, Option<u32>), Nanos> = HashMap::new();
+    let mut writes = Vec::new();
+    for (id, operation) in operations(case) {
+        let Action::Resource(access) = operation.action else {
+            continue;
+        };
+        let place = (operation.key, resource(case, operation));
+        last.insert(place, id);
+        match (access, operation.outcome) {
+            (Access::Append, Outcome::Ok | Outcome::Unknown) => alone.push(id),
+            (Access::Write | Access::Cas, Outcome::Ok) => writes.push((place, id)),
+            (Access::Read | Access::Write | Access::Cas | Access::Append, _) => continue,
+        }
+        let settled = horizons[operation.key.0 as usize].time;
+        if operation.answered().is_some_and(|done| done < settled) {
+            let sent = replaced.entry(place).or_default();
+            *sent = (*sent).max(operation.invoked);
+        }
+    }
+    for (place, id) in writes {
+        let replaced = replaced.get(&place).copied().unwrap_or(Nanos(0));
+        let done = case.digest.operation(id).answered();
+        if done.is_none_or(|done| done >= replaced) {
+            cycles.keep(id);
+        }
+    }
+    alone.extend(last.into_values());
+    alone
+}
+
+/// The acquires that were not granted, and left their owners a place in the queue of a fair lock.
+pub(super) fn places(case: &Case) -> Vec<OpId> {
+    let doorways: HashSet<OpId> = case
+        .digest
+        .queued
+        .iter()
+        .filter_map(|note| note.acquire)
+        .collect();
+    if doorways.is_empty() {
+        return Vec::new();
+    }
+    let mut places: HashMap<(KeyId, OwnerId), OpId> = HashMap::new();
+    for (id, acquire) in operations(case).filter(|(_, one)| one.action == Action::Acquire) {
+        let place = (acquire.key, acquire.owner);
+        if acquire.is_grant() {
+            places.remove(&place);
+        } else if doorways.contains(&id) {
+            places.insert(place, id);
+        }
+    }
+    places.into_values().collect()
+}
+
+fn operations<'a>(case: &Case<'a>) -> impl Iterator<Item = (OpId, &'a Operation)> + use<'a> {
+    (0..).map(OpId).zip(&case.digest.operations)
+}
+
+fn resource(case: &Case, operation: &Operation) -> Option<u32> {
+    case.digest.detail(operation)?.resource
+}

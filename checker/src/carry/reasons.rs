@@ -1,0 +1,111 @@
+//! Why an operation is carried on.
+
+use std::collections::HashSet;
+
+use super::cycles::Cycles;
+use super::horizon::{Horizon, horizons, is_abandoned, is_open};
+use super::{marks, outage};
+use crate::case::Case;
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::operation::{Access, Action, OpId, Operation, Outcome};
+
+/// The operations of a part that may still matter, in order; `in_flight` are those whose processes
+/// wait for an answer.
+pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Vec<OpId> {
+    let digest = case.digest;
+    let horizons = horizons(case, in_flight);
+    let mut cycles = Cycles::new(case);
+    let ids = || (0..digest.operations.len() as u32).map(OpId);
+    for id in ids() {
+        let operation = digest.operation(id);
+        let horizon = horizons[operation.key.0 as usize];
+        let recent = operation.last_event() >= horizon.event && took_effect(operation);
+        if recent || may_strike(operation) || in_flight.contains(&id) {
+            cycles.keep(id);
+        }
+    }
+    let mut alone: HashSet<OpId> = in_flight.clone();
+    for group in case.keys() {
+        let holds = &case.holds[group];
+        let horizon = horizons[holds[0].key.0 as usize];
+        keep_holds(case, holds, horizon, &mut cycles);
+        alone.extend(outage::tries(case, holds[0].key, holds));
+    }
+    for key in digest.all_keys() {
+        if case
+            .holds
+            .binary_search_by_key(&key, |hold| hold.key)
+            .is_err()
+        {
+            alone.extend(outage::tries(case, key, &[]));
+        }
+    }
+    marks::tokens(case, &mut cycles);
+    marks::nobody(case, &mut cycles);
+    alone.extend(marks::resources(case, &horizons, &mut cycles));
+    alone.extend(marks::places(case));
+    // Only the last try of a lock is kept whatever became of it: a grant goes with its hold.
+    for &id in alone.iter().filter(|&&id| digest.operation(id).is_grant()) {
+        cycles.keep(id);
+    }
+    let final_phase = digest.final_phase.map_or(u64::MAX, |phase| phase.event);
+    let kept = |id: &OpId| {
+        let operation = digest.operation(*id);
+        alone.contains(id)
+            || operation.last_event() >= final_phase
+            || cycles.keeps(*id) && took_effect(operation)
+    };
+    ids().filter(kept).collect()
+}
+
+/// Refusals were judged when they came, and change nothing.
+fn took_effect(operation: &Operation) -> bool {
+    match (operation.action, operation.outcome) {
+        (Action::Other, _) | (_, Outcome::Refused | Outcome::Failed) => false,
+        (_, Outcome::Ok | Outcome::NotOwner | Outcome::Unknown) => true,
+    }
+}
+
+/// What is indeterminate may take effect at any time. An acquire is known by its hold, and what it
+/// is that a renewal extends.
+fn may_strike(operation: &Operation) -> bool {
+    let changes = match operation.action {
+        Action::Release | Action::Resource(Access::Write | Access::Cas | Access::Append) => true,
+        Action::Resource(Access::Read) | Action::Acquire | Action::Renew | Action::Other => false,
+    };
+    changes && operation.outcome == Outcome::Unknown
+}
+
+/// Keeps the cycles of the holds of one key that may go on.
+fn keep_holds(case: &Case, holds: &[Hold], horizon: Horizon, cycles: &mut Cycles) {
+    for hold in holds.iter().filter(|hold| !is_over(case, hold, horizon)) {
+        let marks = [Some(hold.acquire), hold.proof, hold.release];
+        for id in marks.into_iter().flatten() {
+            cycles.keep(id);
+        }
+    }
+    let abandoned = |hold: &&Hold| hold.is_granted() && is_open(hold) && is_abandoned(case, hold);
+    for stale in holds.iter().filter(abandoned) {
+        // Should the client come back, it acted as holder all the time, beside this one at least.
+        let other = |hold: &&Hold| {
+            let after = hold.is_granted() && hold.core.end > stale.lease.floor;
+            after && hold.owner != stale.owner
+        };
+        if let Some(first) = holds.iter().find(other) {
+            cycles.keep(first.acquire);
+        }
+    }
+}
+
+/// Whether the service can certainly not keep it any longer, and its client does not act as its
+/// holder.
+fn is_over(case: &Case, hold: &Hold, horizon: Horizon) -> bool {
+    let answered = hold
+        .release
+        .map(|id| case.digest.operation(id))
+        .filter(|release| release.outcome == Outcome::Ok);
+    let given_back = answered.is_some() && hold.hull.end < Nanos::MAX;
+    let expired = hold.lease.ceiling < horizon.time && !(hold.is_granted() && is_open(hold));
+    given_back || expired
+}
