@@ -30,12 +30,13 @@ pub(crate) struct Outage {
 }
 
 /// The figures of all stretches without a grant, and those stretches that are longer than `length`;
-/// holds are grouped by key. The longest is sought among those that ended after `since`.
+/// holds are grouped by key. The longest of a key is sought among those that ended after its time
+/// in `since`.
 pub(crate) fn availability(
     digest: &Digest,
     holds: &[Hold],
     length: Nanos,
-    since: Nanos,
+    since: &[Nanos],
 ) -> (Availability, Vec<Outage>) {
     let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
     let (mut figures, mut outages) = (Availability::default(), Vec::new());
@@ -49,6 +50,7 @@ pub(crate) fn availability(
         let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
         let free = Windows::union(held.collect()).gaps_longer_than(Nanos(0));
+        let since = since.get(key.0 as usize).copied().unwrap_or(Nanos(0));
         let mut next = 0;
         for want in wants(digest, &tries) {
             figures.wanted = figures.wanted + want.length();
@@ -72,7 +74,8 @@ pub(crate) fn availability(
     (figures, outages)
 }
 
-fn held(hold: &Hold) -> Interval {
+/// When a hold that was granted kept others out.
+pub(crate) fn held(hold: &Hold) -> Interval {
     let end = hold.core.end.min(hold.lease.ceiling);
     Interval::new(hold.core.start, end.max(hold.core.start))
 }

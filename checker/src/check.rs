@@ -2,9 +2,9 @@
 
 use crate::digest::Digest;
 use crate::examine::{Exhibit, examine};
-use crate::history::{History, Nanos};
+use crate::history::History;
 use crate::options::Options;
-use crate::sum::Sum;
+use crate::sum::{Known, Sum};
 use crate::verdict::Analysis;
 
 /// Judges a history.
@@ -15,6 +15,7 @@ pub fn check(history: &History, options: &Options) -> Analysis {
 /// Judges a history of which only the digest was kept.
 pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
     let mut sum = Sum::default();
-    sum.add(examine(&Exhibit::new(digest, options, Nanos(0))));
+    let exhibit = Exhibit::new(digest, options, &[]);
+    sum.add(examine(&exhibit, &Known::new()));
     sum.conclude(options)
 }

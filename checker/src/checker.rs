@@ -9,14 +9,14 @@
 
 use std::collections::HashSet;
 
-use crate::carry::carried;
+use crate::carry::{Carried, carried};
 use crate::digest::{Digest, DigestBuilder};
 use crate::examine::{Exhibit, examine};
 use crate::history::{Event, EventSink, Header, Nanos};
 use crate::names::Names;
 use crate::operation::{Action, OpId};
 use crate::options::Options;
-use crate::sum::Sum;
+use crate::sum::{Known, Sum};
 use crate::verdict::Analysis;
 
 /// How many operations a part has at the least. They take about fifty megabytes while they are
@@ -31,9 +31,11 @@ pub struct Checker {
     size: usize,
     /// How many operations there are when the next part is full.
     full: usize,
-    /// Up to when the history was judged.
-    judged: Nanos,
+    /// Up to when each key of the part was judged for good.
+    judged: Vec<Nanos>,
     sum: Sum,
+    /// Violations that only what was not carried would explain.
+    known: Known,
     seen: Option<Seen>,
 }
 
@@ -62,17 +64,23 @@ impl Checker {
             part: DigestBuilder::default(),
             size,
             full,
-            judged: Nanos(0),
+            judged: Vec::new(),
             sum: Sum::default(),
+            known: Known::new(),
             seen: None,
         }
+    }
+
+    /// How many operations are kept at this time.
+    pub fn kept(&self) -> usize {
+        self.part.operations()
     }
 
     /// The analysis of all events.
     pub fn finish(mut self) -> Analysis {
         let digest = self.part.finish();
-        let exhibit = Exhibit::new(&digest, &self.options, self.judged);
-        self.sum.add(examine(&exhibit));
+        let exhibit = Exhibit::new(&digest, &self.options, &self.judged);
+        self.sum.add(examine(&exhibit, &self.known));
         let mut analysis = self.sum.conclude(&self.options);
         if let Some(seen) = &mut self.seen {
             seen.note(&digest);
@@ -90,22 +98,22 @@ impl Checker {
             return;
         }
         let in_flight: HashSet<OpId> = pending.values().copied().collect();
-        let exhibit = Exhibit::new(&digest, &self.options, self.judged);
-        self.sum.add(examine(&exhibit));
+        let exhibit = Exhibit::new(&digest, &self.options, &self.judged);
+        self.sum.add(examine(&exhibit, &self.known));
         self.seen.get_or_insert_default().note(&digest);
-        let kept = carried(&exhibit.case(), &in_flight);
+        let Carried { kept, judged } = carried(&exhibit.case(), &in_flight);
         let carried = digest.narrowed(&kept);
         let place = |id: OpId| kept.binary_search(&id).ok().map(|at| OpId(at as u32));
         let pending = pending
             .into_iter()
             .filter_map(|(process, id)| Some((process, place(id)?)));
         let pending = pending.collect();
+        self.judged = digest.keys_in(&carried, &judged);
         drop(exhibit);
         drop(digest);
-        let exhibit = Exhibit::new(&carried, &self.options, self.judged);
-        self.sum.subtract(&examine(&exhibit));
+        let exhibit = Exhibit::new(&carried, &self.options, &self.judged);
+        self.known = self.sum.subtract(&examine(&exhibit, &Known::new()));
         drop(exhibit);
-        self.judged = carried.end;
         // So that what is carried is judged a bounded number of times, however much it is.
         self.full = self.size.max(2 * kept.len());
         self.part = DigestBuilder::resume(carried, pending);

@@ -16,6 +16,7 @@ use crate::holds::holds_by;
 use crate::options::Options;
 use crate::parallel;
 use crate::property::rule;
+use crate::sum::Known;
 use crate::verdict::{Availability, Coverage, FaultSummary, Property, Witness};
 use crate::witness::witness;
 
@@ -50,6 +51,8 @@ pub(crate) struct Answer {
     pub(crate) by_fault: Vec<u64>,
     /// The first violations, by time.
     pub(crate) told: Vec<(Mark, Witness)>,
+    /// Whether there are no more.
+    pub(crate) is_all: bool,
     /// Whether each of them stood up to its replay.
     pub(crate) stands: bool,
 }
@@ -63,9 +66,8 @@ pub(crate) struct Mark {
 }
 
 impl<'a> Exhibit<'a> {
-    /// Stretches without a grant that ended by `since` are known: the longest is sought among
-    /// those that ended later.
-    pub(crate) fn new(digest: &'a Digest, options: &'a Options, since: Nanos) -> Self {
+    /// Stretches without a grant are known that ended by the times in `since`, one of each key.
+    pub(crate) fn new(digest: &'a Digest, options: &'a Options, since: &[Nanos]) -> Self {
         let threads = options.threads(digest.operations.len());
         let holds = holds_by(threads, digest, options.drift(&digest.header));
         let faults = faults(digest);
@@ -98,8 +100,8 @@ impl<'a> Exhibit<'a> {
     }
 }
 
-/// Every property that was asked for.
-pub(crate) fn examine(exhibit: &Exhibit) -> Examination {
+/// Every property that was asked for. What is known is counted, and not told of.
+pub(crate) fn examine(exhibit: &Exhibit, known: &Known) -> Examination {
     let case = exhibit.case();
     let options = exhibit.options;
     let wanted = |property: &Property| {
@@ -112,7 +114,7 @@ pub(crate) fn examine(exhibit: &Exhibit) -> Examination {
         threads,
         &wanted,
         || (),
-        |(), &property| answer(&case, property),
+        |(), &property| answer(&case, property, known),
     );
     Examination {
         faults: exhibit.faults.clone(),
@@ -123,9 +125,13 @@ pub(crate) fn examine(exhibit: &Exhibit) -> Examination {
     }
 }
 
-fn answer(case: &Case, property: Property) -> Answer {
+fn answer(case: &Case, property: Property, known: &Known) -> Answer {
     let ruling = rule(property).judge(case);
-    let told = &ruling.findings[..ruling.findings.len().min(case.options.witnesses_max)];
+    let known = known.get(&property).filter(|known| !known.is_empty());
+    let is_new =
+        |finding: &&Finding| known.is_none_or(|known| !known.contains(&mark(case, finding)));
+    let told = ruling.findings.iter().filter(is_new);
+    let told: Vec<&Finding> = told.take(case.options.witnesses_max).collect();
     let broken = told
         .iter()
         .find(|finding| !rule(finding.property).stands_alone(case, finding));
@@ -134,8 +140,10 @@ fn answer(case: &Case, property: Property) -> Answer {
         "the witness does not stand alone: {broken:?}"
     );
     let stands = broken.is_none();
-    let shown = told.iter().filter(|_| stands);
+    let is_all = told.len() < case.options.witnesses_max;
+    let shown = told.into_iter().filter(|_| stands);
     Answer {
+        is_all,
         engine: ruling.engine,
         has_matter: ruling.has_matter,
         count: ruling.count,

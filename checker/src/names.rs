@@ -69,6 +69,11 @@ impl Names {
         &self.by_id[id as usize]
     }
 
+    /// The number of `text`, if it has one.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        self.by_text.get(text).copied()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.by_id.len()

@@ -6,52 +6,54 @@ use super::PATIENCE;
 use crate::case::Case;
 use crate::history::Nanos;
 use crate::hold::Hold;
-use crate::operation::{KeyId, OpId, Operation};
+use crate::operation::{OpId, Operation};
 
-/// The first event that is not settled, and its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// From when on a lock is not settled. What ended in that instant may still have met what began
+/// in it.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Horizon {
-    pub(super) event: u64,
-    pub(super) time: Nanos,
-}
-
-impl Horizon {
-    fn at(operation: &Operation) -> Self {
-        Self {
-            event: operation.invoke,
-            time: operation.invoked,
-        }
-    }
+    /// When the first operation was sent that waits for its answer. What met it is not judged for
+    /// good before the answer is there.
+    pub(super) unanswered: Nanos,
+    /// When the first of what is not judged for good began, or of the holds that are open.
+    pub(super) begun: Nanos,
 }
 
 /// The horizon of each key, by number.
 pub(super) fn horizons(case: &Case, in_flight: &HashSet<OpId>) -> Vec<Horizon> {
     let digest = case.digest;
-    let now = Horizon {
-        event: u64::MAX,
-        time: digest.end,
+    let phase = digest.final_phase.map_or(digest.end, |phase| phase.time);
+    let first = Horizon {
+        begun: phase,
+        unanswered: phase,
     };
-    let first = digest.final_phase.map_or(now, |phase| Horizon {
-        event: phase.event,
-        time: phase.time,
-    });
     let mut horizons = vec![first; digest.keys.len()];
-    let mut reach = |key: KeyId, operation: &Operation| {
-        let horizon = &mut horizons[key.0 as usize];
-        *horizon = (*horizon).min(Horizon::at(operation));
-    };
     for operation in in_flight.iter().map(|&id| digest.operation(id)) {
         if operation.invoked + PATIENCE >= digest.end {
-            reach(operation.key, operation);
+            let unanswered = &mut horizons[operation.key.0 as usize].unanswered;
+            *unanswered = (*unanswered).min(operation.invoked);
+        }
+    }
+    for operation in &digest.operations {
+        let horizon = &mut horizons[operation.key.0 as usize];
+        if ended(operation) >= horizon.unanswered {
+            horizon.begun = horizon.begun.min(operation.invoked);
         }
     }
     for hold in case.holds.iter().filter(|hold| hold.is_granted()) {
         let releasing = hold.release.is_some_and(|id| in_flight.contains(&id));
         if (releasing || is_open(hold)) && !is_abandoned(case, hold) {
-            reach(hold.key, digest.operation(hold.acquire));
+            let horizon = &mut horizons[hold.key.0 as usize];
+            horizon.begun = horizon.begun.min(hold.hull.start);
         }
     }
     horizons
+}
+
+/// When an operation was over, as far as its client is concerned.
+pub(super) fn ended(operation: &Operation) -> Nanos {
+    let completion = operation.completion;
+    completion.map_or(operation.invoked, |completion| completion.time)
 }
 
 /// Whether no release of it was sent, and nothing else ended it.

@@ -8,10 +8,10 @@ use crate::case::Case;
 use crate::history::Nanos;
 use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
 
-/// Keeps the cycles of the largest token of each lock and of each resource, which later ones are
-/// compared with.
+/// Keeps the cycles that show the largest token of each lock and of each resource, which later ones
+/// are compared with: the first and the last.
 pub(super) fn tokens(case: &Case, cycles: &mut Cycles) {
-    let mut largest: HashMap<(KeyId, Option<Option<u32>>), (u64, OpId)> = HashMap::new();
+    let mut largest: HashMap<(KeyId, Option<Option<u32>>), (u64, OpId, OpId)> = HashMap::new();
     for (id, operation) in operations(case) {
         let resource = match operation.action {
             Action::Acquire => None,
@@ -20,12 +20,18 @@ pub(super) fn tokens(case: &Case, cycles: &mut Cycles) {
         };
         if let (Some(token), Outcome::Ok) = (operation.token, operation.outcome) {
             let place = (operation.key, resource);
-            let last = largest.entry(place).or_insert((token, id));
-            *last = (*last).max((token, id));
+            let (largest, first, last) = largest.entry(place).or_insert((token, id, id));
+            if token > *largest {
+                (*largest, *first) = (token, id);
+            }
+            if token == *largest {
+                *last = id;
+            }
         }
     }
-    for (_, id) in largest.into_values() {
-        cycles.keep(id);
+    for (_, first, last) in largest.into_values() {
+        cycles.keep(first);
+        cycles.keep(last);
     }
 }
 
@@ -43,11 +49,13 @@ pub(super) fn nobody(case: &Case, cycles: &mut Cycles) {
 }
 
 /// Keeps the cycles of the writes that a later read may show, and says which operations to keep
-/// alone: each append, and the last use of each resource under each lock.
+/// alone: each append, the first and the last read, and the last use of each resource under each
+/// lock.
 pub(super) fn resources(case: &Case, horizons: &[Horizon], cycles: &mut Cycles) -> Vec<OpId> {
     let mut alone = Vec::new();
     let mut last: HashMap<(KeyId, Option<u32>), OpId> = HashMap::new();
     let mut replaced: HashMap<(KeyId, Option<u32>), Nanos> = HashMap::new();
+    let mut reads: HashMap<(KeyId, Option<u32>), (OpId, OpId)> = HashMap::new();
     let mut writes = Vec::new();
     for (id, operation) in operations(case) {
         let Action::Resource(access) = operation.action else {
@@ -56,11 +64,16 @@ pub(super) fn resources(case: &Case, horizons: &[Horizon], cycles: &mut Cycles) 
         let place = (operation.key, resource(case, operation));
         last.insert(place, id);
         match (access, operation.outcome) {
+            (Access::Read, Outcome::Ok) => {
+                let (_, last) = reads.entry(place).or_insert((id, id));
+                *last = id;
+                continue;
+            }
             (Access::Append, Outcome::Ok | Outcome::Unknown) => alone.push(id),
             (Access::Write | Access::Cas, Outcome::Ok) => writes.push((place, id)),
             (Access::Read | Access::Write | Access::Cas | Access::Append, _) => continue,
         }
-        let settled = horizons[operation.key.0 as usize].time;
+        let settled = horizons[operation.key.0 as usize].begun;
         if operation.answered().is_some_and(|done| done < settled) {
             let sent = replaced.entry(place).or_default();
             *sent = (*sent).max(operation.invoked);
@@ -74,30 +87,30 @@ pub(super) fn resources(case: &Case, horizons: &[Horizon], cycles: &mut Cycles) 
         }
     }
     alone.extend(last.into_values());
+    alone.extend(reads.into_values().flat_map(|(first, last)| [first, last]));
     alone
 }
 
-/// The acquires that were not granted, and left their owners a place in the queue of a fair lock.
-pub(super) fn places(case: &Case) -> Vec<OpId> {
-    let doorways: HashSet<OpId> = case
-        .digest
-        .queued
-        .iter()
-        .filter_map(|note| note.acquire)
-        .collect();
+/// The tries that left their owners a place in the queue of a fair lock, each with the grant that
+/// made use of it, if there was one.
+pub(super) fn places(case: &Case, in_flight: &HashSet<OpId>) -> Vec<(OpId, Option<OpId>)> {
+    let notes = case.digest.queued.iter();
+    let doorways: HashSet<OpId> = notes.filter_map(|note| note.acquire).collect();
     if doorways.is_empty() {
         return Vec::new();
     }
-    let mut places: HashMap<(KeyId, OwnerId), OpId> = HashMap::new();
+    let mut open: HashMap<(KeyId, OwnerId), OpId> = HashMap::new();
+    let mut places = Vec::new();
     for (id, acquire) in operations(case).filter(|(_, one)| one.action == Action::Acquire) {
-        let place = (acquire.key, acquire.owner);
+        let owner = (acquire.key, acquire.owner);
         if acquire.is_grant() {
-            places.remove(&place);
-        } else if doorways.contains(&id) {
-            places.insert(place, id);
+            places.extend(open.remove(&owner).map(|place| (place, Some(id))));
+        } else if doorways.contains(&id) && !in_flight.contains(&id) {
+            open.insert(owner, id);
         }
     }
-    places.into_values().collect()
+    places.extend(open.into_values().map(|place| (place, None)));
+    places
 }
 
 fn operations<'a>(case: &Case<'a>) -> impl Iterator<Item = (OpId, &'a Operation)> + use<'a> {

@@ -22,7 +22,7 @@ mod marks;
 mod outage;
 mod reasons;
 
-pub(crate) use reasons::carried;
+pub(crate) use reasons::{Carried, carried};
 
 use crate::history::Nanos;
 

@@ -3,21 +3,21 @@
 //! Whoever wants a lock in vain asks for it again and again. To know how long, it takes one try for
 //! each pause that may lie between two of them, and not all.
 
-use crate::availability::PAUSE_MAX;
+use crate::availability::{PAUSE_MAX, held};
 use crate::case::Case;
 use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::operation::{Action, KeyId, OpId, Operation};
 
-/// The tries to keep of `key`, whose holds these are. The one that ended last is always among
-/// them: by it the lock is known, and when it was last wanted.
-pub(super) fn tries(case: &Case, key: KeyId, holds: &[Hold]) -> Vec<OpId> {
+/// The tries to keep of `key`, whose holds these are, and which was not judged for good since
+/// `begun`. The one that ended last is always among them: by it the lock is known, and when it was
+/// last wanted. Likewise the acquire of the hold that ended last before.
+pub(super) fn tries(case: &Case, key: KeyId, holds: &[Hold], begun: Nanos) -> Vec<OpId> {
     let digest = case.digest;
-    let held_ends = holds
-        .iter()
-        .filter(|hold| hold.is_granted())
-        .map(|hold| hold.core.end.min(hold.lease.ceiling).max(hold.core.start));
-    let free_since = held_ends.max().unwrap_or(Nanos(0)).min(digest.end);
+    let granted = holds.iter().filter(|hold| hold.is_granted());
+    let ended = granted.map(|hold| (held(hold).end, hold.acquire));
+    let last = ended.filter(|&(end, _)| end < begun).max();
+    let free_since = last.map_or(Nanos(0), |(end, _)| end);
     let mut chain = Chain::default();
     for (id, attempt) in digest.operations_on(key) {
         if attempt.action == Action::Acquire {
@@ -32,6 +32,7 @@ pub(super) fn tries(case: &Case, key: KeyId, holds: &[Hold]) -> Vec<OpId> {
         }
     }
     let mut kept = chain.links;
+    kept.extend(last.map(|(_, acquire)| acquire));
     kept.extend(chain.candidate.map(|(_, id)| id));
     kept.extend(chain.last.map(|(_, id)| id));
     if kept.len() > 1 {

@@ -3,16 +3,24 @@
 use std::collections::HashSet;
 
 use super::cycles::Cycles;
-use super::horizon::{Horizon, horizons, is_abandoned, is_open};
+use super::horizon::{Horizon, ended, horizons, is_abandoned, is_open};
 use super::{marks, outage};
 use crate::case::Case;
 use crate::history::Nanos;
 use crate::hold::Hold;
-use crate::operation::{Access, Action, OpId, Operation, Outcome};
+use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
 
-/// The operations of a part that may still matter, in order; `in_flight` are those whose processes
-/// wait for an answer.
-pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Vec<OpId> {
+/// What goes on.
+pub(crate) struct Carried {
+    /// The operations that may still matter, in order.
+    pub(crate) kept: Vec<OpId>,
+    /// Up to when each key is judged for good.
+    pub(crate) judged: Vec<Nanos>,
+}
+
+/// What may still matter of a part; `in_flight` are the operations whose processes wait for an
+/// answer.
+pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Carried {
     let digest = case.digest;
     let horizons = horizons(case, in_flight);
     let mut cycles = Cycles::new(case);
@@ -20,7 +28,7 @@ pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Vec<OpId> {
     for id in ids() {
         let operation = digest.operation(id);
         let horizon = horizons[operation.key.0 as usize];
-        let recent = operation.last_event() >= horizon.event && took_effect(operation);
+        let recent = ended(operation) >= horizon.begun && took_effect(operation);
         if recent || may_strike(operation) || in_flight.contains(&id) {
             cycles.keep(id);
         }
@@ -30,7 +38,7 @@ pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Vec<OpId> {
         let holds = &case.holds[group];
         let horizon = horizons[holds[0].key.0 as usize];
         keep_holds(case, holds, horizon, &mut cycles);
-        alone.extend(outage::tries(case, holds[0].key, holds));
+        alone.extend(outage::tries(case, holds[0].key, holds, horizon.begun));
     }
     for key in digest.all_keys() {
         if case
@@ -38,28 +46,46 @@ pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Vec<OpId> {
             .binary_search_by_key(&key, |hold| hold.key)
             .is_err()
         {
-            alone.extend(outage::tries(case, key, &[]));
+            let begun = horizons[key.0 as usize].begun;
+            alone.extend(outage::tries(case, key, &[], begun));
         }
     }
     marks::tokens(case, &mut cycles);
     marks::nobody(case, &mut cycles);
     alone.extend(marks::resources(case, &horizons, &mut cycles));
-    alone.extend(marks::places(case));
-    // Only the last try of a lock is kept whatever became of it: a grant goes with its hold.
-    for &id in alone.iter().filter(|&&id| digest.operation(id).is_grant()) {
-        cycles.keep(id);
+    let phantoms = phantoms(case);
+    for &id in &alone {
+        let operation = digest.operation(id);
+        // Who uses the token of a grant that is not known seems to prove another acquire.
+        let proves = phantoms.contains(&(operation.key, operation.owner));
+        if operation.is_grant() || proves {
+            cycles.keep(id);
+        }
     }
-    let final_phase = digest.final_phase.map_or(u64::MAX, |phase| phase.event);
+    for (place, grant) in marks::places(case, in_flight) {
+        if grant.is_none_or(|grant| cycles.keeps(grant)) {
+            alone.insert(place);
+        }
+    }
     let kept = |id: &OpId| {
         let operation = digest.operation(*id);
         alone.contains(id)
-            || operation.last_event() >= final_phase
+            || ended(operation) >= horizons[operation.key.0 as usize].unanswered
             || cycles.keeps(*id) && took_effect(operation)
     };
-    ids().filter(kept).collect()
+    Carried {
+        kept: ids().filter(kept).collect(),
+        judged: horizons.iter().map(|horizon| horizon.begun).collect(),
+    }
 }
 
-/// Refusals were judged when they came, and change nothing.
+/// Who may have been granted which lock, without an answer.
+fn phantoms(case: &Case) -> HashSet<(KeyId, OwnerId)> {
+    let phantoms = case.holds.iter().filter(|hold| !hold.is_granted());
+    phantoms.map(|hold| (hold.key, hold.owner)).collect()
+}
+
+/// A refusal changes nothing.
 fn took_effect(operation: &Operation) -> bool {
     match (operation.action, operation.outcome) {
         (Action::Other, _) | (_, Outcome::Refused | Outcome::Failed) => false,
@@ -79,7 +105,10 @@ fn may_strike(operation: &Operation) -> bool {
 
 /// Keeps the cycles of the holds of one key that may go on.
 fn keep_holds(case: &Case, holds: &[Hold], horizon: Horizon, cycles: &mut Cycles) {
-    for hold in holds.iter().filter(|hold| !is_over(case, hold, horizon)) {
+    for hold in holds {
+        if is_over(case, cycles, hold, horizon) {
+            continue;
+        }
         let marks = [Some(hold.acquire), hold.proof, hold.release];
         for id in marks.into_iter().flatten() {
             cycles.keep(id);
@@ -100,12 +129,13 @@ fn keep_holds(case: &Case, holds: &[Hold], horizon: Horizon, cycles: &mut Cycles
 
 /// Whether the service can certainly not keep it any longer, and its client does not act as its
 /// holder.
-fn is_over(case: &Case, hold: &Hold, horizon: Horizon) -> bool {
+fn is_over(case: &Case, cycles: &Cycles, hold: &Hold, horizon: Horizon) -> bool {
     let answered = hold
         .release
         .map(|id| case.digest.operation(id))
         .filter(|release| release.outcome == Outcome::Ok);
     let given_back = answered.is_some() && hold.hull.end < Nanos::MAX;
-    let expired = hold.lease.ceiling < horizon.time && !(hold.is_granted() && is_open(hold));
+    let given_back = given_back && !cycles.is_left(hold.acquire);
+    let expired = hold.lease.ceiling < horizon.begun && !(hold.is_granted() && is_open(hold));
     given_back || expired
 }

@@ -45,6 +45,15 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// What is known of each key of this digest, by the keys of `part`.
+    pub(crate) fn keys_in<T: Copy>(&self, part: &Self, known: &[T]) -> Vec<T> {
+        let keys = part.all_keys().into_iter();
+        let here = keys.filter_map(|key| self.keys.find(part.key(key)));
+        here.map(|key| known[key as usize]).collect()
+    }
+}
+
 struct Narrow<'a> {
     whole: &'a Digest,
     part: Digest,

@@ -7,7 +7,6 @@
 use super::rule::Rule;
 use crate::availability::availability;
 use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::replay;
 use crate::story::Teller;
@@ -61,7 +60,7 @@ fn judge(case: &Case) -> Ruling {
     let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
     let mut findings = Vec::new();
     if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
-        let (_, outages) = availability(case.digest, case.holds, bound, Nanos(0));
+        let (_, outages) = availability(case.digest, case.holds, bound, &[]);
         findings.extend(outages.into_iter().map(|outage| Finding {
             property: Property::Availability,
             key: outage.key,

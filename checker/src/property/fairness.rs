@@ -56,6 +56,7 @@ struct Wait {
     since: Nanos,
     /// Until when it certainly waited.
     until: Nanos,
+    is_granted: bool,
     shared: bool,
 }
 
@@ -92,7 +93,7 @@ fn judge(case: &Case) -> Ruling {
     let mut is_tested = false;
     for (key, waits) in waits(case, &doorways) {
         let grants = grants.remove(&key).unwrap_or_default();
-        is_tested |= waits.iter().any(|wait| {
+        is_tested |= waits.iter().filter(|wait| wait.is_granted).any(|wait| {
             let later = grants.partition_point(|grant| grant.sent <= wait.since);
             later < grants.len()
         });
@@ -193,6 +194,7 @@ fn waits(case: &Case, doorways: &HashMap<OpId, Nanos>) -> BTreeMap<KeyId, Vec<Wa
             owner: acquire.owner,
             since,
             until: waited.min(expired).min(dropped),
+            is_granted: acquire.is_grant(),
             shared,
         });
     }
