@@ -1,5 +1,6 @@
 //! Single operations by which the state of a lock and of its resource is known.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use super::cycles::Cycles;
@@ -8,10 +9,21 @@ use crate::case::Case;
 use crate::history::Nanos;
 use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
 
+/// Where tokens are compared: a lock, or what is used under it.
+type Place = (KeyId, Option<Option<u32>>);
+
+/// The largest token, and which operations show it.
+#[derive(Clone, Copy)]
+struct Largest {
+    token: u64,
+    first: OpId,
+    last: OpId,
+}
+
 /// Keeps the cycles that show the largest token of each lock and of each resource, which later ones
 /// are compared with: the first and the last.
 pub(super) fn tokens(case: &Case, cycles: &mut Cycles) {
-    let mut largest: HashMap<(KeyId, Option<Option<u32>>), (u64, OpId, OpId)> = HashMap::new();
+    let mut largest: HashMap<Place, Largest> = HashMap::new();
     for (id, operation) in operations(case) {
         let resource = match operation.action {
             Action::Acquire => None,
@@ -20,18 +32,22 @@ pub(super) fn tokens(case: &Case, cycles: &mut Cycles) {
         };
         if let (Some(token), Outcome::Ok) = (operation.token, operation.outcome) {
             let place = (operation.key, resource);
-            let (largest, first, last) = largest.entry(place).or_insert((token, id, id));
-            if token > *largest {
-                (*largest, *first) = (token, id);
-            }
-            if token == *largest {
-                *last = id;
+            let new = Largest {
+                token,
+                first: id,
+                last: id,
+            };
+            let largest = largest.entry(place).or_insert(new);
+            match token.cmp(&largest.token) {
+                Ordering::Less => {}
+                Ordering::Equal => largest.last = id,
+                Ordering::Greater => *largest = new,
             }
         }
     }
-    for (_, first, last) in largest.into_values() {
-        cycles.keep(first);
-        cycles.keep(last);
+    for shown in largest.into_values() {
+        cycles.keep(shown.first);
+        cycles.keep(shown.last);
     }
 }
 

@@ -180,13 +180,15 @@ fn judge_grants(case: &Case, tally: &mut Tally, key: KeyId, grants: &mut [Showin
 /// Each showing whose token is smaller than one that was answered before it was sent, with the
 /// largest such.
 fn after_larger(showings: &[Showing]) -> Vec<(Showing, Showing)> {
-    // They come in order of invocation.
-    let mut answered = showings.to_vec();
+    // They come in order of their events, which is that of invocation unless times go back.
+    let mut sent = showings.to_vec();
+    sent.sort_by_key(|showing| (showing.invoked, showing.op));
+    let mut answered = sent.clone();
     answered.sort_by_key(|showing| showing.answered);
     let mut answered = answered.into_iter().peekable();
     let mut largest: Option<Showing> = None;
     let mut late = Vec::new();
-    for &showing in showings {
+    for showing in sent {
         while let Some(earlier) = answered.next_if(|earlier| earlier.answered < showing.invoked) {
             if largest.is_none_or(|largest| earlier.token > largest.token) {
                 largest = Some(earlier);

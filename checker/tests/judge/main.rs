@@ -18,6 +18,7 @@ mod lost_lock;
 mod model;
 mod mutual_exclusion;
 mod ownership;
+mod parts;
 mod reentrancy;
 mod spurious_refusal;
 mod story;

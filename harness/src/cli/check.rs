@@ -7,7 +7,7 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{
-    Analysis, Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
+    Analysis, Checker, ModelName, Nanos, Options, Property, Verdict,
 };
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
@@ -76,7 +76,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let mut all = Vec::new();
     for file in args.files.iter().flat_map(|file| histories(file)) {
         let name = file.display().to_string();
-        let checked = read(&file, args.from).map(|digest| check_digest(&digest, &options));
+        let checked = judge(&file, args.from, &options);
         worst = worst.max(match &checked {
             Ok(analysis) => exit_code(analysis),
             Err(error) => ExitCode::of(error),
@@ -112,11 +112,11 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
-/// Reads a history, and keeps what the checker needs.
-fn read(path: &Path, from: Option<Format>) -> Result<Digest, Error> {
-    let mut digest = DigestBuilder::default();
-    input::read(path, from, &mut digest)?;
-    Ok(digest.finish())
+/// Judges a history while it is read, so that its length takes no memory.
+fn judge(path: &Path, from: Option<Format>, options: &Options) -> Result<Analysis, Error> {
+    let mut checker = Checker::new(options.clone());
+    input::read(path, from, &mut checker)?;
+    Ok(checker.finish())
 }
 
 /// Without a scenario there is no expectation: a violation is a violation.
