@@ -69,8 +69,11 @@ fn cycles(digest: &Digest, holds: &[Hold]) -> Option<Cycles> {
             last = last.max(released);
         }
     }
-    let took = last - first;
-    (count > 0).then_some(Cycles { count, took })
+    (count > 0).then_some(Cycles {
+        count,
+        since: first,
+        until: last,
+    })
 }
 
 /// Where the holds of `key` are.

@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::property::rule;
 use crate::vacuity::Run;
 use crate::verdict::{
-    Analysis, Availability, Coverage, FaultSummary, Judgement, Property, Verdict, Witness,
+    Analysis, Availability, Coverage, Cycles, FaultSummary, Judgement, Property, Verdict, Witness,
 };
 
 /// Violations that no look need tell of.
@@ -169,7 +169,27 @@ fn combined(one: &Coverage, other: &Coverage, each: impl Fn(u64, u64) -> u64) ->
         contended: each(one.contended, other.contended),
         granted_under_fault: each(one.granted_under_fault, other.granted_under_fault),
         expired: each(one.expired, other.expired),
+        cycles: cycles(one.cycles, other.cycles, each),
     }
+}
+
+fn cycles(
+    one: Option<Cycles>,
+    other: Option<Cycles>,
+    each: impl Fn(u64, u64) -> u64,
+) -> Option<Cycles> {
+    let none = Cycles {
+        count: 0,
+        since: Nanos::MAX,
+        until: Nanos(0),
+    };
+    let (one, other) = (one.unwrap_or(none), other.unwrap_or(none));
+    let both = Cycles {
+        count: each(one.count, other.count),
+        since: one.since.min(other.since),
+        until: one.until.max(other.until),
+    };
+    (both.count > 0).then_some(both)
 }
 
 impl Total {

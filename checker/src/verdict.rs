@@ -229,8 +229,17 @@ pub struct Coverage {
 pub struct Cycles {
     /// How many were completed.
     pub count: u64,
-    /// From the first invocation of an acquire to the last answer to a release, in nanoseconds.
-    pub took: Nanos,
+    /// The first invocation of an acquire.
+    pub since: Nanos,
+    /// The last answer to a release.
+    pub until: Nanos,
+}
+
+impl Cycles {
+    /// How long they took together.
+    pub fn took(&self) -> Nanos {
+        self.until - self.since
+    }
 }
 
 /// A fault of the run, gathered from its notes.

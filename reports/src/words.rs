@@ -119,12 +119,12 @@ pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
     let cycles = coverage
         .cycles
         .filter(|cycles| cycles.count >= CYCLES_MIN)?;
-    let seconds = cycles.took.as_secs_f64();
+    let seconds = cycles.took().as_secs_f64();
     let pace = (seconds > 0.0).then(|| cycles.count as f64 / seconds)?;
     Some(format!(
         "{} cycles of acquire and release in {}, {pace:.0} a second",
         cycles.count,
-        length(cycles.took.0)
+        length(cycles.took().0)
     ))
 }
 
@@ -209,7 +209,8 @@ mod tests {
         let of = |count| Coverage {
             cycles: Some(Cycles {
                 count,
-                took: Nanos::from_millis(2500),
+                since: Nanos(0),
+                until: Nanos::from_millis(2500),
             }),
             ..Coverage::default()
         };

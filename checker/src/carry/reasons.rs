@@ -136,6 +136,7 @@ fn is_over(case: &Case, cycles: &Cycles, hold: &Hold, horizon: Horizon) -> bool 
         .filter(|release| release.outcome == Outcome::Ok);
     let given_back = answered.is_some() && hold.hull.end < Nanos::MAX;
     let given_back = given_back && !cycles.is_left(hold.acquire);
-    let expired = hold.lease.ceiling < horizon.begun && !(hold.is_granted() && is_open(hold));
+    let acts = hold.is_granted() && is_open(hold);
+    let expired = hold.lease.ceiling < horizon.begun && !acts;
     given_back || expired
 }

@@ -37,7 +37,8 @@ fn the_counters_tell_what_the_history_contains() {
             // Of b: a was told that it had lost the lock, d is not known to have given it back.
             cycles: Some(Cycles {
                 count: 1,
-                took: Nanos::from_millis(130),
+                since: Nanos::from_millis(80),
+                until: Nanos::from_millis(210),
             }),
         }
     );
@@ -51,7 +52,8 @@ fn cycles_of_the_final_phase_do_not_count() {
                 p acquire 90..95 ok\n p release 96..99 ok";
     let expected = Cycles {
         count: 1,
-        took: Nanos::from_millis(30),
+        since: Nanos(0),
+        until: Nanos::from_millis(30),
     };
     assert_eq!(judge(text).coverage.cycles, Some(expected));
     assert_eq!(judge("a acquire 0..10 ok").coverage.cycles, None);

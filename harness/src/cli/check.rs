@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
-use lockstorm_checker::{
-    Analysis, Checker, ModelName, Nanos, Options, Property, Verdict,
-};
+use lockstorm_checker::{Analysis, Checker, ModelName, Nanos, Options, Property, Verdict};
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
 use serde_json::json;
