@@ -81,7 +81,8 @@ fn names_and_the_time_of_day_do_not_matter() {
 #[test]
 fn parts_add_up_to_the_whole() {
     let (mut judged, mut alike, mut failures) = (0, 0, Vec::new());
-    for (label, history) in histories(rounds()) {
+    for_each_seed(rounds(), |seed| {
+        let (label, history) = history(seed);
         let label = label.lines().next().unwrap_or_default();
         let whole = judge(&history);
         for size in [4, 20, 60] {
@@ -114,7 +115,7 @@ fn parts_add_up_to_the_whole() {
             judged += 1;
             alike += usize::from(figures(&parts) == figures(&whole));
         }
-    }
+    });
     println!("{judged} histories by parts, {alike} with the same figures");
     // Parts so small lose sight of what lies far back: a value that was written long ago and comes
     // again, a stale client of whose rivals one is kept. That is less than one in a thousand.
