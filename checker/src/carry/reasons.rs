@@ -93,12 +93,13 @@ fn took_effect(operation: &Operation) -> bool {
     }
 }
 
-/// What is indeterminate may take effect at any time. An acquire is known by its hold, and what it
-/// is that a renewal extends.
+/// What is indeterminate may take effect at any time. An acquire is known by its hold.
 fn may_strike(operation: &Operation) -> bool {
     let changes = match operation.action {
-        Action::Release | Action::Resource(Access::Write | Access::Cas | Access::Append) => true,
-        Action::Resource(Access::Read) | Action::Acquire | Action::Renew | Action::Other => false,
+        Action::Renew
+        | Action::Release
+        | Action::Resource(Access::Write | Access::Cas | Access::Append) => true,
+        Action::Resource(Access::Read) | Action::Acquire | Action::Other => false,
     };
     changes && operation.outcome == Outcome::Unknown
 }
