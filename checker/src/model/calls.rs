@@ -11,7 +11,7 @@ use super::fit::Unfit;
 use super::name::ModelName;
 use super::values::Values;
 use crate::digest::Digest;
-use crate::history::{Mode, Nanos};
+use crate::history::Nanos;
 use crate::lease::{Drift, Lease};
 use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
 
@@ -54,7 +54,6 @@ pub(crate) fn partitions(
                 leases: Vec::new(),
                 asked_for: HashMap::new(),
                 last: HashMap::new(),
-                out: HashMap::new(),
             };
             for &id in group {
                 builder.take(id)?;
@@ -76,14 +75,6 @@ fn speaks_of(model: ModelName, operation: &Operation) -> bool {
     is_lock == model.is_lock() && operation.outcome != Outcome::Failed
 }
 
-/// What an owner may have of a lock that can be held several times.
-#[derive(Clone, Copy)]
-struct Out {
-    permits: u32,
-    ceiling: Nanos,
-    is_leased: bool,
-}
-
 struct Builder<'a> {
     digest: &'a Digest,
     model: ModelName,
@@ -96,8 +87,6 @@ struct Builder<'a> {
     asked_for: HashMap<OwnerId, Option<Nanos>>,
     /// The last call of each process that returned.
     last: HashMap<u64, CallId>,
-    /// What may be out.
-    out: HashMap<(OwnerId, Mode), Out>,
 }
 
 impl Builder<'_> {
@@ -108,9 +97,6 @@ impl Builder<'_> {
             Action::Resource(access) => (self.of_resource(access, operation)?, None),
             Action::Other => return Ok(()),
         };
-        if operation.outcome != Outcome::Failed {
-            self.keep_apart(operation)?;
-        }
         let reply = match operation.outcome {
             Outcome::Ok | Outcome::Unknown => Reply::Done,
             Outcome::Refused | Outcome::NotOwner => Reply::Denied,
@@ -147,64 +133,6 @@ impl Builder<'_> {
         }
         if let Some(lease) = lease.filter(|_| reply == Reply::Done) {
             self.leases.push((lease, call));
-        }
-        Ok(())
-    }
-
-    /// Permits and read locks can be held several times by one owner. With leases nobody can tell
-    /// which of them ends: such a history is not judged.
-    fn keep_apart(&mut self, operation: &Operation) -> Result<(), Unfit> {
-        if !matches!(
-            self.model,
-            ModelName::Semaphore { .. } | ModelName::ReadWrite
-        ) {
-            return Ok(());
-        }
-        let answered = operation.answered().unwrap_or(Nanos::MAX);
-        let holder = (operation.owner, operation.mode);
-        match (operation.action, operation.outcome) {
-            (Action::Acquire, Outcome::Ok | Outcome::Unknown) => {
-                let length = operation.lease;
-                let ceiling =
-                    Lease::granted(operation.asked(), answered, length, self.drift).ceiling;
-                let out = Out {
-                    permits: operation.permits,
-                    ceiling,
-                    is_leased: length.is_some(),
-                };
-                if let Some(before) = self.out.insert(holder, out)
-                    && before.permits > 0
-                    && before.ceiling >= operation.invoked
-                {
-                    if before.is_leased || out.is_leased {
-                        let owner = self.digest.owner(operation.owner);
-                        return Err(Unfit::Leases(crate::text::name(owner)));
-                    }
-                    let both = before.permits.saturating_add(out.permits);
-                    self.out.insert(
-                        holder,
-                        Out {
-                            permits: both,
-                            ..out
-                        },
-                    );
-                }
-            }
-            (Action::Release, Outcome::Ok) => {
-                for mode in [Mode::Write, Mode::Read] {
-                    if let Some(out) = self.out.get_mut(&(operation.owner, mode)) {
-                        out.permits = out.permits.saturating_sub(operation.permits);
-                    }
-                }
-            }
-            (
-                Action::Acquire
-                | Action::Renew
-                | Action::Release
-                | Action::Resource(_)
-                | Action::Other,
-                _,
-            ) => {}
         }
         Ok(())
     }

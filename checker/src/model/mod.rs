@@ -3,6 +3,7 @@
 //! For: the sequential specifications that a history can be judged by, one file each, and the calls
 //! that they speak of. Not for: searching for an order of the calls, which the engines do.
 
+mod apart;
 mod append;
 mod call;
 mod calls;
@@ -18,6 +19,7 @@ mod semaphore;
 mod specification;
 mod values;
 
+pub(crate) use apart::told_apart;
 pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
 pub(crate) use calls::{Partition, partitions};
 pub(crate) use fit::fits;

@@ -20,6 +20,7 @@ use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::model::{
     Call, ModelName, Partition, Reason, Reply, Request, Specification, Values, fits, partitions,
+    told_apart,
 };
 use crate::operation::{Action, OpId, OwnerId};
 use crate::parallel;
@@ -75,7 +76,11 @@ fn judge(case: &Case) -> Ruling {
         ruling.tested = Tested::No("no model was chosen; choose one with --model".to_owned());
         return ruling;
     };
-    match calls(case, model, all(case)) {
+    let drift = case.options.drift(&case.digest.header);
+    let fit = fits(case.digest, model)
+        .and_then(|()| told_apart(case.digest, all(case), model, drift))
+        .map_err(|unfit| unfit.to_string());
+    match fit.and_then(|()| calls(case, model, all(case))) {
         Ok((parts, _, values)) => {
             ruling.tested = tested(model, &parts);
             judge_parts(case, &mut ruling, &parts, || {
@@ -99,8 +104,7 @@ fn calls(
 ) -> Result<(Vec<Partition>, Specification, Values), String> {
     let mut values = Values::default();
     let drift = case.options.drift(&case.digest.header);
-    let parts = fits(case.digest, model)
-        .and_then(|()| partitions(case.digest, operations, model, drift, &mut values))
+    let parts = partitions(case.digest, operations, model, drift, &mut values)
         .map_err(|unfit| unfit.to_string())?;
     let specification = Specification::new(model, case.permits(), &mut values);
     Ok((parts, specification, values))

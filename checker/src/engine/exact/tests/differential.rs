@@ -10,7 +10,7 @@ use crate::engine::decision::{Decision, search};
 use crate::engine::shrink::minimal;
 use crate::history::{Event, Header, Mode, Nanos};
 use crate::lease::Drift;
-use crate::model::{Call, ModelName, Specification, Values, partitions};
+use crate::model::{Call, ModelName, Specification, Values, partitions, told_apart};
 use crate::operation::OpId;
 
 use super::events::{self, Deed};
@@ -44,7 +44,9 @@ fn calls(
     }
     let digest = builder.finish();
     let all = || (0..digest.operations.len() as u32).map(OpId).collect();
-    let chosen = chosen.unwrap_or_else(all).into_iter();
+    let chosen: Vec<OpId> = chosen.unwrap_or_else(all);
+    let chosen = chosen.into_iter();
+    told_apart(&digest, chosen.clone(), model, EXACT).ok()?;
     let parts = partitions(&digest, chosen, model, EXACT, values).ok()?;
     let first = parts.into_iter().next();
     Some(first.map_or_else(Vec::new, |part| part.calls))
