@@ -18,6 +18,21 @@ pub(crate) fn coverage(
     holds: &[Hold],
     faults: &[FaultSummary],
 ) -> Coverage {
+    let (tried, held) = parallel::both(
+        threads,
+        || of_tries(threads, digest, holds),
+        || of_holds(digest, holds, faults),
+    );
+    Coverage {
+        granted_under_fault: held.granted_under_fault,
+        expired: held.expired,
+        cycles: held.cycles,
+        ..tried
+    }
+}
+
+/// What was tried, and what became of it.
+fn of_tries(threads: usize, digest: &Digest, holds: &[Hold]) -> Coverage {
     let mut coverage = Coverage {
         events: digest.events,
         operations: digest.operations.len() as u64,
@@ -44,6 +59,12 @@ pub(crate) fn coverage(
         .into_iter()
         .map(|asked| u64::from(asked.into_inner()))
         .sum();
+    coverage
+}
+
+/// What became of the holds.
+fn of_holds(digest: &Digest, holds: &[Hold], faults: &[FaultSummary]) -> Coverage {
+    let mut coverage = Coverage::default();
     let windows = faults::windows(faults);
     for hold in holds.iter().filter(|hold| hold.is_granted()) {
         coverage.granted_under_fault += u64::from(windows.touch(hold.possible()));

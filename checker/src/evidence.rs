@@ -25,7 +25,9 @@ pub(crate) fn outlive(hold: &mut Hold, release: &Operation, length: Option<Nanos
 
 /// A hold that an earlier release may end was still there when this was sent.
 pub(crate) fn show(hold: &mut Hold, success: &Operation) {
-    hold.shown = hold.shown.map(|shown| shown.max(success.invoked));
+    if hold.shown < Nanos::MAX {
+        hold.shown = hold.shown.max(success.invoked);
+    }
 }
 
 /// A release that may have taken effect was under way when a hold was denied: the denial may be its
@@ -60,7 +62,7 @@ pub(crate) fn deny_release(hold: &mut Hold, id: OpId, release: &Operation, diges
 /// Notes that the service denied a hold inside its lease, unless an earlier release may have ended
 /// it. Later successes do not count: when the service answered, it had not given them.
 pub(crate) fn deny(hold: &mut Hold, id: OpId, answered: Nanos) {
-    if answered < hold.lease.floor && hold.shown.is_none() {
+    if answered < hold.lease.floor && hold.shown == Nanos::MAX {
         hold.denial = hold.denial.or(Some(id));
     }
 }

@@ -71,11 +71,13 @@ impl<'a> Exhibit<'a> {
         let threads = options.threads(digest.operations.len());
         let holds = holds_by(threads, digest, options.drift(&digest.header));
         let faults = faults(digest);
-        let (coverage, (availability, _)) = parallel::both(
-            threads,
-            || coverage(threads, digest, &holds, &faults),
-            || availability(digest, &holds, Nanos::MAX, since),
-        );
+        let coverage = coverage(threads, digest, &holds, &faults);
+        let asked = options.only.as_ref();
+        let availability = if asked.is_none_or(|only| only.contains(&Property::Availability)) {
+            availability(digest, &holds, Nanos::MAX, since).0
+        } else {
+            Availability::default()
+        };
         Self {
             digest,
             options,

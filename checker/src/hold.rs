@@ -61,11 +61,11 @@ pub struct Hold {
     pub lease: Lease,
     /// Whether nobody wrote down how long the lease is, so that nobody can have overrun it.
     pub is_open_ended: bool,
-    /// When the client was first told that it lost the lock.
-    pub told_lost: Option<Nanos>,
+    /// When the client was first told that it lost the lock; [`Nanos::MAX`] if never.
+    pub told_lost: Nanos,
     /// Where an earlier release of its owner, which was never answered, may yet end it: up to when
-    /// it was certainly there.
-    pub shown: Option<Nanos>,
+    /// it was certainly there. [`Nanos::MAX`] otherwise.
+    pub shown: Nanos,
     /// When the owner was last known to be alive.
     pub alive: Nanos,
 }
@@ -92,15 +92,17 @@ impl Hold {
     /// Held in the client's belief and inside the lease; may be empty.
     pub fn guaranteed(&self) -> Interval {
         let end = self.core.end.min(self.lease.floor);
-        let shown = self.shown.unwrap_or(Nanos::MAX);
-        Interval::new(self.core.start, end.min(self.told()).min(shown))
+        Interval::new(self.core.start, end.min(self.told_lost).min(self.shown))
     }
 
     /// The client acts as holder: as far as it is known to be alive and has not been told
     /// otherwise.
     pub fn belief(&self) -> Interval {
         let alive = self.alive.max(self.core.start);
-        Interval::new(self.core.start, self.core.end.min(self.told()).min(alive))
+        Interval::new(
+            self.core.start,
+            self.core.end.min(self.told_lost).min(alive),
+        )
     }
 
     /// The part of the belief in which the lease may have run out; certainly after the ceiling.
@@ -116,9 +118,5 @@ impl Hold {
     /// run out.
     pub fn possible(&self) -> Interval {
         Interval::new(self.hull.start, self.hull.end.min(self.lease.ceiling))
-    }
-
-    fn told(&self) -> Nanos {
-        self.told_lost.unwrap_or(Nanos::MAX)
     }
 }

@@ -182,7 +182,7 @@ impl Builder<'_> {
                 owner.grants.least = 0;
                 if let Some(open) = owner.open {
                     let told = &mut self.holds[open].told_lost;
-                    *told = Some(told.unwrap_or(moment.time));
+                    *told = (*told).min(moment.time);
                 }
                 return;
             }
@@ -238,7 +238,11 @@ impl Builder<'_> {
     /// no answer.
     fn doubt(&mut self, owner: Owner, position: usize, granted: Nanos) {
         let hold = &mut self.holds[position];
-        hold.shown = (owner.adrift > 0).then_some(granted);
+        hold.shown = if owner.adrift > 0 {
+            granted
+        } else {
+            Nanos::MAX
+        };
         if owner.extending {
             hold.lease.ceiling = Nanos::MAX;
         }
@@ -253,7 +257,7 @@ impl Builder<'_> {
         };
         let release = left.release.map(|id| self.digest.operation(id));
         let doubted = release.is_some_and(is_adrift);
-        let inside = granted <= left.lease.floor && left.told_lost.is_none();
+        let inside = granted <= left.lease.floor && left.told_lost == Nanos::MAX;
         if doubted && inside && owner.sent == 1 {
             owner.adrift = owner.adrift.saturating_sub(1);
         }
@@ -301,7 +305,8 @@ impl Builder<'_> {
     fn ends_by(&mut self, position: usize, id: OpId, anew: &Operation) -> bool {
         let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);
-        let ends = asked > hold.lease.floor || hold.told_lost.is_some() || hold.mode != anew.mode;
+        let ends =
+            asked > hold.lease.floor || hold.told_lost < Nanos::MAX || hold.mode != anew.mode;
         if ends {
             hold.core.end = hold.core.end.min(anew.invoked);
             hold.anew = hold.anew.or(Some(id));
@@ -327,8 +332,8 @@ impl Builder<'_> {
             hull: Interval::new(acquire.invoked, Nanos::MAX),
             lease,
             is_open_ended: acquire.lease == Some(Nanos(0)),
-            told_lost: None,
-            shown: None,
+            told_lost: Nanos::MAX,
+            shown: Nanos::MAX,
             alive: self.digest.alive[acquire.owner.0 as usize],
         });
         self.holds.len() - 1
@@ -379,7 +384,7 @@ impl Builder<'_> {
                 hold.renewals += 1;
             }
             (Outcome::NotOwner, Some(answered)) if sent_inside && owner.open.is_some() => {
-                hold.told_lost = Some(hold.told_lost.unwrap_or(answered));
+                hold.told_lost = hold.told_lost.min(answered);
                 hold.hull.end = hold.hull.end.min(answered);
                 deny(hold, id, answered);
             }

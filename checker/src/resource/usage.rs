@@ -159,7 +159,7 @@ impl Client {
         let &at = self.holds[..begun].last()?;
         let hold = &case.holds[at];
         // What it sent then shows that it was alive.
-        let left = hold.core.end.min(hold.told_lost.unwrap_or(Nanos::MAX));
+        let left = hold.core.end.min(hold.told_lost);
         // One process releases after what it did before, though it be at the same instant.
         let release = hold.release.map(|id| case.digest.operation(id));
         let before = release.is_some_and(|release| {

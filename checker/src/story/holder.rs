@@ -95,7 +95,9 @@ impl Teller<'_> {
 
     /// The notice that a client lost the lock.
     fn notice(&mut self, hold: &Hold) {
-        let Some(time) = hold.told_lost.filter(|&told| told <= self.until) else {
+        let Some(time) =
+            Some(hold.told_lost).filter(|&told| told <= self.until && told < crate::Nanos::MAX)
+        else {
             return;
         };
         let notes = &self.case.digest.lost;
