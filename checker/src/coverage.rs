@@ -66,35 +66,30 @@ fn of_tries(threads: usize, digest: &Digest, holds: &[Hold]) -> Coverage {
 fn of_holds(digest: &Digest, holds: &[Hold], faults: &[FaultSummary]) -> Coverage {
     let mut coverage = Coverage::default();
     let windows = faults::windows(faults);
+    let end = digest.final_phase.map_or(Nanos::MAX, |phase| phase.time);
     for hold in holds.iter().filter(|hold| hold.is_granted()) {
         coverage.granted_under_fault += u64::from(windows.touch(hold.possible()));
         let outlived = hold.lease.ceiling < hold.core.end.min(digest.end);
         coverage.expired += u64::from(outlived);
+        if let Some(released) = released(digest, hold).filter(|&released| released <= end) {
+            let cycles = coverage.cycles.get_or_insert(Cycles {
+                count: 0,
+                since: hold.hull.start,
+                until: released,
+            });
+            cycles.count += 1;
+            cycles.since = cycles.since.min(hold.hull.start);
+            cycles.until = cycles.until.max(released);
+        }
     }
-    coverage.cycles = cycles(digest, holds);
     coverage
 }
 
-/// The holds that were released in the main part of the run, and how long they took together.
-fn cycles(digest: &Digest, holds: &[Hold]) -> Option<Cycles> {
-    let end = digest.final_phase.map_or(Nanos::MAX, |phase| phase.time);
-    let (mut count, mut first, mut last) = (0, Nanos::MAX, Nanos(0));
-    for hold in holds.iter().filter(|hold| hold.is_granted()) {
-        let release = hold.release.map(|id| digest.operation(id));
-        let released = release
-            .filter(|release| release.outcome == Outcome::Ok)
-            .and_then(Operation::answered);
-        if let Some(released) = released.filter(|&released| released <= end) {
-            count += 1;
-            first = first.min(digest.operation(hold.acquire).invoked);
-            last = last.max(released);
-        }
-    }
-    (count > 0).then_some(Cycles {
-        count,
-        since: first,
-        until: last,
-    })
+/// When the release of a hold was answered, if it was granted.
+fn released(digest: &Digest, hold: &Hold) -> Option<Nanos> {
+    let release = digest.operation(hold.release?);
+    let is_granted = release.outcome == Outcome::Ok;
+    release.answered().filter(|_| is_granted)
 }
 
 /// Where the holds of `key` are.

@@ -44,6 +44,8 @@ pub struct Digest {
     edges: Groups<Edge>,
     /// Whether no event is earlier than one before it, so that the order of events is that of time.
     is_in_time: bool,
+    /// Whether an operation asks for none or several permits.
+    names_permits: bool,
     /// When each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// "You lost the lock" notices, by index.
@@ -143,6 +145,11 @@ impl Digest {
         self.is_in_time
     }
 
+    /// Whether an operation asks for none or several permits.
+    pub(crate) fn names_permits(&self) -> bool {
+        self.names_permits
+    }
+
     /// All keys that the history names.
     pub(crate) fn all_keys(&self) -> Vec<KeyId> {
         (0..self.keys.len() as u32).map(KeyId).collect()
@@ -238,6 +245,8 @@ impl DigestBuilder {
         self.see(owner, event.time);
         let action = Action::from(&event.function);
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
+        let permits = event.value.permits.unwrap_or(1);
+        self.digest.names_permits |= permits != 1;
         let position = self.digest.operations.len();
         self.pending.insert(process, OpId(position as u32));
         self.edges.push(Edge::sent(OpId(position as u32)));
@@ -251,7 +260,7 @@ impl DigestBuilder {
             key,
             owner,
             is_named: event.value.owner.is_some(),
-            permits: event.value.permits.unwrap_or(1),
+            permits,
             action,
             mode: event.value.mode.unwrap_or(Mode::Write),
             outcome: Outcome::Unknown,

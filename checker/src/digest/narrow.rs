@@ -69,6 +69,7 @@ impl Narrow<'_> {
             detail: whole.detail.and_then(|_| self.detail(whole)),
             ..*whole
         };
+        self.part.names_permits |= whole.permits != 1;
         self.since
             .entry((whole.key, whole.owner))
             .or_insert(whole.invoke);

@@ -107,12 +107,7 @@ fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
 
 /// A lock with several permits looks like a violated mutex to who does not know how many.
 pub(super) fn unknown_permits(case: &Case) -> Option<String> {
-    let asks = case.digest.header.permits.is_none()
-        && case
-            .digest
-            .operations
-            .iter()
-            .any(|operation| operation.permits != 1);
+    let asks = case.digest.header.permits.is_none() && case.digest.names_permits();
     asks.then(|| {
         "acquires ask for several permits, and the header does not say how many the lock has"
             .to_owned()
