@@ -7,7 +7,7 @@
 //! Carried on is, of each lock:
 //! - what is under way, and all that took effect since the first of that began: holds that are
 //!   open, and operations without an answer;
-//! - what may take effect later: acquires, releases and writes of unknown outcome;
+//! - what may take effect later: acquires, renewals, releases and writes of unknown outcome;
 //! - holds that may go on though their client is gone, until their lease has run out;
 //! - what the state of the lock and of its resource is known by: the last try, the largest fencing
 //!   token, the last write, every append;

@@ -135,8 +135,8 @@ fn is_over(case: &Case, cycles: &Cycles, hold: &Hold, horizon: Horizon) -> bool 
         .release
         .map(|id| case.digest.operation(id))
         .filter(|release| release.outcome == Outcome::Ok);
-    let given_back = answered.is_some() && hold.hull.end < Nanos::MAX;
-    let given_back = given_back && !cycles.is_left(hold.acquire);
+    let is_gone = hold.hull.end < Nanos::MAX && !cycles.is_left(hold.acquire);
+    let given_back = answered.is_some() && is_gone;
     let acts = hold.is_granted() && is_open(hold);
     let expired = hold.lease.ceiling < horizon.begun && !acts;
     given_back || expired

@@ -43,9 +43,7 @@ impl Digest {
         });
         part
     }
-}
 
-impl Digest {
     /// What is known of each key of this digest, by the keys of `part`.
     pub(crate) fn keys_in<T: Copy>(&self, part: &Self, known: &[T]) -> Vec<T> {
         let keys = part.all_keys().into_iter();

@@ -121,7 +121,8 @@ fn parts_add_up_to_the_whole() {
     // again, a stale client of whose rivals one is kept. That is less than one in a thousand.
     assert!(failures.len() * 1000 <= judged, "{}", failures.join("\n"));
     // Where a late proof of a grant changes what was counted, a part does not see all of it.
-    assert!(alike * 100 >= judged * 99);
+    // Of few histories that can be more than one in a hundred.
+    assert!((judged - alike) * 100 <= judged.max(900));
 }
 
 /// What is counted as it comes.
@@ -182,7 +183,9 @@ fn an_answer_that_is_lost_accuses_nobody() {
         for (property, count) in counts(&doubted) {
             // A client that is not answered may look as if it worked on after its lease.
             let counts_anew = matches!(property, Property::LeaseOverrun | Property::Liveness);
-            let accused = count > 0 && before[&property] == 0;
+            // Where two held, and one of the grants is in doubt now, its release took the other's.
+            let shifts = property == Property::Ownership && before[&Property::MutualExclusion] > 0;
+            let accused = count > 0 && before[&property] == 0 && !shifts;
             let told = || format!("{property}, {label}\nin doubt:\n{}", lines(&doubted));
             assert!(counts_anew || !accused, "{}", told());
         }
