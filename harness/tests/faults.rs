@@ -327,7 +327,7 @@ async fn a_promoted_replica_takes_writes_and_clients_are_sent_there() {
             .as_deref(),
         Ok("OK")
     );
-    assert_eq!(ground.servers.writable(), ["replica-1"]);
+    assert_eq!(ground.servers.writable().await, ["replica-1"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,32 +12,40 @@ use rand_chacha::ChaCha8Rng;
 use crate::deployment::{ClientState, Deployment};
 
 /// The faults that `fault` stands for: one for each target that its words mean.
-pub(crate) fn aim(fault: &FaultSpec, on: &dyn Deployment, rng: &mut ChaCha8Rng) -> Vec<FaultSpec> {
+pub(crate) async fn aim(
+    fault: &FaultSpec,
+    on: &dyn Deployment,
+    rng: &mut ChaCha8Rng,
+) -> Vec<FaultSpec> {
+    let leaders = on.writable().await;
     let live = || filtered(on.nodes(), |node| on.pid(node).is_some());
     match fault.clone() {
-        FaultSpec::Kill(Kill { node }) => spread(draw(live(), &node, on, rng), |node| {
-            FaultSpec::Kill(Kill { node })
-        }),
+        FaultSpec::Kill(Kill { node }) => {
+            spread(draw(live(), &node, (on, &leaders), rng), |node| {
+                FaultSpec::Kill(Kill { node })
+            })
+        }
         FaultSpec::Restart(Restart { node, memory }) => {
-            spread(draw(on.nodes(), &node, on, rng), |node| {
+            spread(draw(on.nodes(), &node, (on, &leaders), rng), |node| {
                 FaultSpec::Restart(Restart { node, memory })
             })
         }
-        FaultSpec::Pause(Pause { node }) => spread(draw(live(), &node, on, rng), |node| {
-            FaultSpec::Pause(Pause { node })
-        }),
+        FaultSpec::Pause(Pause { node }) => {
+            spread(draw(live(), &node, (on, &leaders), rng), |node| {
+                FaultSpec::Pause(Pause { node })
+            })
+        }
         FaultSpec::Promote(Promote { node }) => {
-            let writable = on.writable();
-            let replicas = filtered(live(), |node| !writable.iter().any(|leader| leader == node));
-            spread(draw(replicas, &node, on, rng), |node| {
+            let replicas = filtered(live(), |node| !leaders.iter().any(|leader| leader == node));
+            spread(draw(replicas, &node, (on, &leaders), rng), |node| {
                 FaultSpec::Promote(Promote { node })
             })
         }
-        FaultSpec::Cut(cut) => links(&cut, on, rng),
+        FaultSpec::Cut(cut) => links(&cut, (on, &leaders), rng),
         FaultSpec::DeleteKey(DeleteKey { key, node }) => {
             // Without a node it means every node that takes writes, in one fault.
             let nodes = node.map_or(vec![None], |node| {
-                spread(draw(on.writable(), &node, on, rng), Some)
+                spread(draw(leaders.clone(), &node, (on, &leaders), rng), Some)
             });
             spread(nodes, |node| {
                 let key = key.clone();
@@ -64,10 +72,11 @@ fn filtered(names: Vec<String>, keep: impl Fn(&str) -> bool) -> Vec<String> {
 }
 
 /// Every pair of the two ends. Groups stay groups: the cut itself knows them.
-fn links(cut: &Cut, on: &dyn Deployment, rng: &mut ChaCha8Rng) -> Vec<FaultSpec> {
-    let sources = draw(on.nodes(), &cut.from, on, rng);
+fn links(cut: &Cut, ground: (&dyn Deployment, &[String]), rng: &mut ChaCha8Rng) -> Vec<FaultSpec> {
+    let (on, _) = ground;
+    let sources = draw(on.nodes(), &cut.from, ground, rng);
     let others = filtered(on.nodes(), |node| !sources.iter().any(|from| from == node));
-    let sinks = draw(others, &cut.to, on, rng);
+    let sinks = draw(others, &cut.to, ground, rng);
     let mut cuts = Vec::new();
     for from in &sources {
         for to in &sinks {
@@ -86,7 +95,7 @@ fn links(cut: &Cut, on: &dyn Deployment, rng: &mut ChaCha8Rng) -> Vec<FaultSpec>
 fn draw(
     candidates: Vec<String>,
     word: &str,
-    on: &dyn Deployment,
+    (on, leaders): (&dyn Deployment, &[String]),
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
     let drawn = match word {
@@ -94,8 +103,7 @@ fn draw(
         "one" => lot(candidates, 1, rng),
         "minority" => lot(candidates, on.nodes().len().saturating_sub(1) / 2, rng),
         "primary" => {
-            let writable = on.writable();
-            let is_leader = |node: &str| writable.iter().any(|leader| leader == node);
+            let is_leader = |node: &str| leaders.iter().any(|leader| leader == node);
             lot(filtered(candidates, is_leader), 1, rng)
         }
         name => vec![name.to_owned()],

@@ -12,8 +12,9 @@ pub trait Deployment: Send + Sync {
     /// Names of the nodes, in order.
     fn nodes(&self) -> Vec<String>;
 
-    /// The nodes that take writes: the primary, or every master.
-    fn writable(&self) -> Vec<String>;
+    /// The nodes that take writes now: the primary, or every master. Where servers fail over by
+    /// themselves, they are asked.
+    async fn writable(&self) -> Vec<String>;
 
     /// Process id of a node's server; `None` while it is dead.
     fn pid(&self, node: &str) -> Option<i32>;

@@ -126,7 +126,7 @@ impl Schedule {
                 break;
             }
             let mut rng = ChaCha8Rng::seed_from_u64(planned.pick);
-            let faults = aim(&self.faults[planned.entry], nemesis.deployment(), &mut rng);
+            let faults = aim(&self.faults[planned.entry], nemesis.deployment(), &mut rng).await;
             let mut injected = Vec::new();
             for fault in &faults {
                 match nemesis.inject(fault).await {

@@ -214,7 +214,7 @@ impl Deployment for Servers {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    fn writable(&self) -> Vec<String> {
+    async fn writable(&self) -> Vec<String> {
         self.route
             .nodes()
             .into_iter()

@@ -228,7 +228,7 @@ async fn key_gone(stage: &Stage, condition: &Await) -> Result<(), String> {
     let key: Name = condition.key_gone.as_str().into();
     let deadline = Instant::now() + condition.within.0;
     loop {
-        let nodes = stage.servers.writable();
+        let nodes = stage.servers.writable().await;
         let needed = match stage.case.topology {
             Topology::Single(_) | Topology::Replicated(_) => nodes.len(),
             Topology::Independent(_) => nodes.len() / 2 + 1,

@@ -60,12 +60,15 @@ impl Cut {
         }
     }
 
-    fn cut(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+    async fn cut(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         let network = on.network().ok_or_else(|| FaultError::NoNetwork {
             from: self.spec.from.clone(),
             to: self.spec.to.clone(),
         })?;
-        let (sources, sinks) = (members(on, &self.spec.from)?, members(on, &self.spec.to)?);
+        let (sources, sinks) = (
+            members(on, &self.spec.from).await?,
+            members(on, &self.spec.to).await?,
+        );
         for from in &sources {
             for to in sinks.iter().filter(|to| *to != from) {
                 self.links.push(CutLink {
@@ -119,7 +122,7 @@ impl Cut {
 #[async_trait]
 impl Fault for Cut {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        self.cut(on).inspect_err(|_| self.links.clear())?;
+        self.cut(on).await.inspect_err(|_| self.links.clear())?;
         let speakers = self.speakers(on);
         for node in &speakers {
             // Whether it can speak shows in what is held back; a dead node is no reason to fail.
@@ -154,13 +157,13 @@ impl Fault for Cut {
 }
 
 /// The names behind one end of a link: those of a group, or the one name itself.
-fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String>, FaultError> {
+async fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String>, FaultError> {
     let (nodes, clients) = (on.nodes(), on.clients().names());
     match end {
         "nodes" => Ok(nodes),
         "clients" => Ok(clients),
         "replicas" => {
-            let writable = on.writable();
+            let writable = on.writable().await;
             let is_replica = |node: &String| !writable.contains(node);
             Ok(nodes.into_iter().filter(is_replica).collect())
         }

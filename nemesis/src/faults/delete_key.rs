@@ -45,7 +45,7 @@ impl Fault for DeleteKey {
                 known_node(on, node)?;
                 vec![node.clone()]
             }
-            None => on.writable(),
+            None => on.writable().await,
         };
         // Some of several masters may be down by another fault; the last error counts only if
         // none of them could be told.

@@ -37,7 +37,7 @@ impl Kill {
 impl Fault for Kill {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         self.pid = Some(live_pid(on, &self.node, "kill")?);
-        self.led = on.writable().contains(&self.node);
+        self.led = on.writable().await.contains(&self.node);
         on.kill(&self.node).await
     }
 
@@ -57,7 +57,7 @@ impl Fault for Kill {
             return Ok(format!("runs as process {pid}").into());
         }
         // A second primary beside the promoted one would be a fault of its own.
-        let leaders = on.writable();
+        let leaders = on.writable().await;
         if self.led && !leaders.contains(&self.node) {
             let leaders = leaders.join(", ");
             return Ok(format!("stays dead: {leaders} has taken its place").into());

@@ -204,7 +204,7 @@ impl Deployment for Fake {
         self.books().nodes.keys().cloned().collect()
     }
 
-    fn writable(&self) -> Vec<String> {
+    async fn writable(&self) -> Vec<String> {
         self.books().writable.clone()
     }
 
@@ -258,8 +258,9 @@ impl Deployment for Fake {
             return Err(refusal("ask", node, "no reply"));
         }
         if let ["PUBLISH", ..] = args {
+            let writable = self.writable().await;
             for replica in self.nodes() {
-                if !self.writable().contains(&replica) {
+                if !writable.contains(&replica) {
                     self.send(node, &replica, 30);
                 }
             }

@@ -172,7 +172,7 @@ async fn a_restart_ends_a_pause_whose_process_is_gone() {
 async fn a_promotion_shows_in_the_role_and_never_heals() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(2));
     let id = nemesis.inject(&promote("replica-2")).await.unwrap();
-    assert_eq!(fake.writable(), ["replica-2"]);
+    assert_eq!(fake.writable().await, ["replica-2"]);
     nemesis.heal_id(&id).await.unwrap();
     assert!(nemesis.heal_all().await.is_empty());
     assert_eq!(notes.stages("F1"), "requested injected observed");
