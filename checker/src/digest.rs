@@ -337,7 +337,8 @@ impl DigestBuilder {
                 bound: phase.bound,
             });
         }
-        if event.process == Process::Nemesis {
+        // A connection that comes back is no sign of what its client believes.
+        if event.process == Process::Nemesis || event.function == Function::Routed {
             return;
         }
         let owner = self.owner(&event.value, event.process);

@@ -106,6 +106,7 @@ impl From<&Function> for Action {
             Function::Queued
             | Function::Lost
             | Function::Alive
+            | Function::Routed
             | Function::Fault
             | Function::Phase
             | Function::Other(_) => Self::Other,

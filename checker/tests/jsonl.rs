@@ -6,7 +6,7 @@
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
     self, Event, FaultNote, FaultPhase, Format, Function, Header, History, Kind, Mode, Name, Nanos,
-    PhaseNote, Process, ReadError, Value, read_jsonl, write_event, write_header,
+    PhaseNote, Process, ReadError, RouteNote, Value, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -330,11 +330,16 @@ fn value() -> impl Strategy<Value = Value> {
             target: "n1".into(),
             evidence: (bound % 2 == 0).then(|| word.clone()),
         };
+        let route = RouteNote {
+            from: (bound % 5 == 0).then(|| word.clone()),
+            to: "n2".into(),
+            why: word.clone(),
+        };
         let phase = PhaseNote {
             name: word,
             bound: (bound % 3 == 0).then_some(Nanos(bound)),
         };
-        (Box::new(fault), Box::new(phase))
+        (Box::new(route), (Box::new(fault), Box::new(phase)))
     });
     (
         lock,
@@ -346,6 +351,7 @@ fn value() -> impl Strategy<Value = Value> {
         .prop_map(|(lock, resource, content, notes, extra)| {
             let (owner, mode, permits, lease_ms, wait_ms, token) = lock;
             let count = permits.map(|permits| permits / 2);
+            let (route, notes) = notes.unzip();
             let (fault, phase) = notes.unzip();
             let extra = extra.then(|| json!({"z": {"deep": [null]}}).as_object().cloned());
             Value {
@@ -359,6 +365,7 @@ fn value() -> impl Strategy<Value = Value> {
                 count,
                 resource,
                 value: content.map(Box::new),
+                route,
                 fault,
                 phase,
                 extra: extra.flatten().map(Box::new),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::note::{FaultNote, PhaseNote};
+use super::note::{FaultNote, PhaseNote, RouteNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -118,6 +118,9 @@ pub enum Function {
     Lost,
     /// Note: the client is known to be alive at this instant.
     Alive,
+    /// Note: the client's commands go to another server from here on, or to the same anew, see
+    /// [`RouteNote`].
+    Routed,
     /// Note of the nemesis: a fault's life cycle, see [`FaultNote`].
     Fault,
     /// Note of the nemesis: the run entered a phase, see [`PhaseNote`].
@@ -144,6 +147,7 @@ impl Function {
             Self::Queued => "queued",
             Self::Lost => "lost",
             Self::Alive => "alive",
+            Self::Routed => "routed",
             Self::Fault => "fault",
             Self::Phase => "phase",
             Self::Read => "read",
@@ -164,6 +168,7 @@ impl From<&str> for Function {
             "queued" => Self::Queued,
             "lost" => Self::Lost,
             "alive" => Self::Alive,
+            "routed" => Self::Routed,
             "fault" => Self::Fault,
             "phase" => Self::Phase,
             "read" => Self::Read,
@@ -222,6 +227,8 @@ pub struct Value {
     pub resource: Option<Name>,
     /// What is read or written there.
     pub value: Option<Box<Json>>,
+    /// Where a client's commands go, on its notes of that.
+    pub route: Option<Box<RouteNote>>,
     /// Life cycle of a fault, on notes of the nemesis.
     pub fault: Option<Box<FaultNote>>,
     /// Phase of the run, on notes of the nemesis.

@@ -1,4 +1,5 @@
-//! What the nemesis writes into a history: the life of a fault and the phases of a run.
+//! What a history tells beside operations: the life of a fault, the phases of a run, and which
+//! servers a client turned to.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,4 +43,19 @@ pub struct PhaseNote {
     /// In `final`: how long a key may stay unobtainable from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Nanos>,
+}
+
+/// A client's commands go to another server from here on, or to the same over a new connection:
+/// value of a `note` with function `routed`. No verdict rests on it; it explains what a client
+/// could know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteNote {
+    /// The server that they went to until now; absent where there was none. The same as `to` when
+    /// only the connection is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Name>,
+    /// The server that they go to.
+    pub to: Name,
+    /// What made the client turn to it, in words.
+    pub why: Name,
 }

@@ -175,7 +175,10 @@ fn what_the_nemesis_does_is_a_note_and_never_an_operation() {
            {:process :nemesis :type :info :f :fault :value "theirs"}
            {:process :nemesis :type :info :f :lost :value {:client 3 :owner "a"}}
            {:process :nemesis :type :info :f :fault
-            :value {:fault {:id "F1" :kind "kill" :phase :injected :target "n1"}}}"#,
+            :value {:fault {:id "F1" :kind "kill" :phase :injected :target "n1"}}}
+           {:process :nemesis :type :info :f :routed :value "theirs"}
+           {:process :nemesis :type :info :f :routed
+            :value {:client 3 :route {:to "n2" :why "first use"}}}"#,
     );
     assert!(events.iter().all(|event| event.kind == Kind::Note));
     assert_eq!(
@@ -192,6 +195,12 @@ fn what_the_nemesis_does_is_a_note_and_never_an_operation() {
     assert_eq!(
         events[4].value.fault.as_ref().map(|fault| &*fault.id),
         Some("F1")
+    );
+    assert_eq!(events[5].value.route, None);
+    let route = events[6].value.route.as_ref();
+    assert_eq!(
+        route.map(|route| (&route.from, &*route.to)),
+        Some((&None, "n2"))
     );
 }
 

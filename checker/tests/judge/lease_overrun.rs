@@ -64,6 +64,17 @@ fn working_on_alone_after_the_lease_harms_nobody() {
     assert_eq!(judged(text), (Verdict::Valid, 0));
 }
 
+/// A client whose connection comes back may have given up its lock long ago.
+#[test]
+fn a_client_that_turns_to_another_server_is_not_thereby_known_to_act_as_holder() {
+    let held = "a acquire 0..0 ok lease 100
+                b acquire 150..160 ok lease 1000
+                b release 900..910 ok\n";
+    let with = |note| judged(&format!("{held}{note}"));
+    assert_eq!(with("a alive 400"), (Verdict::Violated, 1));
+    assert_eq!(with("a routed 400 n2"), judged(held));
+}
+
 #[test]
 fn between_floor_and_ceiling_an_overrun_is_uncertain_and_still_a_violation() {
     // Asked for at 0, answered at 50 ms: the floor is 100 ms, the ceiling 150 ms.

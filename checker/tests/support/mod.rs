@@ -9,6 +9,7 @@
 //! a read 20..30 ok saw 5                     the reply of the resource
 //! a write 40..50 ok value 6                  what it was asked
 //! a lost 70                                  a note of the client
+//! a routed 70 n2                             its commands go elsewhere
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase
 //! ```
@@ -17,7 +18,8 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    Event, FaultNote, FaultPhase, Function, History, Kind, Mode, PhaseNote, Process, Value,
+    Event, FaultNote, FaultPhase, Function, History, Kind, Mode, PhaseNote, Process, RouteNote,
+    Value,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 
@@ -47,6 +49,16 @@ pub(crate) fn history(text: &str) -> History {
             [owner, note @ ("lost" | "alive"), time] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
+                events.push(event);
+            }
+            [owner, "routed", time, to] => {
+                let mut event = event(process, Kind::Note, "routed", ms(time));
+                event.value.owner = Some(owner.into());
+                event.value.route = Some(Box::new(RouteNote {
+                    from: None,
+                    to: to.into(),
+                    why: "first use".into(),
+                }));
                 events.push(event);
             }
             [owner, action, span, outcome, ref options @ ..] => {

@@ -19,7 +19,7 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 26] = [
+pub(super) const RESERVED: [&str; 27] = [
     "client",
     "count",
     "error",
@@ -38,6 +38,7 @@ pub(super) const RESERVED: [&str; 26] = [
     "process",
     "reply",
     "resource",
+    "route",
     "time",
     "token",
     "type",
@@ -74,6 +75,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Queued
         | Function::Lost
         | Function::Alive
+        | Function::Routed
         | Function::Fault
         | Function::Phase => true,
         Function::Read
@@ -86,7 +88,10 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
 
 /// Reads the value of an event.
 pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Meaning, Misfit> {
-    if matches!(function, Function::Fault | Function::Phase) {
+    if matches!(
+        function,
+        Function::Fault | Function::Phase | Function::Routed
+    ) {
         // Others may mean something else by these words, and then it is theirs.
         let foreign = |_| Ok(contents(form.clone()));
         return of_fields(form.clone(), kind).or_else(foreign);
@@ -179,6 +184,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "count" => value.count = Some(small(&field, &form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
+            "route" => value.route = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),
             "phase" => value.phase = Some(note(&field, form)?),
             _ => {

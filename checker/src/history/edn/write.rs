@@ -267,6 +267,7 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
         map.json("value", content);
     }
     let notes = [
+        ("route", value.route.as_ref().map(serde_json::to_value)),
         ("fault", value.fault.as_ref().map(serde_json::to_value)),
         ("phase", value.phase.as_ref().map(serde_json::to_value)),
     ];

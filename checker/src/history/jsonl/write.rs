@@ -96,6 +96,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(content) = &value.value {
         json(fields.next("value"), content);
     }
+    if let Some(route) = &value.route {
+        json(fields.next("route"), route);
+    }
     if let Some(fault) = &value.fault {
         json(fields.next("fault"), fault);
     }
