@@ -34,7 +34,7 @@ impl<'a> Case<'a> {
     pub(crate) fn operations_of(&self, owner: OwnerId) -> &[OpId] {
         let digest = self.digest;
         let by_owner = self.by_owner.get_or_init(|| {
-            let all = (0..digest.operations.len() as u32).map(OpId).collect();
+            let all = digest.ids().collect();
             Groups::new(all, digest.owners.len(), |id| digest.operation(id).owner.0)
         });
         by_owner.of(owner.0)

@@ -103,7 +103,7 @@ impl Checker {
         self.seen.get_or_insert_default().note(&digest);
         let Carried { kept, judged } = carried(&exhibit.case(), &in_flight);
         let carried = digest.narrowed(&kept);
-        let place = |id: OpId| kept.binary_search(&id).ok().map(|at| OpId(at as u32));
+        let place = |id: OpId| kept.binary_search(&id).ok().map(OpId::at);
         let pending = pending
             .into_iter()
             .filter_map(|(process, id)| Some((process, place(id)?)));

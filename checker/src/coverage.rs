@@ -1,7 +1,6 @@
 //! What a history contains, so that a verdict can be weighed.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::digest::Digest;
 use crate::faults;
@@ -11,55 +10,60 @@ use crate::operation::{Action, KeyId, Operation, Outcome, OwnerId};
 use crate::parallel;
 use crate::verdict::{Coverage, Cycles, FaultSummary};
 
-/// Counts once over a history and its holds, which are grouped by key.
+/// Counts once over a history, what was tried in it, and its holds, which are grouped by key.
 pub(crate) fn coverage(
     threads: usize,
     digest: &Digest,
+    tries: &Tries,
     holds: &[Hold],
     faults: &[FaultSummary],
 ) -> Coverage {
-    let (tried, held) = parallel::both(
+    let (contended, held) = parallel::both(
         threads,
-        || of_tries(threads, digest, holds),
+        || tries.contended(threads, holds),
         || of_holds(digest, holds, faults),
     );
     Coverage {
+        contended,
         granted_under_fault: held.granted_under_fault,
         expired: held.expired,
         cycles: held.cycles,
-        ..tried
+        ..tries.counted.clone()
     }
 }
 
-/// What was tried, and what became of it.
-fn of_tries(threads: usize, digest: &Digest, holds: &[Hold]) -> Coverage {
-    let mut coverage = Coverage {
-        events: digest.events,
-        operations: digest.operations.len() as u64,
-        ..Coverage::default()
-    };
-    let asked: Vec<AtomicBool> = (0..digest.owners.len()).map(|_| false.into()).collect();
-    let keys = digest.all_keys();
-    for of_key in parallel::map(
-        threads,
-        &keys,
-        || (),
-        |(), &key| {
-            let holds = &holds[group(holds, key)];
-            Attempts::on(digest, key, &asked).count(holds)
-        },
-    ) {
-        coverage.keys += of_key.keys;
-        coverage.granted += of_key.granted;
-        coverage.refused += of_key.refused;
-        coverage.indeterminate += of_key.indeterminate;
-        coverage.contended += of_key.contended;
+/// What was tried, which can be told without the holds.
+pub(crate) struct Tries {
+    /// What needs no more to be counted.
+    counted: Coverage,
+    by_key: Vec<Attempts>,
+}
+
+impl Tries {
+    pub(crate) fn of(digest: &Digest) -> Self {
+        let mut counted = Coverage {
+            events: digest.events,
+            operations: digest.operations.len() as u64,
+            ..Coverage::default()
+        };
+        let mut asked = vec![false; digest.owners.len()];
+        let on = |&key: &KeyId| Attempts::on(digest, key, &mut counted, &mut asked);
+        let by_key = digest.all_keys().iter().map(on).collect();
+        counted.owners = asked.into_iter().map(u64::from).sum();
+        Self { counted, by_key }
     }
-    coverage.owners = asked
-        .into_iter()
-        .map(|asked| u64::from(asked.into_inner()))
-        .sum();
-    coverage
+
+    /// How many were made while another owner held the lock, or may have held it, in a mode that
+    /// excludes them.
+    fn contended(&self, threads: usize, holds: &[Hold]) -> u64 {
+        let counts = parallel::map(
+            threads,
+            &self.by_key,
+            || (),
+            |(), attempts| attempts.contended(&holds[group(holds, attempts.key)]),
+        );
+        counts.into_iter().sum()
+    }
 }
 
 /// What became of the holds.
@@ -107,30 +111,30 @@ struct Attempt {
     is_refused: bool,
 }
 
-/// What was tried on one key, and the counts that need no more.
+/// What was tried on one key.
 struct Attempts {
-    coverage: Coverage,
+    key: KeyId,
     /// By their end.
     all: Vec<Attempt>,
 }
 
 impl Attempts {
-    fn on(digest: &Digest, key: KeyId, asked: &[AtomicBool]) -> Self {
-        let mut coverage = Coverage::default();
+    fn on(digest: &Digest, key: KeyId, counted: &mut Coverage, asked: &mut [bool]) -> Self {
         let (mut all, mut pending) = (Vec::new(), Vec::new());
+        let mut is_asked_for = false;
         for edge in digest.edges(key) {
             let operation = digest.operation(edge.operation());
             if edge.is_sent() {
-                coverage.indeterminate += u64::from(operation.outcome == Outcome::Unknown);
+                counted.indeterminate += u64::from(operation.outcome == Outcome::Unknown);
             }
             if operation.action != Action::Acquire {
                 continue;
             }
             if edge.is_sent() {
-                coverage.keys = 1;
-                asked[operation.owner.0 as usize].store(true, Ordering::Relaxed);
-                coverage.granted += u64::from(operation.outcome == Outcome::Ok);
-                coverage.refused += u64::from(operation.outcome == Outcome::Refused);
+                is_asked_for = true;
+                asked[operation.owner.0 as usize] = true;
+                counted.granted += u64::from(operation.outcome == Outcome::Ok);
+                counted.refused += u64::from(operation.outcome == Outcome::Refused);
             }
             match operation.completion {
                 _ if operation.outcome == Outcome::Failed => {}
@@ -145,13 +149,14 @@ impl Attempts {
         if !digest.is_in_time() {
             all.sort_by_key(|attempt| attempt.until);
         }
-        Self { coverage, all }
+        counted.keys += u64::from(is_asked_for);
+        Self { key, all }
     }
 
-    /// Adds those that were made while another owner held the lock, or may have held it, in a mode
-    /// that excludes them. One that was refused met a holder by the server's own word; an
+    /// See [`Tries::contended`]. One that was refused met a holder by the server's own word; an
     /// indeterminate one that nothing proves is nobody's holder.
-    fn count(mut self, holds: &[Hold]) -> Coverage {
+    fn contended(&self, holds: &[Hold]) -> u64 {
+        let mut contended = 0;
         let granted = holds.iter().filter(|hold| hold.is_granted());
         let mut rivals: Vec<Rival> = granted.map(Rival::of).collect();
         rivals.sort_by_key(|rival| rival.start);
@@ -169,9 +174,9 @@ impl Attempts {
                 Mode::Read => &writers,
             };
             let met = excluding.of_others(attempt.owner) > attempt.sent;
-            self.coverage.contended += u64::from(met || attempt.is_refused);
+            contended += u64::from(met || attempt.is_refused);
         }
-        self.coverage
+        contended
     }
 }
 

@@ -118,9 +118,14 @@ impl Digest {
         builder.finish()
     }
 
+    /// Its operations, by their numbers.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = OpId> + Clone + use<> {
+        (0..self.operations.len()).map(OpId::at)
+    }
+
     /// One operation.
     pub fn operation(&self, id: OpId) -> &Operation {
-        &self.operations[id.0 as usize]
+        &self.operations[id.position()]
     }
 
     /// What an operation asked of the guarded resource, and was told.
@@ -248,8 +253,8 @@ impl DigestBuilder {
         let permits = event.value.permits.unwrap_or(1);
         self.digest.names_permits |= permits != 1;
         let position = self.digest.operations.len();
-        self.pending.insert(process, OpId(position as u32));
-        self.edges.push(Edge::sent(OpId(position as u32)));
+        self.pending.insert(process, OpId::at(position));
+        self.edges.push(Edge::sent(OpId::at(position)));
         self.digest.operations.push(Operation {
             invoke: event.index,
             invoked: event.time,
@@ -295,7 +300,7 @@ impl DigestBuilder {
             return;
         };
         self.edges.push(Edge::completed(id));
-        let position = id.0 as usize;
+        let position = id.position();
         let operation = &mut self.digest.operations[position];
         operation.completion = Some(Completion {
             index: event.index,
@@ -406,7 +411,7 @@ impl EventSink for DigestBuilder {
 /// The ends of operations, in order of their events.
 fn edges(operations: &[Operation]) -> Vec<Edge> {
     let mut ends: Vec<(u64, Edge)> = Vec::with_capacity(2 * operations.len());
-    for (id, operation) in (0..).map(OpId).zip(operations) {
+    for (id, operation) in OpId::each(operations) {
         ends.push((operation.invoke, Edge::sent(id)));
         let completion = operation.completion;
         ends.extend(completion.map(|completion| (completion.index, Edge::completed(id))));

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::availability::availability;
 use crate::case::{Case, Finding, Ruling, Tested};
-use crate::coverage::coverage;
+use crate::coverage::{Tries, coverage};
 use crate::digest::Digest;
 use crate::faults::{faults, window};
 use crate::history::Nanos;
@@ -69,9 +69,13 @@ impl<'a> Exhibit<'a> {
     /// Stretches without a grant are known that ended by the times in `since`, one of each key.
     pub(crate) fn new(digest: &'a Digest, options: &'a Options, since: &[Nanos]) -> Self {
         let threads = options.threads(digest.operations.len());
-        let holds = holds_by(threads, digest, options.drift(&digest.header));
+        let (holds, tries) = parallel::both(
+            threads,
+            || holds_by(threads, digest, options.drift(&digest.header)),
+            || Tries::of(digest),
+        );
         let faults = faults(digest);
-        let coverage = coverage(threads, digest, &holds, &faults);
+        let coverage = coverage(threads, digest, &tries, &holds, &faults);
         let asked = options.only.as_ref();
         let availability = if asked.is_none_or(|only| only.contains(&Property::Availability)) {
             availability(digest, &holds, Nanos::MAX, since).0

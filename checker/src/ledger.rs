@@ -36,7 +36,7 @@ pub(crate) fn standings(
         accounts: HashMap::new(),
         standings: Vec::new(),
     };
-    for (id, operation) in (0..).map(OpId).zip(operations) {
+    for (id, operation) in OpId::each(operations) {
         match operation.action {
             Action::Acquire | Action::Release => ledger.book(id, operation),
             Action::Renew => ledger.renew(operation),

@@ -18,8 +18,31 @@ pub struct KeyId(pub u32);
 pub struct OwnerId(pub u32);
 
 /// An operation, by its position in [`Digest::operations`](crate::Digest::operations).
+///
+/// The position is kept plus one: none at all takes no room of its own then, and a hold names five
+/// operations that it may not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpId(pub u32);
+pub struct OpId(NonZeroU32);
+
+impl OpId {
+    /// The operation at `position`.
+    pub(crate) fn at(position: usize) -> Self {
+        let number = u32::try_from(position + 1).ok().and_then(NonZeroU32::new);
+        Self(number.expect("four billion operations do not fit in memory"))
+    }
+
+    /// Where it is among the operations.
+    pub fn position(self) -> usize {
+        self.0.get() as usize - 1
+    }
+
+    /// Each of `operations`, which begin with the first of all.
+    pub(crate) fn each(
+        operations: &[Operation],
+    ) -> impl Iterator<Item = (Self, &Operation)> + Clone {
+        (0..).map(Self::at).zip(operations)
+    }
+}
 
 /// One end of an operation: where it was sent, or where it was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +50,7 @@ pub(crate) struct Edge(u32);
 
 impl Edge {
     pub(crate) fn sent(OpId(id): OpId) -> Self {
+        let id = id.get();
         assert!(id < 1 << 31, "two billion operations do not fit in memory");
         Self(id << 1)
     }
@@ -36,7 +60,7 @@ impl Edge {
     }
 
     pub(crate) fn operation(self) -> OpId {
-        OpId(self.0 >> 1)
+        OpId(NonZeroU32::new(self.0 >> 1).expect("it was made of such a number"))
     }
 
     pub(crate) fn is_sent(self) -> bool {

@@ -24,7 +24,7 @@ impl Cycles {
         let operations = &case.digest.operations;
         let mut begins: Vec<Option<&Hold>> = vec![None; operations.len()];
         for hold in case.holds {
-            begins[hold.acquire.0 as usize] = Some(hold);
+            begins[hold.acquire.position()] = Some(hold);
         }
         // The last cycle of each owner, and until when it is inside its hold.
         let mut last: HashMap<(KeyId, OwnerId), (u32, Nanos)> = HashMap::new();
@@ -59,15 +59,15 @@ impl Cycles {
 
     /// Keeps the cycle of an operation.
     pub(super) fn keep(&mut self, id: OpId) {
-        self.kept[self.of[id.0 as usize] as usize] = true;
+        self.kept[self.of[id.position()] as usize] = true;
     }
 
     /// Whether the service has last said that grants are left of the cycle of an operation.
     pub(super) fn is_left(&self, id: OpId) -> bool {
-        self.counted[self.of[id.0 as usize] as usize]
+        self.counted[self.of[id.position()] as usize]
     }
 
     pub(super) fn keeps(&self, id: OpId) -> bool {
-        self.kept[self.of[id.0 as usize] as usize]
+        self.kept[self.of[id.position()] as usize]
     }
 }

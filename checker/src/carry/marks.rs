@@ -130,7 +130,7 @@ pub(super) fn places(case: &Case, in_flight: &HashSet<OpId>) -> Vec<(OpId, Optio
 }
 
 fn operations<'a>(case: &Case<'a>) -> impl Iterator<Item = (OpId, &'a Operation)> + use<'a> {
-    (0..).map(OpId).zip(&case.digest.operations)
+    OpId::each(&case.digest.operations)
 }
 
 fn resource(case: &Case, operation: &Operation) -> Option<u32> {

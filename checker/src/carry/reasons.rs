@@ -24,7 +24,7 @@ pub(crate) fn carried(case: &Case, in_flight: &HashSet<OpId>) -> Carried {
     let digest = case.digest;
     let horizons = horizons(case, in_flight);
     let mut cycles = Cycles::new(case);
-    let ids = || (0..digest.operations.len() as u32).map(OpId);
+    let ids = || digest.ids();
     for id in ids() {
         let operation = digest.operation(id);
         let horizon = horizons[operation.key.0 as usize];

@@ -39,7 +39,7 @@ impl Digest {
         let mut part = narrow.part;
         let edges = super::edges(&part.operations);
         part.edges = Groups::new(edges, part.keys.len(), |edge| {
-            part.operations[edge.operation().0 as usize].key.0
+            part.operations[edge.operation().position()].key.0
         });
         part
     }
@@ -89,7 +89,7 @@ impl Narrow<'_> {
         if let Some(Err(_)) = place {
             return;
         }
-        let acquire = place.and_then(Result::ok).map(|at| OpId(at as u32));
+        let acquire = place.and_then(Result::ok).map(OpId::at);
         let (key, owner) = (self.key(note.key), self.owner(note.owner));
         self.part.queued.push(QueuedNote {
             key,

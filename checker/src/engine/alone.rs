@@ -7,7 +7,6 @@ use super::decision::{Decision, search};
 use crate::digest::Digest;
 use crate::lease::Drift;
 use crate::model::{ModelName, Specification, Values, partitions};
-use crate::operation::OpId;
 use crate::verdict::Verdict;
 
 /// Longer than any benchmark.
@@ -18,7 +17,7 @@ const TIME: Duration = Duration::from_secs(600);
 #[doc(hidden)]
 pub fn frontier_alone(digest: &Digest, model: ModelName) -> Verdict {
     let mut values = Values::default();
-    let operations = (0..digest.operations.len() as u32).map(OpId);
+    let operations = digest.ids();
     let drift = Drift::of_header(&digest.header);
     let Ok(parts) = partitions(digest, operations, model, drift, &mut values) else {
         return Verdict::Unknown;

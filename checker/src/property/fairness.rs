@@ -140,7 +140,7 @@ fn doorways(case: &Case) -> HashMap<OpId, Nanos> {
 fn grants(case: &Case, doorways: &HashMap<OpId, Nanos>) -> HashMap<KeyId, Vec<Grant>> {
     let mut left_over: HashMap<(KeyId, OwnerId), bool> = HashMap::new();
     let mut grants: HashMap<KeyId, Vec<Grant>> = HashMap::new();
-    for (op, acquire) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (op, acquire) in OpId::each(&case.digest.operations) {
         if acquire.action != Action::Acquire {
             continue;
         }

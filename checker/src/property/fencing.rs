@@ -65,7 +65,7 @@ struct Showing {
 
 fn judge(case: &Case) -> Ruling {
     let (mut grants, mut effects) = (BTreeMap::new(), BTreeMap::new());
-    for (op, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (op, operation) in OpId::each(&case.digest.operations) {
         let Some(showing) = showing(op, operation) else {
             continue;
         };

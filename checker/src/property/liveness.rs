@@ -119,7 +119,7 @@ type Acquires = Vec<OpId>;
 
 fn acquires_by_key(case: &Case) -> BTreeMap<KeyId, Acquires> {
     let mut keys: BTreeMap<KeyId, Acquires> = BTreeMap::new();
-    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (id, operation) in OpId::each(&case.digest.operations) {
         if operation.action == Action::Acquire {
             keys.entry(operation.key).or_default().push(id);
         }

@@ -94,7 +94,7 @@ fn judge(case: &Case) -> Ruling {
 }
 
 fn all(case: &Case) -> impl Iterator<Item = OpId> + use<> {
-    (0..case.digest.operations.len() as u32).map(OpId)
+    case.digest.ids()
 }
 
 fn calls(

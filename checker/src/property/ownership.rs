@@ -277,7 +277,7 @@ fn stands_alone(case: &Case, finding: &Finding) -> bool {
         let standings = standings(&operations, &[], drift);
         let mut own = standings
             .iter()
-            .filter(|standing| operations[standing.op.0 as usize].invoke == release.invoke);
+            .filter(|standing| operations[standing.op.position()].invoke == release.invoke);
         return done && own.any(|standing| standing.most == 0);
     }
     let (Some(&at), Some(&loss)) = (finding.holds.first(), finding.operations.get(1)) else {

@@ -230,7 +230,7 @@ fn counted_rests(case: &Case) -> Vec<Rest> {
         return rests;
     }
     let mut last: HashMap<(KeyId, OwnerId), usize> = HashMap::new();
-    let operations = (0..).map(OpId).zip(&case.digest.operations);
+    let operations = OpId::each(&case.digest.operations);
     for (id, operation) in operations.filter(|(_, operation)| tells(operation)) {
         let place = (operation.key, operation.owner);
         if let Some(rest) = last.remove(&place) {
@@ -417,7 +417,7 @@ fn stands_alone(case: &Case, finding: &Finding) -> bool {
         .collect();
     let drift = case.options.drift(&case.digest.header);
     let standings = standings(&own, &case.digest.lost, drift);
-    let at = |standing: &&Standing| own[standing.op.0 as usize].invoke == shown.invoke;
+    let at = |standing: &&Standing| own[standing.op.position()].invoke == shown.invoke;
     let Some(&standing) = standings.iter().find(at) else {
         return false;
     };

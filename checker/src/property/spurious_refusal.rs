@@ -111,7 +111,7 @@ struct Traffic {
 
 fn traffic(case: &Case) -> BTreeMap<KeyId, Traffic> {
     let mut keys: BTreeMap<KeyId, Traffic> = BTreeMap::new();
-    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (id, operation) in OpId::each(&case.digest.operations) {
         let traffic = keys.entry(operation.key).or_default();
         match (operation.action, operation.outcome) {
             (Action::Acquire, Outcome::Refused) => traffic.refused.push(id),

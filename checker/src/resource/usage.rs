@@ -43,7 +43,7 @@ pub(crate) fn usages(case: &Case) -> Vec<Usage> {
     let mut usages: BTreeMap<(KeyId, Option<u32>), Usage> = BTreeMap::new();
     let mut clients: Option<HashMap<(KeyId, OwnerId), Client>> = None;
     let nobody = Client::default();
-    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (id, operation) in OpId::each(&case.digest.operations) {
         let Action::Resource(access) = operation.action else {
             continue;
         };
@@ -108,7 +108,7 @@ fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
             client.holds.push(at);
         }
     }
-    for (id, operation) in (0..).map(OpId).zip(&case.digest.operations) {
+    for (id, operation) in OpId::each(&case.digest.operations) {
         let asks = matches!(operation.action, Action::Acquire | Action::Renew);
         if asks && matches!(operation.outcome, Outcome::Ok | Outcome::Unknown) {
             let client = clients.entry((operation.key, operation.owner)).or_default();

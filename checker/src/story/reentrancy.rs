@@ -22,9 +22,7 @@ impl Teller<'_> {
         let digest = self.case.digest;
         let mut grants = witness::operations(self.case, hold);
         grants.retain(|&id| id != hold.acquire && digest.operation(id).is_grant());
-        let releases = (partial.0..)
-            .map(OpId)
-            .zip(&digest.operations[partial.0 as usize..]);
+        let releases = OpId::each(&digest.operations).skip(partial.position());
         let own = releases.take_while(|&(id, _)| hold.release.is_none_or(|last| id < last));
         // What came after its end is of a later hold.
         let until = self.until;
@@ -63,7 +61,7 @@ impl Teller<'_> {
             let released = own.and_then(|hold| hold.release) == Some(id);
             own.is_some() && id == first || released && finding.operation() != Some(id)
         };
-        let mut steps: Vec<OpId> = (first.0..=last.0).map(OpId).collect();
+        let mut steps: Vec<OpId> = (first.position()..=last.position()).map(OpId::at).collect();
         steps.retain(|&id| {
             let operation = case.digest.operation(id);
             let same = (operation.key, operation.owner) == (shown.key, shown.owner);

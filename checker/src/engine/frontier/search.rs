@@ -354,7 +354,7 @@ mod tests {
 
     fn call(span: (u64, u64), request: Request) -> Call {
         Call {
-            op: OpId(0),
+            op: OpId::at(0),
             owner: OwnerId(0),
             invoked: Nanos(span.0),
             returned: Nanos(span.1),

@@ -43,7 +43,7 @@ fn calls(
         builder.push(event);
     }
     let digest = builder.finish();
-    let all = || (0..digest.operations.len() as u32).map(OpId).collect();
+    let all = || digest.ids().collect();
     let chosen: Vec<OpId> = chosen.unwrap_or_else(all);
     let chosen = chosen.into_iter();
     told_apart(&digest, chosen.clone(), model, EXACT).ok()?;
