@@ -41,7 +41,8 @@ pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> 
 
 fn describe(node: &crate::server::Node, topology: &Topology) -> Node {
     let role = match topology {
-        Topology::Independent(_) => "master",
+        Topology::Cluster(_) if node.name.contains("replica") => "replica",
+        Topology::Cluster(_) | Topology::Independent(_) => "master",
         Topology::Single(_) | Topology::Replicated(_) if node.primary.is_some() => "replica",
         Topology::Single(_) | Topology::Replicated(_) => "primary",
     };

@@ -23,5 +23,6 @@ mod rerun;
 mod runner;
 pub mod seed;
 pub mod server;
+pub mod slot;
 mod suite;
 mod workload;

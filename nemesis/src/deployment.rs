@@ -16,6 +16,10 @@ pub trait Deployment: Send + Sync {
     /// themselves, they are asked.
     async fn writable(&self) -> Vec<String>;
 
+    /// The nodes that keep `key` now: those that take writes, or the one of them whose shard of a
+    /// Cluster it belongs to.
+    async fn keepers(&self, key: &str) -> Vec<String>;
+
     /// Process id of a node's server; `None` while it is dead.
     fn pid(&self, node: &str) -> Option<i32>;
 
@@ -25,6 +29,9 @@ pub trait Deployment: Send + Sync {
     /// Starts a dead node's server and waits until it answers; with [`Memory::Lost`] its files
     /// are removed first. A former primary comes back as it was: a primary.
     async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError>;
+
+    /// Whether the others make a replica of a former primary that comes back.
+    fn rejoins(&self) -> bool;
 
     /// Makes a replica the primary and has clients use it from their next operation on.
     async fn promote(&self, node: &str) -> Result<(), FaultError>;

@@ -171,7 +171,7 @@ mod tests {
         assert!(
             topologies
                 .keys()
-                .eq(["independent", "replicated", "single"])
+                .eq(["cluster", "independent", "replicated", "single"])
         );
     }
 }

@@ -20,6 +20,10 @@ pub struct NodeConfig<'a> {
     pub data: &'a Path,
     /// Its log.
     pub log: &'a Path,
+    /// Where it keeps what it knows of a Cluster, if it is a part of one.
+    pub cluster_file: Option<&'a Path>,
+    /// What its topology asks for besides.
+    pub settings: &'a [(&'static str, String)],
 }
 
 impl NodeConfig<'_> {
@@ -51,6 +55,12 @@ impl NodeConfig<'_> {
         }
         if let Some(primary) = self.primary {
             set("replicaof", &format!("{} {}", primary.ip(), primary.port()));
+        }
+        if let Some(path) = self.cluster_file {
+            set("cluster-config-file", &quoted(path));
+        }
+        for (key, value) in self.settings {
+            set(key, value);
         }
         text
     }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Network};
-use lockstorm_scenarios::{Memory, Topology};
+use lockstorm_scenarios::{Memory, Replicated, Topology};
 use tokio::time::{Instant, sleep};
 
 use super::address::AddressBlock;
 use super::binary::Program;
+use super::cluster::{self, Leaders};
 use super::error::EnvironmentError;
 use super::node::Node;
 use super::probe;
@@ -47,6 +48,8 @@ pub struct Servers {
     fabric: Option<Fabric>,
     route: Arc<Route>,
     roster: Arc<Roster>,
+    /// Who leads which slots, in a Cluster.
+    leaders: Option<Leaders>,
 }
 
 impl Servers {
@@ -56,20 +59,25 @@ impl Servers {
     /// # Errors
     /// When a port is taken, a server does not start, or a replica does not catch up.
     pub async fn start(settings: ServerSettings) -> Result<Self, EnvironmentError> {
+        let leaders = match &settings.topology {
+            Topology::Cluster(spec) => {
+                cluster::check_port(settings.port)?;
+                Some(Leaders::new(spec))
+            }
+            Topology::Single(_) | Topology::Replicated(_) | Topology::Independent(_) => None,
+        };
         let addresses = AddressBlock::claim(settings.port)?;
         let nodes = plan_nodes(&settings, &addresses)?;
         let fabric = settings.fabric.then(Fabric::new);
         if let Some(fabric) = &fabric {
             for node in &nodes {
-                fabric
-                    .expose(&node.name, node.public, node.private)
-                    .await
-                    .map_err(EnvironmentError::io("listen on", node.public.to_string()))?;
+                expose(fabric, node).await?;
             }
         }
-        let writable = match settings.topology {
+        let writable = match &settings.topology {
             Topology::Single(_) | Topology::Replicated(_) => &nodes[..1],
             Topology::Independent(_) => &nodes[..],
+            Topology::Cluster(spec) => &nodes[..spec.shards as usize],
         };
         let route = writable
             .iter()
@@ -82,13 +90,14 @@ impl Servers {
             fabric,
             route: Arc::new(Route::new(route)),
             roster: Arc::default(),
+            leaders,
             nodes,
         };
         // A primary first, for its replicas ask for it at once.
         for node in &servers.nodes {
             node.start(&servers.program, Memory::Lost).await?;
         }
-        servers.wait_until_in_step().await?;
+        servers.wait_until_ready().await?;
         Ok(servers)
     }
 
@@ -135,10 +144,15 @@ impl Servers {
             .ok_or_else(|| FaultError::UnknownNode(name.to_owned()))
     }
 
-    async fn wait_until_in_step(&self) -> Result<(), EnvironmentError> {
-        let Topology::Replicated(replicated) = &self.topology else {
-            return Ok(());
-        };
+    async fn wait_until_ready(&self) -> Result<(), EnvironmentError> {
+        match &self.topology {
+            Topology::Single(_) | Topology::Independent(_) => Ok(()),
+            Topology::Replicated(replicated) => self.wait_until_in_step(replicated).await,
+            Topology::Cluster(spec) => cluster::wait_until_ready(spec, &self.nodes).await,
+        }
+    }
+
+    async fn wait_until_in_step(&self, replicated: &Replicated) -> Result<(), EnvironmentError> {
         let primary = &self.nodes[0];
         let deadline = Instant::now() + IN_STEP_WITHIN;
         loop {
@@ -167,6 +181,8 @@ fn plan_nodes(
     addresses: &AddressBlock,
 ) -> Result<Vec<Node>, EnvironmentError> {
     let replicated = matches!(settings.topology, Topology::Replicated(_));
+    let names = settings.topology.nodes();
+    let all: Vec<_> = (0..names.len()).map(|n| addresses.public(n)).collect();
     let at = |n: usize| -> (SocketAddr, SocketAddr) {
         let public = addresses.public(n);
         (
@@ -178,9 +194,7 @@ fn plan_nodes(
             },
         )
     };
-    settings
-        .topology
-        .nodes()
+    names
         .into_iter()
         .enumerate()
         .map(|(n, name)| {
@@ -188,15 +202,30 @@ fn plan_nodes(
             fs::create_dir_all(&folder)
                 .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
             let primary = (replicated && n > 0).then(|| at(0).0);
-            Ok(Node::new(
-                name,
-                at(n),
-                primary,
-                settings.topology.persistence(),
-                folder,
-            ))
+            let persistence = settings.topology.persistence();
+            let mut node = Node::new(name, at(n), primary, persistence, folder);
+            if let Topology::Cluster(spec) = &settings.topology {
+                node.settings = cluster::settings(spec, node.public);
+                node.introduction = Some(cluster::nodes_conf(spec, &all, n));
+            }
+            Ok(node)
         })
         .collect()
+}
+
+/// Puts the fabric in front of a node, and of its bus where it has one.
+async fn expose(fabric: &Fabric, node: &Node) -> Result<(), EnvironmentError> {
+    let mut doors = vec![(node.public, node.private)];
+    if node.introduction.is_some() {
+        doors.push((cluster::bus(node.public), cluster::bus(node.private)));
+    }
+    for (public, private) in doors {
+        fabric
+            .expose(&node.name, public, private)
+            .await
+            .map_err(EnvironmentError::io("listen on", public.to_string()))?;
+    }
+    Ok(())
 }
 
 /// An error about a node, for the nemesis.
@@ -215,6 +244,11 @@ impl Deployment for Servers {
     }
 
     async fn writable(&self) -> Vec<String> {
+        if let Some(leaders) = &self.leaders {
+            leaders.look(&self.nodes).await;
+            let all = leaders.all().into_iter();
+            return all.map(|n| self.nodes[n].name.clone()).collect();
+        }
         self.route
             .nodes()
             .into_iter()
@@ -233,6 +267,21 @@ impl Deployment for Servers {
     async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError> {
         let started = self.node(node)?.start(&self.program, memory).await;
         started.map_err(|error| node_error("start", node)(error.to_string()))
+    }
+
+    async fn keepers(&self, key: &str) -> Vec<String> {
+        let writable = self.writable().await;
+        match &self.leaders {
+            Some(leaders) => vec![self.nodes[leaders.of(key)].name.clone()],
+            None => writable,
+        }
+    }
+
+    fn rejoins(&self) -> bool {
+        match self.topology {
+            Topology::Single(_) | Topology::Replicated(_) | Topology::Independent(_) => false,
+            Topology::Cluster(_) => true,
+        }
     }
 
     async fn promote(&self, node: &str) -> Result<(), FaultError> {

@@ -31,6 +31,17 @@ pub enum EnvironmentError {
         /// Answer to the last try.
         last: io::Error,
     },
+    /// No room for the bus of a Cluster.
+    #[error(
+        "port {port} leaves no room for the bus of a Cluster, 10000 above it; choose one up to \
+         {port_max} with --port"
+    )]
+    NoBusPort {
+        /// The port.
+        port: u16,
+        /// The greatest that would do.
+        port_max: u16,
+    },
     /// A server died or stayed silent.
     #[error("server '{node}' at {address} did not become ready: {reason}")]
     NotReady {

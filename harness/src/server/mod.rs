@@ -3,6 +3,7 @@
 mod address;
 mod binary;
 mod child;
+mod cluster;
 mod config;
 mod deployment;
 mod error;

@@ -38,6 +38,12 @@ pub struct Node {
     pub persistence: Persistence,
     /// Folder with its `conf`, `log` and, while it lives, `data`.
     pub folder: PathBuf,
+    /// What its topology asks for besides.
+    pub settings: Vec<(&'static str, String)>,
+    /// What it knows of its Cluster when it starts for the first time. From then on it keeps that
+    /// itself, in a file that survives even a loss of its memory: it forgets keys, and not who it
+    /// is.
+    pub introduction: Option<String>,
     child: Mutex<Option<Child>>,
 }
 
@@ -57,6 +63,8 @@ impl Node {
             primary,
             persistence,
             folder,
+            settings: Vec::new(),
+            introduction: None,
             child: Mutex::new(None),
         }
     }
@@ -99,6 +107,10 @@ impl Node {
             std::path::absolute(path).map_err(EnvironmentError::io("find", show(path)))
         };
         let path = self.folder.join("conf");
+        let cluster_file = match &self.introduction {
+            Some(text) => Some(absolute(&self.introduce(text)?)?),
+            None => None,
+        };
         let text = NodeConfig {
             bind: self.private,
             public: self.public,
@@ -106,9 +118,20 @@ impl Node {
             persistence: self.persistence,
             data: &absolute(data)?,
             log: &absolute(&self.folder.join("log"))?,
+            cluster_file: cluster_file.as_deref(),
+            settings: &self.settings,
         }
         .render();
         fs::write(&path, text).map_err(EnvironmentError::io("write", show(&path)))?;
+        Ok(path)
+    }
+
+    /// Tells the server about its Cluster, unless it has been told.
+    fn introduce(&self, text: &str) -> Result<PathBuf, EnvironmentError> {
+        let path = self.folder.join("nodes.conf");
+        if !path.exists() {
+            fs::write(&path, text).map_err(EnvironmentError::io("write", show(&path)))?;
+        }
         Ok(path)
     }
 

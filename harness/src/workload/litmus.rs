@@ -228,9 +228,9 @@ async fn key_gone(stage: &Stage, condition: &Await) -> Result<(), String> {
     let key: Name = condition.key_gone.as_str().into();
     let deadline = Instant::now() + condition.within.0;
     loop {
-        let nodes = stage.servers.writable().await;
+        let nodes = stage.servers.keepers(&key).await;
         let needed = match stage.case.topology {
-            Topology::Single(_) | Topology::Replicated(_) => nodes.len(),
+            Topology::Single(_) | Topology::Replicated(_) | Topology::Cluster(_) => nodes.len(),
             Topology::Independent(_) => nodes.len() / 2 + 1,
         };
         let mut gone = 0;

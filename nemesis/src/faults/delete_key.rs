@@ -45,7 +45,7 @@ impl Fault for DeleteKey {
                 known_node(on, node)?;
                 vec![node.clone()]
             }
-            None => on.writable().await,
+            None => on.keepers(&self.spec.key).await,
         };
         // Some of several masters may be down by another fault; the last error counts only if
         // none of them could be told.

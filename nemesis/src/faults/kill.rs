@@ -58,7 +58,7 @@ impl Fault for Kill {
         }
         // A second primary beside the promoted one would be a fault of its own.
         let leaders = on.writable().await;
-        if self.led && !leaders.contains(&self.node) {
+        if self.led && !on.rejoins() && !leaders.contains(&self.node) {
             let leaders = leaders.join(", ");
             return Ok(format!("stays dead: {leaders} has taken its place").into());
         }

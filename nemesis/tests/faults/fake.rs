@@ -244,6 +244,14 @@ impl Deployment for Fake {
         Ok(())
     }
 
+    async fn keepers(&self, _: &str) -> Vec<String> {
+        self.writable().await
+    }
+
+    fn rejoins(&self) -> bool {
+        false
+    }
+
     async fn promote(&self, node: &str) -> Result<(), FaultError> {
         let mut books = self.books();
         if !books.inert.contains("promote") {

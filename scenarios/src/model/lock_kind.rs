@@ -54,8 +54,12 @@ struct Facts {
     topologies: &'static [TopologyKind],
 }
 
-/// Where a lock of one server lives.
-const ONE_SERVER: &[TopologyKind] = &[TopologyKind::Single, TopologyKind::Replicated];
+/// Where a lock lives that is kept in one place.
+const ONE_PLACE: &[TopologyKind] = &[
+    TopologyKind::Single,
+    TopologyKind::Replicated,
+    TopologyKind::Cluster,
+];
 
 impl LockKind {
     /// Every lock, in the order of `lockstorm list locks`.
@@ -204,8 +208,8 @@ impl LockKind {
                 "Redisson's semaphore with permits that expire, by the clocks of its clients",
             ),
         };
-        let topologies = match self {
-            Self::TokenWait => &[TopologyKind::Replicated],
+        let topologies: &'static [TopologyKind] = match self {
+            Self::TokenWait => &[TopologyKind::Replicated, TopologyKind::Cluster],
             Self::Redlock | Self::RedissonMulti | Self::RedissonRed => &[TopologyKind::Independent],
             Self::NoLock
             | Self::Setnx
@@ -218,7 +222,7 @@ impl LockKind {
             | Self::RedissonFair
             | Self::RedissonRw
             | Self::RedissonSemaphore
-            | Self::RedissonPermits => ONE_SERVER,
+            | Self::RedissonPermits => ONE_PLACE,
         };
         Facts {
             name,

@@ -43,4 +43,4 @@ pub use step::{
     Renew, RenewReply, ResumeClient, Step, Work,
 };
 pub use storm::{NemesisEntry, Storm};
-pub use topology::{Independent, Persistence, Replicated, Single, Topology, TopologyKind};
+pub use topology::{Cluster, Independent, Persistence, Replicated, Single, Topology, TopologyKind};

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::duration::Span;
+
 /// The servers, as `topology.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -13,6 +15,8 @@ pub enum Topology {
     Replicated(Replicated),
     /// Masters that know nothing of each other: nodes `n1`, `n2`, ...
     Independent(Independent),
+    /// A Redis Cluster: nodes `shard-1`, `shard-2`, ..., `shard-1-replica-1`, ...
+    Cluster(Cluster),
 }
 
 /// A topology without its parameters.
@@ -24,6 +28,8 @@ pub enum TopologyKind {
     Replicated,
     /// See [`Topology::Independent`].
     Independent,
+    /// See [`Topology::Cluster`].
+    Cluster,
 }
 
 /// Parameters of [`Topology::Single`].
@@ -67,6 +73,36 @@ const fn five() -> u32 {
     5
 }
 
+/// Parameters of [`Topology::Cluster`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Cluster {
+    /// How many shards share the keys; fewer than three cannot agree on a failover.
+    #[serde(default = "three")]
+    pub shards: u32,
+    /// How many replicas each shard has.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+    /// After how long without an answer a server is thought to be dead.
+    #[serde(default = "half_a_second")]
+    pub node_timeout: Span,
+    /// How many replicas must keep up with a master for it to take writes.
+    #[serde(default)]
+    pub min_replicas_to_write: u32,
+}
+
+const fn three() -> u32 {
+    3
+}
+
+/// The shortest that is steady on a busy machine; Redis's own default is 15 s.
+const fn half_a_second() -> Span {
+    Span::from_millis(500)
+}
+
 /// What a server keeps on disk, and so what a restart remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +125,7 @@ impl Topology {
             Self::Single(_) => TopologyKind::Single,
             Self::Replicated(_) => TopologyKind::Replicated,
             Self::Independent(_) => TopologyKind::Independent,
+            Self::Cluster(_) => TopologyKind::Cluster,
         }
     }
 
@@ -98,6 +135,7 @@ impl Topology {
             Self::Single(single) => single.persistence,
             Self::Replicated(replicated) => replicated.persistence,
             Self::Independent(independent) => independent.persistence,
+            Self::Cluster(cluster) => cluster.persistence,
         }
     }
 
@@ -111,6 +149,13 @@ impl Topology {
             Self::Independent(independent) => {
                 (1..=independent.nodes).map(|n| format!("n{n}")).collect()
             }
+            Self::Cluster(cluster) => {
+                let masters = (1..=cluster.shards).map(|shard| format!("shard-{shard}"));
+                let replicas = (1..=cluster.shards).flat_map(|shard| {
+                    (1..=cluster.replicas).map(move |n| format!("shard-{shard}-replica-{n}"))
+                });
+                masters.chain(replicas).collect()
+            }
         }
     }
 
@@ -123,13 +168,23 @@ impl Topology {
                 format!("replicated ({} replicas)", replicated.replicas)
             }
             Self::Independent(independent) => format!("independent ({} nodes)", independent.nodes),
+            Self::Cluster(cluster) => format!(
+                "cluster ({} shards, {} replicas)",
+                cluster.shards,
+                cluster.shards.saturating_mul(cluster.replicas)
+            ),
         }
     }
 }
 
 impl TopologyKind {
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 3] = [Self::Single, Self::Replicated, Self::Independent];
+    pub const ALL: [Self; 4] = [
+        Self::Single,
+        Self::Replicated,
+        Self::Independent,
+        Self::Cluster,
+    ];
 
     /// What it is, in one line.
     pub const fn summary(self) -> &'static str {
@@ -137,6 +192,10 @@ impl TopologyKind {
             Self::Single => "one server: node primary",
             Self::Replicated => "a primary and its replicas: nodes primary, replica-1, ...",
             Self::Independent => "masters that know nothing of each other: nodes n1, n2, ...",
+            Self::Cluster => {
+                "a Redis Cluster that fails over by itself: nodes shard-1, ..., \
+                 shard-1-replica-1, ..."
+            }
         }
     }
 
@@ -146,6 +205,7 @@ impl TopologyKind {
             Self::Single => "single",
             Self::Replicated => "replicated",
             Self::Independent => "independent",
+            Self::Cluster => "cluster",
         }
     }
 }

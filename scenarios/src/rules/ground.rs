@@ -9,7 +9,7 @@ use crate::suggest::suggest;
 /// Groups that a cut may name, whatever the topology.
 const GROUPS: [&str; 2] = ["nodes", "clients"];
 
-/// The group that only a replicated topology has.
+/// The group that only a topology with replicas has.
 const REPLICAS: &str = "replicas";
 
 /// Targets that the nemesis of a storm draws from, whatever the topology.
@@ -123,7 +123,11 @@ impl Ground {
     }
 
     fn groups(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let replicas = (self.kind == TopologyKind::Replicated).then_some(REPLICAS);
+        let has_replicas = match self.kind {
+            TopologyKind::Single | TopologyKind::Independent => false,
+            TopologyKind::Replicated | TopologyKind::Cluster => true,
+        };
+        let replicas = has_replicas.then_some(REPLICAS);
         GROUPS.into_iter().chain(replicas)
     }
 }

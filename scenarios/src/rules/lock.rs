@@ -221,6 +221,10 @@ pub(crate) fn judge_support(
             .filter(|topology| kind.supports(*topology))
             .map(TopologyKind::name)
             .collect();
+        let why = match topology {
+            TopologyKind::Cluster => "a Cluster keeps a key on one shard only; ",
+            TopologyKind::Single | TopologyKind::Replicated | TopologyKind::Independent => "",
+        };
         findings.key(
             &format!("{path}.{}", kind.name()),
             format!(
@@ -228,7 +232,7 @@ pub(crate) fn judge_support(
                 kind.name(),
                 topology.name()
             ),
-            &format!("it is made for: {}", names.join(", ")),
+            &format!("{why}it is made for: {}", names.join(", ")),
         );
     }
 }

@@ -1,10 +1,16 @@
 //! Rules on the servers.
 
 use super::findings::Findings;
-use crate::model::Topology;
+use crate::model::{Cluster, Span, Topology};
 
 /// Servers of one run at most: more say nothing new and outgrow a test machine.
 const NODES_MAX: u32 = 31;
+
+/// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
+const SHARDS_MIN: u32 = 3;
+
+/// Below it servers take each other for dead although nothing is wrong.
+const NODE_TIMEOUT_MIN: Span = Span::from_millis(100);
 
 /// Judges the topology at `path`.
 pub(crate) fn judge(topology: &Topology, path: &str, findings: &mut Findings<'_>) {
@@ -26,6 +32,7 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
             ("replicated.replicas", wrong_replicas(replicated.replicas))
         }
         Topology::Independent(independent) => ("independent.nodes", wrong_nodes(independent.nodes)),
+        Topology::Cluster(cluster) => return wrong_cluster(cluster),
     };
     wrong.map(|(message, help)| (path, message, help))
 }
@@ -41,6 +48,36 @@ fn wrong_replicas(replicas: u32) -> Option<(String, String)> {
             format!("at most {}", NODES_MAX - 1),
         )),
         _ => None,
+    }
+}
+
+fn wrong_cluster(cluster: &Cluster) -> Option<(&'static str, String, String)> {
+    let Cluster {
+        shards, replicas, ..
+    } = *cluster;
+    let all = u64::from(shards) * (u64::from(replicas) + 1);
+    if shards < SHARDS_MIN {
+        let message = format!("{shards} shards cannot agree that one of them is gone");
+        let help = format!("at least {SHARDS_MIN}: a failover needs a majority of masters");
+        Some(("cluster.shards", message, help))
+    } else if all > u64::from(NODES_MAX) {
+        let message = format!("{all} servers are too many");
+        let help = format!("at most {NODES_MAX}, shards and their replicas together");
+        Some(("cluster.replicas", message, help))
+    } else if cluster.min_replicas_to_write > replicas {
+        let needed = cluster.min_replicas_to_write;
+        let message = format!("{needed} replicas must keep up, and a shard has {replicas}");
+        let help = "at most `replicas`: no master would ever take a write".to_owned();
+        Some(("cluster.min-replicas-to-write", message, help))
+    } else if cluster.node_timeout < NODE_TIMEOUT_MIN {
+        let message = format!(
+            "{} is too short to tell slow from dead",
+            cluster.node_timeout
+        );
+        let help = format!("at least {NODE_TIMEOUT_MIN}; \"500ms\" is steady");
+        Some(("cluster.node-timeout", message, help))
+    } else {
+        None
     }
 }
 

@@ -1,0 +1,348 @@
+//! A Redis Cluster: who is who from the start, when it is ready, and who leads which slots.
+//!
+//! For: what is a matter of a Cluster only. Not for: the life of its processes, nor how clients
+//! find their way, which they do by themselves.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures_util::future::{join_all, try_join_all};
+use lockstorm_scenarios::Cluster;
+use tokio::time::{Instant, sleep};
+
+use super::error::EnvironmentError;
+use super::node::Node;
+use super::probe;
+use crate::slot::{SLOTS, slot_of};
+
+/// What is added to a server's port for the bus, by which the servers talk to each other.
+const BUS_ABOVE: u16 = 10_000;
+/// How long the servers may take to find each other. Redis itself takes no write for the first
+/// two seconds (`CLUSTER_WRITABLE_DELAY`).
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// Pause between two questions whether they have.
+const POLL: Duration = Duration::from_millis(20);
+/// Tags tried for a key in a given shard; each hits one of 31 shards with some luck.
+const TAGS_MAX: u32 = 10_000;
+
+/// Checks that there is room for the bus above the port of the servers.
+///
+/// # Errors
+/// [`EnvironmentError::NoBusPort`] when there is none.
+pub fn check_port(port: u16) -> Result<(), EnvironmentError> {
+    match port.checked_add(BUS_ABOVE) {
+        Some(_) => Ok(()),
+        None => Err(EnvironmentError::NoBusPort {
+            port,
+            port_max: u16::MAX - BUS_ABOVE,
+        }),
+    }
+}
+
+/// Where the bus of a server is that clients find at `address`.
+pub const fn bus(address: SocketAddr) -> SocketAddr {
+    let mut bus = address;
+    bus.set_port(address.port().saturating_add(BUS_ABOVE));
+    bus
+}
+
+/// Settings of the server that others find at `public`.
+pub fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)> {
+    vec![
+        ("cluster-enabled", "yes".to_owned()),
+        (
+            "cluster-node-timeout",
+            cluster.node_timeout.as_millis().to_string(),
+        ),
+        // However long a replica has heard nothing, it may take its master's place: the wait for
+        // fresher ones, which there are not, would only make a run longer.
+        ("cluster-replica-validity-factor", "0".to_owned()),
+        ("cluster-announce-ip", public.ip().to_string()),
+        ("cluster-announce-port", public.port().to_string()),
+        ("cluster-announce-bus-port", bus(public).port().to_string()),
+        (
+            "min-replicas-to-write",
+            cluster.min_replicas_to_write.to_string(),
+        ),
+        ("min-replicas-max-lag", "1".to_owned()),
+    ]
+}
+
+/// What server number `me` knows of all of them when it starts for the first time: its
+/// `nodes.conf`. Written in advance, nobody has to be introduced to anybody.
+///
+/// The masters come first in `addresses`, then the replicas of each, as in the topology.
+pub fn nodes_conf(cluster: &Cluster, addresses: &[SocketAddr], me: usize) -> String {
+    let shards = cluster.shards as usize;
+    let mut text = String::new();
+    for (n, address) in addresses.iter().enumerate() {
+        let shard = shard_of(cluster, n);
+        let myself = if n == me { "myself," } else { "" };
+        let (flags, slots) = if n < shards {
+            let slots = slots_of(shard, cluster.shards);
+            (
+                "master -".to_owned(),
+                format!(" {}-{}", slots.start(), slots.end()),
+            )
+        } else {
+            (format!("slave {}", id(shard)), String::new())
+        };
+        let (id, bus, epoch) = (id(n), bus(*address).port(), shard + 1);
+        writeln!(
+            text,
+            "{id} {address}@{bus} {myself}{flags} 0 0 {epoch} connected{slots}"
+        )
+        .expect("a string takes any text");
+    }
+    text + &format!("vars currentEpoch {shards} lastVoteEpoch 0\n")
+}
+
+/// The shard of server number `n`, both from 0.
+fn shard_of(cluster: &Cluster, n: usize) -> usize {
+    let shards = cluster.shards as usize;
+    if n < shards {
+        n
+    } else {
+        (n - shards) / cluster.replicas.max(1) as usize
+    }
+}
+
+/// The fixed id of server number `n`.
+fn id(n: usize) -> String {
+    format!("{:040x}", n + 1)
+}
+
+/// An equal share of the slots for shard number `shard`, from 0.
+fn slots_of(shard: usize, shards: u32) -> RangeInclusive<u16> {
+    let start = |shard: usize| (shard as u32 * u32::from(SLOTS) / shards) as u16;
+    start(shard)..=start(shard + 1) - 1
+}
+
+/// Waits until every server finds the Cluster whole and sees all others, each replica is in step,
+/// and each shard has taken a write.
+///
+/// # Errors
+/// [`EnvironmentError::NotReady`] when that does not come.
+pub async fn wait_until_ready(cluster: &Cluster, nodes: &[Node]) -> Result<(), EnvironmentError> {
+    let deadline = Instant::now() + READY_WITHIN;
+    loop {
+        let all = try_join_all(nodes.iter().map(|node| whole(node, nodes.len()))).await;
+        let ready = match all {
+            Ok(_) => {
+                let shards = (0..).zip(&nodes[..cluster.shards as usize]);
+                try_join_all(shards.map(|(shard, master)| takes_writes(cluster, shard, master)))
+                    .await
+            }
+            Err(reason) => Err(reason),
+        };
+        let Err((node, reason)) = ready else {
+            return Ok(());
+        };
+        if Instant::now() > deadline {
+            return Err(EnvironmentError::NotReady {
+                node: node.name.clone(),
+                address: node.private.to_string(),
+                reason,
+            });
+        }
+        sleep(POLL).await;
+    }
+}
+
+/// Whether a node sees all `count` of them, and a Cluster that is whole.
+async fn whole(node: &Node, count: usize) -> Result<(), (&Node, String)> {
+    let ask = async |what: &str| {
+        let asked = probe::ask(node.private, &["CLUSTER", what]).await;
+        asked.map_err(|reason| (node, reason))
+    };
+    let info = ask("INFO").await?;
+    if probe::info_field(&info, "cluster_state") != Some("ok") {
+        return Err((node, "cluster_state is not ok".to_owned()));
+    }
+    let view = ask("NODES").await?;
+    let seen = view.lines().filter_map(Line::read);
+    let well = seen.filter(|line| line.well).count();
+    if well != count {
+        return Err((node, format!("it sees {well} of {count} servers")));
+    }
+    Ok(())
+}
+
+/// Whether a master has all its replicas in step and takes writes of its slots.
+async fn takes_writes<'a>(
+    cluster: &Cluster,
+    shard: usize,
+    master: &'a Node,
+) -> Result<(), (&'a Node, String)> {
+    let fail = |reason| (master, reason);
+    let reached = probe::replicas_in_step(master.private)
+        .await
+        .map_err(fail)?;
+    if reached != i64::from(cluster.replicas) {
+        let reason = format!("{reached} of {} replicas are in step", cluster.replicas);
+        return Err(fail(reason));
+    }
+    // What deletes nothing is a write all the same, and leaves nothing behind.
+    let key = key_in(&slots_of(shard, cluster.shards));
+    let written = probe::ask(master.private, &["DEL", &key]).await;
+    written.map(|_| ()).map_err(fail)
+}
+
+/// A key that no lock has, in one of these slots.
+fn key_in(slots: &RangeInclusive<u16>) -> String {
+    let keys = (0..TAGS_MAX).map(|n| format!("lockstorm-is-ready:{{{n}}}"));
+    let mut fitting = keys.filter(|key| slots.contains(&slot_of(key.as_bytes())));
+    fitting.next().expect("so many keys hit every shard")
+}
+
+/// Who leads each slot, as the servers say.
+#[derive(Debug)]
+pub struct Leaders {
+    /// For each slot the epoch of the claim and the number of the node that makes it.
+    claims: Mutex<Vec<(u64, usize)>>,
+}
+
+impl Leaders {
+    /// As `nodes.conf` says.
+    pub fn new(cluster: &Cluster) -> Self {
+        let claims = (0..cluster.shards as usize).flat_map(|shard| {
+            let epoch = shard as u64 + 1;
+            slots_of(shard, cluster.shards).map(move |_| (epoch, shard))
+        });
+        Self {
+            claims: Mutex::new(claims.collect()),
+        }
+    }
+
+    /// Asks all living servers. Of two that claim a slot, the one with the greater epoch has it:
+    /// the other has not heard yet. A slot that nobody claims stays with whom it was.
+    pub async fn look(&self, nodes: &[Node]) {
+        let alive = nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.pid().is_some());
+        let views = alive.map(|(n, node)| async move {
+            let view = probe::ask(node.private, &["CLUSTER", "NODES"]).await.ok()?;
+            let line = view
+                .lines()
+                .filter_map(Line::read)
+                .find(|line| line.myself)?;
+            line.master.then_some((line.epoch, n, line.slots))
+        });
+        let views = join_all(views).await;
+        let mut claims = self.claims.lock().expect("no holder of this lock panics");
+        for (epoch, n, slots) in views.into_iter().flatten() {
+            for slot in slots.into_iter().flatten() {
+                let claim = &mut claims[usize::from(slot)];
+                *claim = (epoch, n).max(*claim);
+            }
+        }
+    }
+
+    /// The numbers of the nodes that lead any slot, in order.
+    pub fn all(&self) -> Vec<usize> {
+        let claims = self.claims.lock().expect("no holder of this lock panics");
+        let mut all: Vec<_> = claims.iter().map(|(_, n)| *n).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The number of the node that leads the slot of `key`.
+    pub fn of(&self, key: &str) -> usize {
+        let claims = self.claims.lock().expect("no holder of this lock panics");
+        claims[usize::from(slot_of(key.as_bytes()))].1
+    }
+}
+
+/// One line of CLUSTER NODES.
+struct Line {
+    myself: bool,
+    master: bool,
+    /// The server that tells is connected to it, and does not think that it fails.
+    well: bool,
+    epoch: u64,
+    slots: Vec<RangeInclusive<u16>>,
+}
+
+impl Line {
+    /// Reads `id address flags master ping pong epoch link slots...`; slots on the move, in
+    /// brackets, are left out.
+    fn read(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, flags, _, _, _, epoch, state, slots @ ..] = words.as_slice() else {
+            return None;
+        };
+        let has = |flag: &str| flags.split(',').any(|known| known == flag);
+        Some(Self {
+            myself: has("myself"),
+            master: has("master"),
+            well: *state == "connected" && !["fail", "fail?", "handshake"].into_iter().any(has),
+            epoch: epoch.parse().ok()?,
+            slots: slots.iter().filter_map(|range| range_of(range)).collect(),
+        })
+    }
+}
+
+/// `5-9`, or `5` alone.
+fn range_of(text: &str) -> Option<RangeInclusive<u16>> {
+    let (start, end) = text.split_once('-').unwrap_or((text, text));
+    let end: u16 = end.parse().ok()?;
+    (end < SLOTS).then_some(start.parse().ok()?..=end)
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_scenarios::{Persistence, Span};
+
+    use super::*;
+
+    const fn cluster(shards: u32, replicas: u32) -> Cluster {
+        Cluster {
+            shards,
+            replicas,
+            persistence: Persistence::None,
+            node_timeout: Span::from_millis(500),
+            min_replicas_to_write: 0,
+        }
+    }
+
+    #[test]
+    fn every_slot_has_one_shard_and_every_shard_a_key() {
+        for shards in 3..=31 {
+            let mut next = 0;
+            for shard in 0..shards as usize {
+                let slots = slots_of(shard, shards);
+                assert_eq!(*slots.start(), next);
+                next = *slots.end() + 1;
+                assert!(slots.contains(&slot_of(key_in(&slots).as_bytes())));
+            }
+            assert_eq!(next, SLOTS);
+        }
+    }
+
+    #[test]
+    fn a_replica_is_introduced_with_its_own_master() {
+        let addresses: Vec<_> = (1..=9).map(|n| ([127, 0, 0, n], 7000).into()).collect();
+        let text = nodes_conf(&cluster(3, 2), &addresses, 8);
+        let last = text.lines().nth(8).expect("a line for each server");
+        let wanted = format!(
+            "{} 127.0.0.9:7000@17000 myself,slave {} 0 0 3",
+            id(8),
+            id(2)
+        );
+        assert!(last.starts_with(&wanted), "{last}");
+    }
+
+    #[test]
+    fn what_a_server_says_of_itself_is_read_with_slots_on_the_move_left_out() {
+        let line = "07c3 127.0.0.1:1@2 myself,master - 0 14 7 connected 0-9 12 [93->-07c4]";
+        let line = Line::read(line).expect("a whole line");
+        assert!(line.myself && line.master && line.well);
+        assert_eq!((line.epoch, line.slots), (7, vec![0..=9, 12..=12]));
+        assert!(Line::read("vars currentEpoch 3").is_none());
+    }
+}
