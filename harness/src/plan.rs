@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lockstorm_scenarios::{Case, CaseLabels, Step, Workload};
+use lockstorm_scenarios::{Case, CaseLabels, Role};
 
 use crate::seed::Seed;
 
@@ -71,10 +71,10 @@ pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
 
 /// Whether a case faults links, and so needs the fabric in the path.
 pub fn needs_fabric(case: &Case) -> bool {
-    match &case.workload {
-        Workload::Litmus(steps) => steps.iter().any(|step| matches!(step, Step::Cut(_))),
-        Workload::Storm(_, entries) => entries.iter().any(|entry| entry.fault.kind() == "cut"),
-    }
+    let faults = case.workload.faults();
+    faults
+        .iter()
+        .any(|fault| fault.names().iter().any(|named| named.role == Role::Place))
 }
 
 /// A text that was broken into lines, on one line.

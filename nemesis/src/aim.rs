@@ -1,130 +1,150 @@
-//! From the words that a storm may use for a target to names, by lot.
+//! From the words that a scenario may use for a target to names.
 //!
-//! `one`, `all`, `minority` and `primary` are drawn among what can be hit at this moment. A word
+//! A storm draws `one`, `minority`, `majority` and `primary` by lot among what the fault can hit
+//! at this moment; in a script, where nothing is drawn, a node's name is always that node. A word
 //! that hits nobody is left as it stands, and the injection says that there is no such target.
 
-use lockstorm_scenarios::{
-    Cut, DeleteKey, FaultSpec, Kill, KillClient, Pause, PauseClient, Promote, Restart,
-};
+use lockstorm_scenarios::{FaultSpec, NodeWord, Role};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::deployment::{ClientState, Deployment};
+use crate::faults::{Among, among_of};
 
-/// The faults that `fault` stands for: one for each target that its words mean.
-pub(crate) async fn aim(
-    fault: &FaultSpec,
-    on: &dyn Deployment,
-    rng: &mut ChaCha8Rng,
-) -> Vec<FaultSpec> {
-    let leaders = on.writable().await;
-    let live = || filtered(on.nodes(), |node| on.pid(node).is_some());
-    match fault.clone() {
-        FaultSpec::Kill(Kill { node }) => {
-            spread(draw(live(), &node, (on, &leaders), rng), |node| {
-                FaultSpec::Kill(Kill { node })
-            })
+/// Who takes aim: what that decides is whether words may be drawn by lot.
+pub(crate) enum Aim<'r> {
+    /// A step of a script.
+    Script,
+    /// The nemesis of a storm, with the generator of its lots.
+    Storm(&'r mut ChaCha8Rng),
+}
+
+impl Aim<'_> {
+    /// The faults that `fault` stands for: one for each target that its words mean.
+    pub(crate) async fn at(&mut self, fault: &FaultSpec, on: &dyn Deployment) -> Vec<FaultSpec> {
+        let leaders = on.writable().await;
+        let among = candidates(among_of(fault), &leaders, on);
+        let ground = (on, leaders.as_slice());
+        let mut aimed = vec![fault.clone()];
+        let mut places = Vec::new();
+        for (n, named) in fault.names().iter().enumerate() {
+            let meant = match named.role {
+                Role::Node => self.nodes(among.clone(), named.name, ground).await,
+                Role::Place => {
+                    // Groups stay groups, which the fault itself knows; no link leads back.
+                    let others = filtered(on.nodes(), |node| !places.iter().any(|p| p == node));
+                    let meant = self.place(others, named.name, ground).await;
+                    places.extend(meant.iter().cloned());
+                    meant
+                }
+                Role::Client => vec![self.client(named.name, on)],
+                Role::Key => vec![named.name.to_owned()],
+            };
+            aimed = spread(&aimed, n, &meant);
         }
-        FaultSpec::Restart(Restart { node, memory }) => {
-            spread(draw(on.nodes(), &node, (on, &leaders), rng), |node| {
-                FaultSpec::Restart(Restart { node, memory })
-            })
+        aimed
+    }
+
+    async fn place(
+        &mut self,
+        among: Vec<String>,
+        end: &str,
+        ground: (&dyn Deployment, &[String]),
+    ) -> Vec<String> {
+        if end == "replicas" {
+            return vec![end.to_owned()];
         }
-        FaultSpec::Pause(Pause { node }) => {
-            spread(draw(live(), &node, (on, &leaders), rng), |node| {
-                FaultSpec::Pause(Pause { node })
-            })
+        self.nodes(among, end, ground).await
+    }
+
+    /// The nodes that a word means, of those in `among`; a name means itself. Parts are counted
+    /// of all nodes, as majorities are.
+    async fn nodes(
+        &mut self,
+        among: Vec<String>,
+        target: &str,
+        (on, leaders): (&dyn Deployment, &[String]),
+    ) -> Vec<String> {
+        let itself = vec![target.to_owned()];
+        let Some(word) = NodeWord::read(target) else {
+            return itself;
+        };
+        let all = on.nodes();
+        let leads = |node: &str| leaders.iter().any(|leader| leader == node);
+        let meant = match (word, self) {
+            (NodeWord::All, _) => among,
+            (NodeWord::Replicas, _) => filtered(among, |node| !leads(node)),
+            (NodeWord::HolderOf(key), _) => {
+                let holders = holders_of(key, leaders, on).await;
+                filtered(among, |node| holders.iter().any(|holder| holder == node))
+            }
+            (
+                NodeWord::Primary | NodeWord::One | NodeWord::Minority | NodeWord::Majority,
+                Aim::Script,
+            ) => Vec::new(),
+            (NodeWord::Primary, Aim::Storm(rng)) => lot(filtered(among, leads), 1, rng),
+            (NodeWord::One, Aim::Storm(rng)) => lot(among, 1, rng),
+            (NodeWord::Minority, Aim::Storm(rng)) => {
+                lot(among, all.len().saturating_sub(1) / 2, rng)
+            }
+            (NodeWord::Majority, Aim::Storm(rng)) => lot(among, all.len() / 2 + 1, rng),
+        };
+        if meant.is_empty() { itself } else { meant }
+    }
+
+    /// The client that a word means: `one` of those that run, or the name itself.
+    fn client(&mut self, word: &str, on: &dyn Deployment) -> String {
+        let itself = word.to_owned();
+        let Aim::Storm(rng) = self else { return itself };
+        if word != "one" {
+            return itself;
         }
-        FaultSpec::Promote(Promote { node }) => {
-            let replicas = filtered(live(), |node| !leaders.iter().any(|leader| leader == node));
-            spread(draw(replicas, &node, (on, &leaders), rng), |node| {
-                FaultSpec::Promote(Promote { node })
-            })
-        }
-        FaultSpec::Cut(cut) => links(&cut, (on, &leaders), rng),
-        FaultSpec::DeleteKey(DeleteKey { key, node }) => {
-            // Without a node it means every node that takes writes, in one fault.
-            let nodes = node.map_or(vec![None], |node| {
-                spread(draw(leaders.clone(), &node, (on, &leaders), rng), Some)
-            });
-            spread(nodes, |node| {
-                let key = key.clone();
-                FaultSpec::DeleteKey(DeleteKey { key, node })
-            })
-        }
-        FaultSpec::PauseClient(PauseClient { client }) => {
-            let client = draw_client(client, on, rng);
-            vec![FaultSpec::PauseClient(PauseClient { client })]
-        }
-        FaultSpec::KillClient(kill) => vec![FaultSpec::KillClient(KillClient {
-            client: draw_client(kill.client, on, rng),
-            ..kill
-        })],
+        let clients = on.clients();
+        let running = filtered(clients.names(), |name| {
+            clients.state(name) == Some(ClientState::Running)
+        });
+        lot(running, 1, rng).pop().unwrap_or(itself)
     }
 }
 
-fn spread<N, T>(targets: Vec<N>, each: impl FnMut(N) -> T) -> Vec<T> {
-    targets.into_iter().map(each).collect()
+/// Each fault once for each name, put in the place of its name number `n`.
+fn spread(faults: &[FaultSpec], n: usize, names: &[String]) -> Vec<FaultSpec> {
+    let mut all = Vec::new();
+    for fault in faults {
+        for name in names {
+            let mut aimed = fault.clone();
+            aimed.names_mut()[n].clone_from(name);
+            all.push(aimed);
+        }
+    }
+    all
+}
+
+/// The nodes that a fault can hit as they stand.
+fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<String> {
+    let leads = |node: &str| leaders.iter().any(|leader| leader == node);
+    match among {
+        Among::All => on.nodes(),
+        Among::Live => filtered(on.nodes(), |node| on.pid(node).is_some()),
+        Among::Writable => leaders.to_vec(),
+        Among::LiveReplicas => filtered(on.nodes(), |node| on.pid(node).is_some() && !leads(node)),
+    }
+}
+
+/// The nodes that take writes and have this key. One that cannot answer is none.
+async fn holders_of(key: &str, leaders: &[String], on: &dyn Deployment) -> Vec<String> {
+    let mut holders = Vec::new();
+    for node in leaders {
+        let exists = on.command(node, &["EXISTS", key]).await;
+        if exists.is_ok_and(|count| count == "1") {
+            holders.push(node.clone());
+        }
+    }
+    holders
 }
 
 fn filtered(names: Vec<String>, keep: impl Fn(&str) -> bool) -> Vec<String> {
     names.into_iter().filter(|name| keep(name)).collect()
-}
-
-/// Every pair of the two ends. Groups stay groups: the cut itself knows them.
-fn links(cut: &Cut, ground: (&dyn Deployment, &[String]), rng: &mut ChaCha8Rng) -> Vec<FaultSpec> {
-    let (on, _) = ground;
-    let sources = draw(on.nodes(), &cut.from, ground, rng);
-    let others = filtered(on.nodes(), |node| !sources.iter().any(|from| from == node));
-    let sinks = draw(others, &cut.to, ground, rng);
-    let mut cuts = Vec::new();
-    for from in &sources {
-        for to in &sinks {
-            cuts.push(FaultSpec::Cut(Cut {
-                from: from.clone(),
-                to: to.clone(),
-                mode: cut.mode,
-            }));
-        }
-    }
-    cuts
-}
-
-/// The nodes that a word means, drawn among `candidates`; a name means itself. A minority is
-/// counted of all nodes, as majorities are.
-fn draw(
-    candidates: Vec<String>,
-    word: &str,
-    (on, leaders): (&dyn Deployment, &[String]),
-    rng: &mut ChaCha8Rng,
-) -> Vec<String> {
-    let drawn = match word {
-        "all" => candidates,
-        "one" => lot(candidates, 1, rng),
-        "minority" => lot(candidates, on.nodes().len().saturating_sub(1) / 2, rng),
-        "primary" => {
-            let is_leader = |node: &str| leaders.iter().any(|leader| leader == node);
-            lot(filtered(candidates, is_leader), 1, rng)
-        }
-        name => vec![name.to_owned()],
-    };
-    if drawn.is_empty() {
-        vec![word.to_owned()]
-    } else {
-        drawn
-    }
-}
-
-/// The client that a word means: `one` of those that run, or the name itself.
-fn draw_client(word: String, on: &dyn Deployment, rng: &mut ChaCha8Rng) -> String {
-    if word != "one" {
-        return word;
-    }
-    let clients = on.clients();
-    let running = filtered(clients.names(), |name| {
-        clients.state(name) == Some(ClientState::Running)
-    });
-    lot(running, 1, rng).pop().unwrap_or(word)
 }
 
 /// Up to `count` of the names, each set as likely as any other.

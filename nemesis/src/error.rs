@@ -55,7 +55,7 @@ pub enum FaultError {
     #[error("no active {kind} of {target} to heal")]
     NothingToHeal {
         /// Kind of the fault.
-        kind: &'static str,
+        kind: String,
         /// What it should have hit.
         target: String,
     },

@@ -9,10 +9,11 @@ use lockstorm_checker::history::{FaultNote, FaultPhase, Name};
 use lockstorm_scenarios::{FaultSpec, Link};
 use tokio::time::{Instant, sleep};
 
+use crate::aim::Aim;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
-use crate::faults::{CUT, fault_of, kind_of, link_name, target_of};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::faults::{ends_of, fault_of};
 use crate::probe::{LOOK_EVERY, SHOWS_WITHIN};
 
 /// Takes the notes of the nemesis, in order, and stamps their time.
@@ -45,8 +46,11 @@ pub struct Nemesis {
 /// A fault that is in force, or whose effect has still to show.
 struct Active {
     id: FaultId,
-    kind: FaultKind,
+    kind: &'static str,
+    ends: Ends,
     target: Name,
+    /// The target in the words of the scenario.
+    asked: String,
     fault: Box<dyn Fault>,
     observed: bool,
 }
@@ -74,7 +78,27 @@ impl Nemesis {
     /// When it could not be injected; [`FaultError::NoEffect`] when it was, and no effect showed
     /// within a named limit. It was then healed at once.
     pub async fn inject(&mut self, spec: &FaultSpec) -> Result<FaultId, FaultError> {
-        let mut entry = self.request(spec).await;
+        self.inject_asked(spec, spec.target()).await
+    }
+
+    /// Injects the fault of a script's step on every node that its words mean, one after the
+    /// other.
+    ///
+    /// # Errors
+    /// As [`Nemesis::inject`], on the first node where it fails.
+    pub async fn inject_step(&mut self, spec: &FaultSpec) -> Result<(), FaultError> {
+        for aimed in Aim::Script.at(spec, &*self.deployment).await {
+            self.inject_asked(&aimed, spec.target()).await?;
+        }
+        Ok(())
+    }
+
+    async fn inject_asked(
+        &mut self,
+        spec: &FaultSpec,
+        asked: String,
+    ) -> Result<FaultId, FaultError> {
+        let mut entry = self.request(spec, asked).await;
         entry.fault.inject(&*self.deployment).await?;
         self.note(&entry, FaultPhase::Injected, None).await;
         if let Err(error) = self.observe(&mut entry).await {
@@ -85,7 +109,7 @@ impl Nemesis {
         }
         self.settle_overtaken().await;
         let id = entry.id.clone();
-        match (entry.kind.ends, entry.observed) {
+        match (entry.ends, entry.observed) {
             (Ends::ByItself, _) => self.heal_entry(&mut entry).await?,
             (Ends::Never, true) => {}
             (Ends::Never, false) | (Ends::Healed, _) => self.active.push(entry),
@@ -99,7 +123,7 @@ impl Nemesis {
         for entry in active.iter_mut().filter(|entry| !entry.observed) {
             self.look(entry).await;
         }
-        active.retain(|entry| !(entry.observed && entry.kind.ends == Ends::Never));
+        active.retain(|entry| !(entry.observed && entry.ends == Ends::Never));
         self.active = active;
     }
 
@@ -108,21 +132,13 @@ impl Nemesis {
         self.active.iter().any(|entry| !entry.observed)
     }
 
-    /// Heals every active fault of this kind and target, the target as notes name it.
+    /// Heals every active fault of this kind and target, the target as notes name it or in the
+    /// words of the scenario.
     ///
     /// # Errors
     /// [`FaultError::NothingToHeal`] when there is none; else the first failure.
-    pub async fn heal(&mut self, kind: &'static str, target: &str) -> Result<(), FaultError> {
-        let hit = |entry: &Active| entry.kind.name == kind && *entry.target == *target;
-        if !self.active.iter().any(hit) {
-            let target = target.to_owned();
-            return Err(FaultError::NothingToHeal { kind, target });
-        }
-        self.heal_where(hit)
-            .await
-            .into_iter()
-            .next()
-            .map_or(Ok(()), Err)
+    pub async fn heal(&mut self, kind: &str, target: &str) -> Result<(), FaultError> {
+        self.heal_kind(kind, Some(target)).await
     }
 
     /// Heals every active cut of this link.
@@ -130,8 +146,29 @@ impl Nemesis {
     /// # Errors
     /// As [`Nemesis::heal`].
     pub async fn heal_link(&mut self, link: &Link) -> Result<(), FaultError> {
-        let target = link_name(&link.from, &link.to);
-        self.heal(CUT.name, &target).await
+        self.heal("cut", &link.name()).await
+    }
+
+    /// As [`Nemesis::heal`]; without a target, of every fault of the kind.
+    ///
+    /// # Errors
+    /// As [`Nemesis::heal`].
+    pub async fn heal_kind(&mut self, kind: &str, target: Option<&str>) -> Result<(), FaultError> {
+        let hit = |entry: &Active| {
+            let meant = |target: &str| *entry.target == *target || entry.asked == target;
+            entry.kind == kind && target.is_none_or(meant)
+        };
+        if !self.active.iter().any(hit) {
+            return Err(FaultError::NothingToHeal {
+                kind: kind.to_owned(),
+                target: target.unwrap_or("anything").to_owned(),
+            });
+        }
+        self.heal_where(hit)
+            .await
+            .into_iter()
+            .next()
+            .map_or(Ok(()), Err)
     }
 
     /// Heals one fault. Does nothing to one that has ended already.
@@ -154,7 +191,7 @@ impl Nemesis {
         let mut errors = Vec::new();
         let mut kept = Vec::new();
         while let Some(mut entry) = self.active.pop() {
-            if entry.kind.ends == Ends::Healed && hit(&entry) {
+            if entry.ends == Ends::Healed && hit(&entry) {
                 let Err(error) = self.heal_entry(&mut entry).await else {
                     continue;
                 };
@@ -185,12 +222,14 @@ impl Nemesis {
         }
     }
 
-    async fn request(&mut self, spec: &FaultSpec) -> Active {
+    async fn request(&mut self, spec: &FaultSpec, asked: String) -> Active {
         self.requested += 1;
         let entry = Active {
             id: FaultId(format!("F{}", self.requested).into()),
-            kind: kind_of(spec),
-            target: target_of(spec).into(),
+            kind: spec.kind(),
+            ends: ends_of(spec),
+            target: spec.target().into(),
+            asked,
             fault: fault_of(spec),
             observed: false,
         };
@@ -209,7 +248,7 @@ impl Nemesis {
             };
             if over {
                 return Err(FaultError::NoEffect {
-                    kind: entry.kind.name,
+                    kind: entry.kind,
                     target: entry.target.to_string(),
                     within: Duration::from_millis(start.elapsed().as_millis() as u64),
                     last,
@@ -233,7 +272,7 @@ impl Nemesis {
     async fn note(&self, entry: &Active, phase: FaultPhase, evidence: Option<Evidence>) {
         let note = FaultNote {
             id: Arc::clone(&entry.id.0),
-            kind: entry.kind.name.into(),
+            kind: entry.kind.into(),
             phase,
             target: Arc::clone(&entry.target),
             evidence: evidence.map(Evidence::into_name),

@@ -11,10 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::aim::aim;
+use crate::aim::Aim;
 use crate::error::FaultError;
 use crate::fault::Ends;
-use crate::faults::kind_of;
+use crate::faults::ends_of;
 use crate::nemesis::Nemesis;
 
 /// Shortest quiet time between two faults, so that no schedule becomes a busy loop.
@@ -58,7 +58,7 @@ impl Plan {
             .iter()
             .map(|entry| Rhythm {
                 every: entry.every.0,
-                lasts: match kind_of(&entry.fault).ends {
+                lasts: match ends_of(&entry.fault) {
                     Ends::Healed => entry.lasts.0,
                     Ends::ByItself | Ends::Never => Duration::ZERO,
                 },
@@ -126,7 +126,8 @@ impl Schedule {
                 break;
             }
             let mut rng = ChaCha8Rng::seed_from_u64(planned.pick);
-            let faults = aim(&self.faults[planned.entry], nemesis.deployment(), &mut rng).await;
+            let fault = &self.faults[planned.entry];
+            let faults = Aim::Storm(&mut rng).at(fault, nemesis.deployment()).await;
             let mut injected = Vec::new();
             for fault in &faults {
                 match nemesis.inject(fault).await {

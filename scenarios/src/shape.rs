@@ -57,7 +57,11 @@ impl Shape {
         }
         if let Some(options) = schema["anyOf"].as_array() {
             // `Option<T>`: the other branch is null, which TOML does not have.
-            return Self::read(&options[0], defs);
+            return if options.iter().any(|option| option["type"] == "null") {
+                Self::read(&options[0], defs)
+            } else {
+                Self::read_variants(options, defs)
+            };
         }
         if let Some(words) = schema["enum"].as_array() {
             return Self::Word(words.iter().map(text).collect());
@@ -90,10 +94,17 @@ impl Shape {
                     .collect(),
             );
         }
-        let tagged = variants
-            .iter()
-            .flat_map(|variant| Self::read_fields(variant, defs));
-        Self::Choice(tagged.map(|(tag, field)| (tag, field.shape)).collect())
+        let mut choice = BTreeMap::new();
+        for variant in variants {
+            if variant["$ref"].is_null() {
+                let tagged = Self::read_fields(variant, defs);
+                choice.extend(tagged.into_iter().map(|(tag, field)| (tag, field.shape)));
+            } else if let Self::Choice(more) = Self::read(variant, defs) {
+                // A variant that is itself one of several: its words stand beside the others.
+                choice.extend(more);
+            }
+        }
+        Self::Choice(choice)
     }
 
     fn read_fields(schema: &Value, defs: &Value) -> BTreeMap<String, Field> {

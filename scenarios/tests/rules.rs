@@ -332,6 +332,25 @@ fn rules_on_the_nodes_and_keys_of_a_script() {
             ),
         ),
         (
+            "a node dies once more with all others",
+            script(
+                REPLICATED,
+                &["kill.node = \"replicas\"", "kill.node = \"all\""],
+            ),
+        ),
+        (
+            "the holder of a key that nobody acquires",
+            script(SINGLE, &["kill.node = \"holder-of:lok\""]),
+        ),
+        (
+            "the end of a fault that is none",
+            script(SINGLE, &["end.fault = \"paus\""]),
+        ),
+        (
+            "the end of a fault that never was",
+            script(SINGLE, &["end.fault = \"pause\""]),
+        ),
+        (
             "the primary is promoted",
             script(REPLICATED, &["promote.node = \"primary\""]),
         ),

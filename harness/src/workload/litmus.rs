@@ -79,17 +79,9 @@ fn asked_for(step: &Step) -> Option<Duration> {
         Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
             Some(Duration::ZERO)
         }
-        Step::Kill(_)
-        | Step::Restart(_)
-        | Step::Pause(_)
-        | Step::Resume(_)
-        | Step::Cut(_)
-        | Step::Heal(_)
-        | Step::Promote(_)
-        | Step::PauseClient(_)
-        | Step::ResumeClient(_)
-        | Step::KillClient(_)
-        | Step::DeleteKey(_) => None,
+        Step::Fault(_) | Step::Resume(_) | Step::Heal(_) | Step::ResumeClient(_) | Step::End(_) => {
+            None
+        }
     }
 }
 
@@ -143,26 +135,11 @@ async fn take(
             expect(orders_reply(reply), close.expect, OrdersReply::Any)
         }
         Step::Await(condition) => key_gone(stage, condition).await,
-        Step::Resume(pause) => healed(nemesis.heal("pause", &pause.node).await),
-        Step::Heal(link) => healed(nemesis.heal_link(link).await),
-        Step::ResumeClient(resume) => healed(nemesis.heal("pause-client", &resume.client).await),
-        Step::Kill(_)
-        | Step::Restart(_)
-        | Step::Pause(_)
-        | Step::Cut(_)
-        | Step::Promote(_)
-        | Step::PauseClient(_)
-        | Step::KillClient(_)
-        | Step::DeleteKey(_) => {
-            let fault = step
-                .fault()
-                .expect("these steps are the ones that inject a fault");
-            nemesis
-                .inject(&fault)
-                .await
-                .map(|_| ())
-                .map_err(|error| error.to_string())
-        }
+        Step::Fault(fault) => said(nemesis.inject_step(fault).await),
+        Step::Resume(pause) => said(nemesis.heal("pause", &pause.node).await),
+        Step::Heal(link) => said(nemesis.heal_link(link).await),
+        Step::ResumeClient(resume) => said(nemesis.heal("pause-client", &resume.client).await),
+        Step::End(end) => said(nemesis.heal_kind(&end.fault, end.node.as_deref()).await),
     }
 }
 
@@ -174,7 +151,7 @@ async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, Stri
     Ok(client.order(order).await)
 }
 
-fn healed(result: Result<(), FaultError>) -> Result<(), String> {
+fn said(result: Result<(), FaultError>) -> Result<(), String> {
     result.map_err(|error| error.to_string())
 }
 

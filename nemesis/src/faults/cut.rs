@@ -12,16 +12,19 @@ use async_trait::async_trait;
 use lockstorm_scenarios::{self as scenarios, CutMode};
 use tokio::time::{Instant, timeout};
 
+use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::network::CutGuard;
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "cut",
-    about: "nothing passes from one place to another (stall or reset); the way back stays open",
-    ends: Ends::Healed,
-};
+impl Kind for scenarios::Cut {
+    const ENDS: Ends = Ends::Healed;
+
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Cut::new(self))
+    }
+}
 
 /// Replication is never silent for longer than a second (acknowledgements, and the primary's
 /// PING at the period that deployments set); with some leave for a loaded machine.
@@ -31,11 +34,11 @@ const NODES_SPEAK_WITHIN: Duration = Duration::from_secs(2);
 const PROVOKED_WITHIN: Duration = Duration::from_millis(200);
 
 /// A link as notes name it.
-pub(crate) fn link_name(from: &str, to: &str) -> String {
+fn link_name(from: &str, to: &str) -> String {
     format!("{from}→{to}")
 }
 
-pub(crate) struct Cut {
+struct Cut {
     spec: scenarios::Cut,
     links: Vec<CutLink>,
     /// Until when some traffic between nodes has to be held back.
@@ -52,7 +55,7 @@ struct CutLink {
 }
 
 impl Cut {
-    pub(crate) fn new(spec: scenarios::Cut) -> Self {
+    fn new(spec: scenarios::Cut) -> Self {
         Self {
             spec,
             links: Vec::new(),

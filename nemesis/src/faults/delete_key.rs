@@ -3,25 +3,29 @@
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
+use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::known_node;
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "delete-key",
-    about: "an operator's plain DEL of a lock's key",
-    ends: Ends::ByItself,
-};
+impl Kind for scenarios::DeleteKey {
+    const ENDS: Ends = Ends::ByItself;
+    const AMONG: Among = Among::Writable;
 
-pub(crate) struct DeleteKey {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(DeleteKey::new(self))
+    }
+}
+
+struct DeleteKey {
     spec: scenarios::DeleteKey,
     /// Each node that was told, and whether DEL removed something there.
     told: Vec<(String, bool)>,
 }
 
 impl DeleteKey {
-    pub(crate) fn new(spec: scenarios::DeleteKey) -> Self {
+    fn new(spec: scenarios::DeleteKey) -> Self {
         Self {
             spec,
             told: Vec::new(),

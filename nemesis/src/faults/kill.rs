@@ -3,19 +3,22 @@
 use async_trait::async_trait;
 use lockstorm_scenarios::{self as scenarios, Memory};
 
+use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{answers, live_pid};
 use crate::process::{ProcessState, process_state};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "kill",
-    about: "SIGKILL of a server; healed by a start with what its persistence kept",
-    ends: Ends::Healed,
-};
+impl Kind for scenarios::Kill {
+    const ENDS: Ends = Ends::Healed;
 
-pub(crate) struct Kill {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Kill::new(self))
+    }
+}
+
+struct Kill {
     node: String,
     /// Its process before the kill.
     pid: Option<i32>,
@@ -24,7 +27,7 @@ pub(crate) struct Kill {
 }
 
 impl Kill {
-    pub(crate) fn new(spec: scenarios::Kill) -> Self {
+    fn new(spec: scenarios::Kill) -> Self {
         Self {
             node: spec.node,
             pid: None,

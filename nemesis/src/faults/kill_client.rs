@@ -3,22 +3,25 @@
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
+use super::table::Kind;
 use crate::deployment::{ClientState, Deployment};
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "kill-client",
-    about: "a client dies, at once or after some further commands; it does not come back",
-    ends: Ends::Never,
-};
+impl Kind for scenarios::KillClient {
+    const ENDS: Ends = Ends::Never;
 
-pub(crate) struct KillClient {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(KillClient::new(self))
+    }
+}
+
+struct KillClient {
     spec: scenarios::KillClient,
 }
 
 impl KillClient {
-    pub(crate) fn new(spec: scenarios::KillClient) -> Self {
+    fn new(spec: scenarios::KillClient) -> Self {
         Self { spec }
     }
 }

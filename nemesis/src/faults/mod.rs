@@ -10,6 +10,5 @@ mod promote;
 mod restart;
 mod table;
 
-pub(crate) use cut::{KIND as CUT, link_name};
 pub use table::fault_kinds;
-pub(crate) use table::{fault_of, kind_of, target_of};
+pub(crate) use table::{Among, among_of, ends_of, fault_of};

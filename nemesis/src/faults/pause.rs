@@ -9,30 +9,33 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::timeout;
 
+use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{answers, comes_true, live_pid};
 use crate::process::{ProcessState, process_state};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "pause",
-    about: "SIGSTOP of a server; healed by SIGCONT",
-    ends: Ends::Healed,
-};
+impl Kind for scenarios::Pause {
+    const ENDS: Ends = Ends::Healed;
+
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Pause::new(self))
+    }
+}
 
 /// A running server answers PING in well under a millisecond; this long without a reply, beside
 /// the stopped process, is silence.
 const SILENCE: Duration = Duration::from_millis(100);
 
-pub(crate) struct Pause {
+struct Pause {
     node: String,
     /// The process that was stopped.
     pid: Option<i32>,
 }
 
 impl Pause {
-    pub(crate) fn new(spec: scenarios::Pause) -> Self {
+    fn new(spec: scenarios::Pause) -> Self {
         Self {
             node: spec.node,
             pid: None,

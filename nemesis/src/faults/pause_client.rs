@@ -3,24 +3,27 @@
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
+use super::table::Kind;
 use crate::deployment::{ClientState, Deployment};
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "pause-client",
-    about: "a client stands still and sees no reply; healed by letting it go on",
-    ends: Ends::Healed,
-};
+impl Kind for scenarios::PauseClient {
+    const ENDS: Ends = Ends::Healed;
 
-pub(crate) struct PauseClient {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(PauseClient::new(self))
+    }
+}
+
+struct PauseClient {
     client: String,
     /// The number of its commands at the last look.
     commands: Option<u64>,
 }
 
 impl PauseClient {
-    pub(crate) fn new(spec: scenarios::PauseClient) -> Self {
+    fn new(spec: scenarios::PauseClient) -> Self {
         Self {
             client: spec.client,
             commands: None,

@@ -3,23 +3,27 @@
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
+use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{info, live_pid};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "promote",
-    about: "a replica becomes primary and clients follow it; it stays so",
-    ends: Ends::Never,
-};
+impl Kind for scenarios::Promote {
+    const ENDS: Ends = Ends::Never;
+    const AMONG: Among = Among::LiveReplicas;
 
-pub(crate) struct Promote {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Promote::new(self))
+    }
+}
+
+struct Promote {
     node: String,
 }
 
 impl Promote {
-    pub(crate) fn new(spec: scenarios::Promote) -> Self {
+    fn new(spec: scenarios::Promote) -> Self {
         Self { node: spec.node }
     }
 

@@ -3,18 +3,22 @@
 use async_trait::async_trait;
 use lockstorm_scenarios::{self as scenarios, Memory};
 
+use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, FaultKind, Sighting};
+use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{info, known_node};
 
-pub(crate) const KIND: FaultKind = FaultKind {
-    name: "restart",
-    about: "SIGKILL of a server and a start, with its memory kept or lost",
-    ends: Ends::ByItself,
-};
+impl Kind for scenarios::Restart {
+    const ENDS: Ends = Ends::ByItself;
+    const AMONG: Among = Among::All;
 
-pub(crate) struct Restart {
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Restart::new(self))
+    }
+}
+
+struct Restart {
     node: String,
     memory: Memory,
     /// Its process before; `None` when the server was dead already.
@@ -24,7 +28,7 @@ pub(crate) struct Restart {
 }
 
 impl Restart {
-    pub(crate) fn new(spec: scenarios::Restart) -> Self {
+    fn new(spec: scenarios::Restart) -> Self {
         Self {
             node: spec.node,
             memory: spec.memory,

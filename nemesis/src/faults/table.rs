@@ -1,113 +1,93 @@
 //! From a fault as the scenario names it to the fault that does it.
+//!
+//! The list of the faults stands in `with_every_fault` of the scenarios; a fault without an
+//! implementation of [`Kind`] does not compile.
 
-use lockstorm_scenarios::FaultSpec;
+use lockstorm_scenarios::{self as scenarios, FaultSpec, with_every_fault};
 
-use super::cut::{self, Cut, link_name};
-use super::delete_key::{self, DeleteKey};
-use super::kill::{self, Kill};
-use super::kill_client::{self, KillClient};
-use super::pause::{self, Pause};
-use super::pause_client::{self, PauseClient};
-use super::promote::{self, Promote};
-use super::restart::{self, Restart};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Ends, Fault, FaultKind};
 
-/// All kinds of faults, in the order of reports.
-pub const fn fault_kinds() -> [FaultKind; 8] {
-    [
-        kill::KIND,
-        restart::KIND,
-        pause::KIND,
-        cut::KIND,
-        promote::KIND,
-        pause_client::KIND,
-        kill_client::KIND,
-        delete_key::KIND,
-    ]
+/// What the nemesis knows of a fault: implemented for its parameters, in the file of the fault.
+pub(crate) trait Kind {
+    /// How it ends.
+    const ENDS: Ends;
+
+    /// Which nodes a word such as `one` or `all` means.
+    const AMONG: Among = Among::Live;
+
+    /// The fault that does it, not yet injected.
+    fn fault(self) -> Box<dyn Fault>;
 }
 
-/// The kind of a fault.
-pub(crate) const fn kind_of(spec: &FaultSpec) -> FaultKind {
-    match spec {
-        FaultSpec::Kill(_) => kill::KIND,
-        FaultSpec::Restart(_) => restart::KIND,
-        FaultSpec::Pause(_) => pause::KIND,
-        FaultSpec::Cut(_) => cut::KIND,
-        FaultSpec::Promote(_) => promote::KIND,
-        FaultSpec::PauseClient(_) => pause_client::KIND,
-        FaultSpec::KillClient(_) => kill_client::KIND,
-        FaultSpec::DeleteKey(_) => delete_key::KIND,
-    }
+/// The nodes among which a fault finds its targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// All, dead or alive.
+    All,
+    /// Those whose server lives.
+    Live,
+    /// Those that take writes.
+    Writable,
+    /// Those that live and take no writes.
+    LiveReplicas,
 }
 
-/// What a fault hits, as its notes name it: a node, a link, a client, a key.
-pub(crate) fn target_of(spec: &FaultSpec) -> String {
-    match spec {
-        FaultSpec::Kill(kill) => kill.node.clone(),
-        FaultSpec::Restart(restart) => restart.node.clone(),
-        FaultSpec::Pause(pause) => pause.node.clone(),
-        FaultSpec::Cut(cut) => link_name(&cut.from, &cut.to),
-        FaultSpec::Promote(promote) => promote.node.clone(),
-        FaultSpec::PauseClient(pause) => pause.client.clone(),
-        FaultSpec::KillClient(kill) => kill.client.clone(),
-        FaultSpec::DeleteKey(delete) => match &delete.node {
-            Some(node) => format!("{} on {node}", delete.key),
-            None => delete.key.clone(),
-        },
-    }
+macro_rules! table {
+    ($(
+        #[doc = $about:literal]
+        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* },
+    )*) => {
+        /// All kinds of faults, in the order of reports.
+        pub fn fault_kinds() -> Vec<FaultKind> {
+            vec![$(FaultKind {
+                name: $word,
+                about: sentence($about),
+                ends: <scenarios::$Fault as Kind>::ENDS,
+            }),*]
+        }
+
+        /// How a fault ends.
+        pub(crate) const fn ends_of(spec: &FaultSpec) -> Ends {
+            match spec {
+                $(FaultSpec::$Fault(_) => <scenarios::$Fault as Kind>::ENDS,)*
+            }
+        }
+
+        /// The nodes among which it finds its targets.
+        pub(crate) const fn among_of(spec: &FaultSpec) -> Among {
+            match spec {
+                $(FaultSpec::$Fault(_) => <scenarios::$Fault as Kind>::AMONG,)*
+            }
+        }
+
+        /// The fault that does what `spec` says, not yet injected.
+        pub(crate) fn fault_of(spec: &FaultSpec) -> Box<dyn Fault> {
+            match spec.clone() {
+                $(FaultSpec::$Fault(parameters) => parameters.fault(),)*
+            }
+        }
+    };
 }
 
-/// The fault that does what `spec` says, not yet injected.
-pub(crate) fn fault_of(spec: &FaultSpec) -> Box<dyn Fault> {
-    match spec.clone() {
-        FaultSpec::Kill(spec) => Box::new(Kill::new(spec)),
-        FaultSpec::Restart(spec) => Box::new(Restart::new(spec)),
-        FaultSpec::Pause(spec) => Box::new(Pause::new(spec)),
-        FaultSpec::Cut(spec) => Box::new(Cut::new(spec)),
-        FaultSpec::Promote(spec) => Box::new(Promote::new(spec)),
-        FaultSpec::PauseClient(spec) => Box::new(PauseClient::new(spec)),
-        FaultSpec::KillClient(spec) => Box::new(KillClient::new(spec)),
-        FaultSpec::DeleteKey(spec) => Box::new(DeleteKey::new(spec)),
-    }
+with_every_fault!(table);
+
+/// A line of the table as lists show it: without the blank that a doc comment begins with, and
+/// without its full stop.
+fn sentence(about: &'static str) -> &'static str {
+    about.trim().trim_end_matches('.')
 }
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios as scenarios;
-
     use super::*;
 
     #[test]
-    fn the_table_and_the_scenario_model_use_the_same_words() {
-        let node = || "n1".to_owned();
-        let specs = [
-            FaultSpec::Kill(scenarios::Kill { node: node() }),
-            FaultSpec::Restart(scenarios::Restart {
-                node: node(),
-                memory: scenarios::Memory::Lost,
-            }),
-            FaultSpec::Pause(scenarios::Pause { node: node() }),
-            FaultSpec::Cut(scenarios::Cut {
-                from: node(),
-                to: node(),
-                mode: scenarios::CutMode::Stall,
-            }),
-            FaultSpec::Promote(scenarios::Promote { node: node() }),
-            FaultSpec::PauseClient(scenarios::PauseClient { client: node() }),
-            FaultSpec::KillClient(scenarios::KillClient {
-                client: node(),
-                after_commands: None,
-            }),
-            FaultSpec::DeleteKey(scenarios::DeleteKey {
-                key: node(),
-                node: None,
-            }),
-        ];
-        let kinds = specs.each_ref().map(kind_of);
-        assert_eq!(kinds, fault_kinds());
-        assert_eq!(
-            kinds.map(|kind| kind.name),
-            specs.each_ref().map(FaultSpec::kind)
-        );
+    fn every_fault_is_listed_with_a_word_of_its_own_and_a_line() {
+        let kinds = fault_kinds();
+        let words: Vec<_> = kinds.iter().map(|kind| kind.name).collect();
+        assert_eq!(words, FaultSpec::KINDS);
+        for kind in kinds {
+            assert!(kind.about.len() > 20, "{} says too little", kind.name);
+        }
     }
 }

@@ -15,3 +15,4 @@ mod fake;
 mod nodes;
 mod notes;
 mod schedule;
+mod words;

@@ -136,7 +136,14 @@ async fn the_same_seed_hits_the_same_targets() {
 
 #[tokio::test(start_paused = true)]
 async fn words_for_targets_mean_as_many_nodes_as_they_say() {
-    for (word, nodes) in [("one", 1), ("primary", 1), ("minority", 2), ("all", 5)] {
+    let words = [
+        ("one", 1),
+        ("primary", 1),
+        ("minority", 2),
+        ("majority", 3),
+        ("all", 5),
+    ];
+    for (word, nodes) in words {
         let entries = [entry(kill(word), 40_000, 1000)];
         let (_, notes) = storm(Fake::independent(5), &entries, seed(2)).await;
         let before_the_first_heal = notes

@@ -7,7 +7,7 @@ mod checks;
 mod clients;
 mod duration;
 mod era;
-mod fault;
+mod faults;
 mod guarded_resource;
 mod lock;
 mod lock_kind;
@@ -16,6 +16,7 @@ mod matrix;
 mod mutant;
 mod scenario;
 mod step;
+mod step_form;
 mod storm;
 mod topology;
 
@@ -25,10 +26,7 @@ pub use checks::{Checks, Expected};
 pub use clients::{Clients, Pick};
 pub use duration::{DurationRange, ParseDurationError, Span};
 pub use era::Era;
-pub use fault::{
-    Cut, CutMode, DeleteKey, FaultSpec, Kill, KillClient, Link, Memory, NodeTarget, Pause,
-    PauseClient, Promote, Restart,
-};
+pub use faults::*;
 pub use guarded_resource::{GuardedResource, Orders};
 pub use lock::Lock;
 pub use lock_kind::LockKind;
@@ -39,7 +37,7 @@ pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use step::{
-    Acquire, AcquireReply, Await, CloseOrders, FindOrders, OrdersReply, Release, ReleaseReply,
+    Acquire, AcquireReply, Await, CloseOrders, End, FindOrders, OrdersReply, Release, ReleaseReply,
     Renew, RenewReply, ResumeClient, Step, Work,
 };
 pub use storm::{NemesisEntry, Storm};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checks::{Checks, Expected, expect_schema};
 use super::clients::Clients;
+use super::faults::FaultSpec;
 use super::guarded_resource::GuardedResource;
 use super::lock::Lock;
 use super::lock_kind::LockKind;
@@ -122,6 +123,16 @@ pub enum Workload {
     Litmus(Vec<Step>),
     /// Load with faults on a schedule.
     Storm(Storm, Vec<NemesisEntry>),
+}
+
+impl Workload {
+    /// The faults that it injects.
+    pub fn faults(&self) -> Vec<&FaultSpec> {
+        match self {
+            Self::Litmus(steps) => steps.iter().filter_map(Step::fault).collect(),
+            Self::Storm(_, entries) => entries.iter().map(|entry| &entry.fault).collect(),
+        }
+    }
 }
 
 impl Case {

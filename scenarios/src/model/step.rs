@@ -5,13 +5,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
-use super::fault::{
-    Cut, DeleteKey, FaultSpec, Kill, KillClient, Link, Pause, PauseClient, Promote, Restart,
-};
+use super::faults::{FaultSpec, Link, NodeTarget, Pause};
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
+///
+/// A fault is written as any other step: serde reads it in `step_form.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", remote = "Self")]
+#[schemars(!remote)]
 pub enum Step {
     /// A client asks for a lock.
     Acquire(Acquire),
@@ -27,28 +28,18 @@ pub enum Step {
     CloseOrders(CloseOrders),
     /// The script waits for a condition.
     Await(Await),
-    /// See [`FaultSpec::Kill`].
-    Kill(Kill),
-    /// See [`FaultSpec::Restart`]; also ends a `kill`.
-    Restart(Restart),
-    /// See [`FaultSpec::Pause`].
-    Pause(Pause),
     /// Ends a `pause`.
     Resume(Pause),
-    /// See [`FaultSpec::Cut`].
-    Cut(Cut),
     /// Ends a `cut` of the same link.
     Heal(Link),
-    /// See [`FaultSpec::Promote`].
-    Promote(Promote),
-    /// See [`FaultSpec::PauseClient`].
-    PauseClient(PauseClient),
     /// Ends a `pause-client`.
     ResumeClient(ResumeClient),
-    /// See [`FaultSpec::KillClient`].
-    KillClient(KillClient),
-    /// See [`FaultSpec::DeleteKey`].
-    DeleteKey(DeleteKey),
+    /// Ends every fault of a kind that is in force.
+    End(End),
+    /// Something breaks.
+    #[serde(skip)]
+    #[schemars(!skip, untagged)]
+    Fault(FaultSpec),
 }
 
 /// The two modes. The checker, which owns their names, knows no schemas.
@@ -266,9 +257,20 @@ pub struct ResumeClient {
     pub client: String,
 }
 
+/// Parameters of [`Step::End`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct End {
+    /// The word of the fault, such as `slow-fsync`.
+    pub fault: String,
+    /// On which server; absent means wherever it is in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeTarget>,
+}
+
 impl Step {
-    /// The words of all steps, as in [`Step::kind`].
-    pub const KINDS: [&str; 18] = [
+    /// The words of the steps that are no faults.
+    pub(super) const OWN_KINDS: &[&str] = &[
         "acquire",
         "renew",
         "release",
@@ -276,18 +278,16 @@ impl Step {
         "find-orders",
         "close-orders",
         "await",
-        "kill",
-        "restart",
-        "pause",
         "resume",
-        "cut",
         "heal",
-        "promote",
-        "pause-client",
         "resume-client",
-        "kill-client",
-        "delete-key",
+        "end",
     ];
+
+    /// The words of all steps, as in [`Step::kind`].
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        Self::OWN_KINDS.iter().chain(FaultSpec::KINDS).copied()
+    }
 
     /// The word used in scenario files.
     pub const fn kind(&self) -> &'static str {
@@ -299,41 +299,20 @@ impl Step {
             Self::FindOrders(_) => "find-orders",
             Self::CloseOrders(_) => "close-orders",
             Self::Await(_) => "await",
-            Self::Kill(_) => "kill",
-            Self::Restart(_) => "restart",
-            Self::Pause(_) => "pause",
             Self::Resume(_) => "resume",
-            Self::Cut(_) => "cut",
             Self::Heal(_) => "heal",
-            Self::Promote(_) => "promote",
-            Self::PauseClient(_) => "pause-client",
             Self::ResumeClient(_) => "resume-client",
-            Self::KillClient(_) => "kill-client",
-            Self::DeleteKey(_) => "delete-key",
+            Self::End(_) => "end",
+            Self::Fault(fault) => fault.kind(),
         }
     }
 
     /// The fault that the step injects, if it injects one.
-    pub fn fault(&self) -> Option<FaultSpec> {
-        match self {
-            Self::Kill(kill) => Some(FaultSpec::Kill(kill.clone())),
-            Self::Restart(restart) => Some(FaultSpec::Restart(restart.clone())),
-            Self::Pause(pause) => Some(FaultSpec::Pause(pause.clone())),
-            Self::Cut(cut) => Some(FaultSpec::Cut(cut.clone())),
-            Self::Promote(promote) => Some(FaultSpec::Promote(promote.clone())),
-            Self::PauseClient(pause) => Some(FaultSpec::PauseClient(pause.clone())),
-            Self::KillClient(kill) => Some(FaultSpec::KillClient(kill.clone())),
-            Self::DeleteKey(delete) => Some(FaultSpec::DeleteKey(delete.clone())),
-            Self::Acquire(_)
-            | Self::Renew(_)
-            | Self::Release(_)
-            | Self::Work(_)
-            | Self::FindOrders(_)
-            | Self::CloseOrders(_)
-            | Self::Await(_)
-            | Self::Resume(_)
-            | Self::Heal(_)
-            | Self::ResumeClient(_) => None,
+    pub const fn fault(&self) -> Option<&FaultSpec> {
+        if let Self::Fault(fault) = self {
+            Some(fault)
+        } else {
+            None
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::findings::Findings;
-use crate::model::{Topology, TopologyKind};
+use crate::model::{NodeWord, Topology, TopologyKind};
 use crate::suggest::suggest;
 
 /// Groups that a cut may name, whatever the topology.
@@ -12,11 +12,17 @@ const GROUPS: [&str; 2] = ["nodes", "clients"];
 /// The group that only a topology with replicas has.
 const REPLICAS: &str = "replicas";
 
-/// Targets that the nemesis of a storm draws from, whatever the topology.
-const DRAWN: [&str; 2] = ["one", "all"];
+/// Words for nodes that a step or a storm may use, whatever the topology.
+const ALL: &str = "all";
 
-/// Less than half of independent nodes.
-const MINORITY: &str = "minority";
+/// Words that the nemesis of a storm draws a target by, whatever the topology.
+const DRAWN: [&str; 2] = ["one", ALL];
+
+/// Less and more than half of independent nodes.
+const PARTS: [&str; 2] = ["minority", "majority"];
+
+/// The same, and any of the masters, where no node is called so.
+const PARTS_OF_A_CLUSTER: [&str; 3] = ["primary", "minority", "majority"];
 
 /// Names with a meaning of their own in histories and reports.
 const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
@@ -41,20 +47,27 @@ impl Ground {
 
     /// Judges the name of one node.
     pub(crate) fn judge_node(&self, node: &str, path: &str, findings: &mut Findings<'_>) {
-        if !self.nodes.iter().any(|known| known == node) {
-            let drawn = DRAWN.contains(&node) || node == MINORITY;
-            let message = if drawn {
-                format!("'{node}' is a target for the nemesis of a storm; a step names a node")
-            } else {
-                self.no_node(node)
-            };
-            findings.value(path, message, &suggest(node, &self.nodes));
+        let replicas = self.replicas();
+        let known: Vec<&str> = (self.nodes.iter().map(String::as_str))
+            .chain([ALL])
+            .chain(replicas)
+            .collect();
+        if known.contains(&node) {
+            return;
         }
+        let drawn = NodeWord::read(node).is_some_and(|word| !word.suits_a_script());
+        let message = if drawn {
+            format!("'{node}' is a target for the nemesis of a storm; a step names a node")
+        } else {
+            self.no_node(node)
+        };
+        findings.value(path, message, &suggest(node, &known));
     }
 
     /// Judges the target of a fault in a storm.
     pub(crate) fn judge_target(&self, target: &str, path: &str, findings: &mut Findings<'_>) {
         let mut known = self.drawn();
+        known.extend(self.replicas());
         known.extend(self.nodes.iter().map(String::as_str));
         if !known.contains(&target) {
             findings.value(path, self.no_node(target), &suggest(target, &known));
@@ -63,8 +76,17 @@ impl Ground {
 
     /// The words of this topology that draw a target.
     fn drawn(&self) -> Vec<&str> {
-        let minority = (self.kind == TopologyKind::Independent).then_some(MINORITY);
-        DRAWN.into_iter().chain(minority).collect()
+        let parts = match self.kind {
+            TopologyKind::Independent => &PARTS[..],
+            TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
+            TopologyKind::Single | TopologyKind::Replicated => &[],
+        };
+        DRAWN.iter().chain(parts).copied().collect()
+    }
+
+    /// The names of the nodes, in order.
+    pub(crate) fn nodes(&self) -> &[String] {
+        &self.nodes
     }
 
     fn no_node(&self, node: &str) -> String {
@@ -123,11 +145,14 @@ impl Ground {
     }
 
     fn groups(&self) -> impl Iterator<Item = &'static str> + use<> {
+        GROUPS.into_iter().chain(self.replicas())
+    }
+
+    fn replicas(&self) -> Option<&'static str> {
         let has_replicas = match self.kind {
             TopologyKind::Single | TopologyKind::Independent => false,
             TopologyKind::Replicated | TopologyKind::Cluster => true,
         };
-        let replicas = has_replicas.then_some(REPLICAS);
-        GROUPS.into_iter().chain(replicas)
+        has_replicas.then_some(REPLICAS)
     }
 }

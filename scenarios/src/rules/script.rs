@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
-use crate::model::{Acquire, KillClient, Step, TopologyKind};
+use crate::model::{Acquire, End, FaultSpec, KillClient, NodeWord, Role, Step, TopologyKind};
 use crate::suggest::{nearest, suggest};
 
 /// Walks through the script.
@@ -17,7 +17,8 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         .filter_map(acquire_of)
         .collect();
     // A step that could not be read may have been an acquire, unless its kind says otherwise.
-    let brings_no_client = |kind| nearest(kind, &Step::KINDS).is_some_and(|kind| kind != "acquire");
+    let kinds: Vec<&str> = Step::kinds().collect();
+    let brings_no_client = |kind| nearest(kind, &kinds).is_some_and(|kind| kind != "acquire");
     let acquirer_is_known = |(n, step): (usize, &Option<Step>)| {
         step.is_some() || findings.keys(&format!("step.{n}")).all(brings_no_client)
     };
@@ -35,8 +36,9 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             .collect(),
         keys: acquires.iter().map(|acquire| acquire.key.clone()).collect(),
         clients: BTreeMap::new(),
-        nodes: BTreeMap::new(),
+        nodes: Nodes::default(),
         cuts: BTreeSet::new(),
+        broken: BTreeSet::new(),
         primary: "primary".to_owned(),
     };
     for (n, step) in draft.steps.iter().enumerate() {
@@ -76,6 +78,15 @@ impl State {
     }
 }
 
+/// How the nodes stand.
+#[derive(Default)]
+struct Nodes {
+    /// Those that are not running.
+    states: BTreeMap<String, State>,
+    /// Whether some fault may have hit any of them, as it shows only when it is run.
+    unknown: bool,
+}
+
 struct Script<'a, 'f> {
     ground: Option<&'a Ground>,
     findings: &'a mut Findings<'f>,
@@ -93,9 +104,10 @@ struct Script<'a, 'f> {
     keys: BTreeSet<String>,
     /// Those who have acquired so far.
     clients: BTreeMap<String, State>,
-    /// Those that are not running.
-    nodes: BTreeMap<String, State>,
+    nodes: Nodes,
     cuts: BTreeSet<(String, String)>,
+    /// The faults that were injected so far, by their words.
+    broken: BTreeSet<&'static str>,
     primary: String,
 }
 
@@ -121,20 +133,15 @@ impl Script<'_, '_> {
                 self.key(&close.key, "key");
             }
             Step::Await(wait) => self.key(&wait.key_gone, "key-gone"),
-            Step::Kill(kill) => self.strike(&kill.node, State::Dead),
-            Step::Restart(restart) => {
-                self.node(&restart.node);
-                self.nodes.remove(&restart.node);
-            }
-            Step::Pause(pause) => self.strike(&pause.node, State::Paused),
+            Step::Fault(fault) => self.fault(fault),
             Step::Resume(pause) => {
-                self.node(&pause.node);
-                let was = self.nodes.remove(&pause.node);
-                if was != Some(State::Paused) {
-                    self.wrong_state("node", &pause.node, "was not paused", "pause it first");
+                self.node(&pause.node, "node");
+                for node in self.meant(&pause.node) {
+                    if self.nodes.states.remove(&node) != Some(State::Paused) {
+                        self.wrong_node(&node, "was not paused", "pause it first");
+                    }
                 }
             }
-            Step::Cut(cut) => self.cut(&cut.from, &cut.to),
             Step::Heal(link) => {
                 self.place(&link.from, "from");
                 self.place(&link.to, "to");
@@ -144,11 +151,6 @@ impl Script<'_, '_> {
                     self.wrong_state("from", &name, "was not cut", help);
                 }
             }
-            Step::Promote(promote) => self.promote(&promote.node),
-            Step::PauseClient(pause) => {
-                self.act(&pause.client);
-                self.clients.insert(pause.client.clone(), State::Paused);
-            }
             Step::ResumeClient(resume) => {
                 let known = self.client(&resume.client);
                 let was = self.clients.insert(resume.client.clone(), State::Running);
@@ -156,13 +158,67 @@ impl Script<'_, '_> {
                     self.wrong_state("client", &resume.client, "was not paused", "pause it first");
                 }
             }
-            Step::KillClient(kill) => self.kill_client(kill),
-            Step::DeleteKey(delete) => {
-                self.key(&delete.key, "key");
-                if let Some(node) = &delete.node {
-                    self.node(node);
+            Step::End(end) => self.end(end),
+        }
+    }
+
+    /// A fault: every name in it must mean something, and some leave what they hit in another
+    /// state.
+    fn fault(&mut self, fault: &FaultSpec) {
+        for named in fault.names() {
+            match named.role {
+                Role::Node => self.node(named.name, named.parameter),
+                Role::Place => self.place(named.name, named.parameter),
+                Role::Key => self.key(named.name, named.parameter),
+                // A client may be doomed before its first step; it is judged below.
+                Role::Client if matches!(fault, FaultSpec::KillClient(_)) => {}
+                Role::Client => self.act(named.name),
+            }
+        }
+        self.broken.insert(fault.kind());
+        if let FaultSpec::Kill(kill) = fault {
+            self.strike(&kill.node, State::Dead);
+        } else if let FaultSpec::Pause(pause) = fault {
+            self.strike(&pause.node, State::Paused);
+        } else if let FaultSpec::Restart(restart) = fault {
+            for node in self.meant(&restart.node) {
+                self.nodes.states.remove(&node);
+            }
+        } else if let FaultSpec::Cut(cut) = fault {
+            self.cut(&cut.from, &cut.to);
+        } else if let FaultSpec::Promote(promote) = fault {
+            self.promote(&promote.node);
+        } else if let FaultSpec::PauseClient(pause) = fault {
+            self.clients.insert(pause.client.clone(), State::Paused);
+        } else if let FaultSpec::KillClient(kill) = fault {
+            self.kill_client(kill);
+        }
+    }
+
+    fn end(&mut self, end: &End) {
+        if let Some(node) = &end.node {
+            self.node(node, "node");
+        }
+        let word = end.fault.as_str();
+        if !FaultSpec::KINDS.contains(&word) {
+            let path = self.at("fault");
+            let message = format!("there is no fault '{word}'");
+            self.findings
+                .value(&path, message, &suggest(word, FaultSpec::KINDS));
+        } else if !self.broken.contains(word) {
+            let help = "it takes the word of a step before it";
+            self.wrong_state("fault", word, "was not injected", help);
+        }
+        match word {
+            "cut" => self.cuts.clear(),
+            "pause-client" => {
+                let paused = |state: &&mut State| **state == State::Paused;
+                for state in self.clients.values_mut().filter(paused) {
+                    *state = State::Running;
                 }
             }
+            // Which nodes run again depends on what else was done to them.
+            _ => self.nodes.unknown = true,
         }
     }
 
@@ -248,25 +304,63 @@ impl Script<'_, '_> {
         }
     }
 
-    fn node(&mut self, node: &str) {
-        if let Some(ground) = self.ground {
-            ground.judge_node(node, &self.at("node"), self.findings);
+    fn node(&mut self, node: &str, parameter: &str) {
+        if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
+            self.key(key, parameter);
+        } else if let Some(ground) = self.ground {
+            ground.judge_node(node, &self.at(parameter), self.findings);
+        }
+    }
+
+    /// The nodes that a name or a word stands for; none if that shows only when it is run.
+    fn meant(&mut self, target: &str) -> Vec<String> {
+        let all = self
+            .ground
+            .map_or(Vec::new(), |ground| ground.nodes().to_vec());
+        if all.iter().any(|node| node == target) {
+            return vec![target.to_owned()];
+        }
+        match NodeWord::read(target) {
+            Some(NodeWord::All) => all,
+            Some(NodeWord::Replicas) if all.contains(&self.primary) => {
+                let is_replica = |node: &String| *node != self.primary;
+                all.into_iter().filter(is_replica).collect()
+            }
+            Some(
+                NodeWord::HolderOf(_)
+                | NodeWord::Replicas
+                | NodeWord::Primary
+                | NodeWord::One
+                | NodeWord::Minority
+                | NodeWord::Majority,
+            )
+            | None => {
+                self.nodes.unknown = true;
+                Vec::new()
+            }
+        }
+    }
+
+    /// A node is not in the state that the step needs, as far as that is known.
+    fn wrong_node(&mut self, node: &str, state: &str, help: &str) {
+        if !self.nodes.unknown {
+            self.wrong_state("node", node, state, help);
         }
     }
 
     /// A running node is killed or paused; a paused one can still be killed.
-    fn strike(&mut self, node: &str, into: State) {
-        self.node(node);
-        let was = self.nodes.insert(node.to_owned(), into);
-        if let Some(was) = was.filter(|&was| was == into || was == State::Dead) {
-            let state = format!("is {} already", was.word());
-            self.wrong_state("node", node, &state, "restart or resume it first");
+    fn strike(&mut self, target: &str, into: State) {
+        for node in self.meant(target) {
+            let was = self.nodes.states.insert(node.clone(), into);
+            if let Some(was) = was.filter(|&was| was == into || was == State::Dead) {
+                let state = format!("is {} already", was.word());
+                self.wrong_node(&node, &state, "restart or resume it first");
+            }
         }
     }
 
     fn promote(&mut self, node: &str) {
         let Some(ground) = self.ground else { return };
-        let path = self.at("node");
         if ground.kind() != TopologyKind::Replicated {
             let message = format!(
                 "{} servers have no replica to promote",
@@ -276,21 +370,18 @@ impl Script<'_, '_> {
             self.findings.key(&self.here, message, help);
             return;
         }
-        ground.judge_node(node, &path, self.findings);
         if node == self.primary {
             let help = "promote a replica, such as 'replica-1'";
             self.wrong_state("node", node, "is the primary already", help);
         }
-        if let Some(state) = self.nodes.get(node).copied() {
+        if let Some(state) = self.nodes.states.get(node).copied() {
             let state = format!("is {}", state.word());
-            self.wrong_state("node", node, &state, "restart or resume it first");
+            self.wrong_node(node, &state, "restart or resume it first");
         }
         node.clone_into(&mut self.primary);
     }
 
     fn cut(&mut self, from: &str, to: &str) {
-        self.place(from, "from");
-        self.place(to, "to");
         if from == to && !["nodes", "replicas"].contains(&from) {
             let path = self.at("to");
             self.findings

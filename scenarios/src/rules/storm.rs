@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
-use crate::model::{Clients, FaultSpec, Span, Storm};
+use crate::model::{Clients, FaultSpec, NodeWord, Role, Span, Storm};
 use crate::suggest::one_of;
 
 /// Ends that stand for several places, between which there are links.
-const MANY: [&str; 4] = ["nodes", "replicas", "one", "minority"];
+const MANY: [&str; 5] = ["nodes", "replicas", "one", "minority", "majority"];
 
 /// Draws a client at random.
 const ONE: &str = "one";
@@ -77,30 +77,27 @@ struct Fault<'a> {
 
 impl Fault<'_> {
     fn judge(&self, fault: &FaultSpec, findings: &mut Findings<'_>) {
-        match fault {
-            FaultSpec::Kill(kill) => self.target(&kill.node, findings),
-            FaultSpec::Restart(restart) => self.target(&restart.node, findings),
-            FaultSpec::Pause(pause) => self.target(&pause.node, findings),
-            FaultSpec::Cut(cut) => {
-                self.place(&cut.from, "from", findings);
-                self.place(&cut.to, "to", findings);
-                if cut.from == cut.to && !MANY.contains(&cut.from.as_str()) {
-                    findings.value(&self.at("to"), "a link has two ends", "name another place");
-                }
-            }
-            FaultSpec::Promote(_) => findings.key(
+        if matches!(fault, FaultSpec::Promote(_)) {
+            findings.key(
                 &self.path,
                 "a storm cannot promote: there is nothing that undoes it",
                 "promote in a litmus, as a step",
-            ),
-            FaultSpec::PauseClient(pause) => self.client(&pause.client, findings),
-            FaultSpec::KillClient(kill) => self.client(&kill.client, findings),
-            FaultSpec::DeleteKey(delete) => {
-                self.key(&delete.key, findings);
-                if let Some(node) = &delete.node {
-                    self.target(node, findings);
-                }
+            );
+            return;
+        }
+        for named in fault.names() {
+            match named.role {
+                Role::Node => self.target(named.name, named.parameter, findings),
+                Role::Place => self.place(named.name, named.parameter, findings),
+                Role::Client => self.client(named.name, findings),
+                Role::Key => self.key(named.name, named.parameter, findings),
             }
+        }
+        if let FaultSpec::Cut(cut) = fault
+            && cut.from == cut.to
+            && !MANY.contains(&cut.from.as_str())
+        {
+            findings.value(&self.at("to"), "a link has two ends", "name another place");
         }
     }
 
@@ -108,9 +105,11 @@ impl Fault<'_> {
         format!("{}.{key}", self.path)
     }
 
-    fn target(&self, node: &str, findings: &mut Findings<'_>) {
-        if let Some(ground) = self.ground {
-            ground.judge_target(node, &self.at("node"), findings);
+    fn target(&self, node: &str, parameter: &str, findings: &mut Findings<'_>) {
+        if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
+            self.key(key, parameter, findings);
+        } else if let Some(ground) = self.ground {
+            ground.judge_target(node, &self.at(parameter), findings);
         }
     }
 
@@ -131,12 +130,12 @@ impl Fault<'_> {
         }
     }
 
-    fn key(&self, key: &str, findings: &mut Findings<'_>) {
+    fn key(&self, key: &str, parameter: &str, findings: &mut Findings<'_>) {
         let Some(clients) = self.clients else { return };
         let known = names("lock-", clients.keys);
         if !known.iter().any(|name| name == key) {
             let message = format!("no client of this storm uses the key '{key}'");
-            findings.value(&self.at("key"), message, &one_of(&known));
+            findings.value(&self.at(parameter), message, &one_of(&known));
         }
     }
 }

@@ -1,0 +1,23 @@
+//! Faults of a client.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`FaultSpec::PauseClient`](super::FaultSpec::PauseClient).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PauseClient {
+    /// Which client; in a storm also `one`.
+    pub client: String,
+}
+
+/// Parameters of [`FaultSpec::KillClient`](super::FaultSpec::KillClient).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct KillClient {
+    /// Which client; in a storm also `one`.
+    pub client: String,
+    /// Die once this many further commands were answered; absent means at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_commands: Option<u32>,
+}

@@ -1,0 +1,18 @@
+//! The faults that a scenario can name, as values.
+//!
+//! For: their words and parameters, one struct each, in the file of what they break, and the one
+//! table of them. Not for: what they do, which the nemesis knows.
+
+mod client;
+mod data;
+mod link;
+mod node_word;
+mod server;
+mod spec;
+
+pub use client::{KillClient, PauseClient};
+pub use data::DeleteKey;
+pub use link::{Cut, CutMode, Link};
+pub use node_word::{NodeTarget, NodeWord};
+pub use server::{Kill, Memory, Pause, Promote, Restart};
+pub use spec::{FaultSpec, Named, Role};

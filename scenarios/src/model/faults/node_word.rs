@@ -1,0 +1,63 @@
+//! The words that stand for nodes where a fault names one.
+
+/// A node by name, `all`, `replicas` or `holder-of:KEY` (where a lock's key is now), and in a
+/// storm also `primary`, and drawn at random: `one`, `minority`, `majority`.
+pub type NodeTarget = String;
+
+/// Before the key, in the word for the nodes that hold it.
+const HOLDER_OF: &str = "holder-of:";
+
+/// A word that stands for nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeWord<'a> {
+    /// Every node.
+    All,
+    /// Every node that takes no writes.
+    Replicas,
+    /// The nodes, of those that take writes, on which this key exists at the moment.
+    HolderOf(&'a str),
+    /// A node that takes writes at the moment.
+    Primary,
+    /// One node, by lot.
+    One,
+    /// As many nodes as are less than half of all, by lot.
+    Minority,
+    /// As many nodes as are just more than half of all, by lot.
+    Majority,
+}
+
+impl<'a> NodeWord<'a> {
+    /// Reads the word, if `target` is one.
+    pub fn read(target: &'a str) -> Option<Self> {
+        match target {
+            "all" => Some(Self::All),
+            "replicas" => Some(Self::Replicas),
+            "primary" => Some(Self::Primary),
+            "one" => Some(Self::One),
+            "minority" => Some(Self::Minority),
+            "majority" => Some(Self::Majority),
+            name => name.strip_prefix(HOLDER_OF).map(Self::HolderOf),
+        }
+    }
+
+    /// Whether a script may use it: what it means is then no lot, and no name of a node.
+    pub const fn suits_a_script(self) -> bool {
+        match self {
+            Self::All | Self::Replicas | Self::HolderOf(_) => true,
+            Self::Primary | Self::One | Self::Minority | Self::Majority => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_named_by_its_key() {
+        let word = NodeWord::read("holder-of:lock-0");
+        assert_eq!(word, Some(NodeWord::HolderOf("lock-0")));
+        assert_eq!(NodeWord::read("holder-of"), None);
+        assert_eq!(NodeWord::read("n1"), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! Faults of a server's process.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_word::NodeTarget;
+
+/// Parameters of [`FaultSpec::Kill`](super::FaultSpec::Kill).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Kill {
+    /// Which server.
+    pub node: NodeTarget,
+}
+
+/// Parameters of [`FaultSpec::Restart`](super::FaultSpec::Restart).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Restart {
+    /// Which server.
+    pub node: NodeTarget,
+    /// What it remembers.
+    #[serde(default)]
+    pub memory: Memory,
+}
+
+/// What a restarted server remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Memory {
+    /// What its persistence kept.
+    #[default]
+    Kept,
+    /// Nothing: its files are removed before the start.
+    Lost,
+}
+
+/// Parameters of [`FaultSpec::Pause`](super::FaultSpec::Pause).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Pause {
+    /// Which server.
+    pub node: NodeTarget,
+}
+
+/// Parameters of [`FaultSpec::Promote`](super::FaultSpec::Promote).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Promote {
+    /// Which replica.
+    pub node: NodeTarget,
+}

@@ -1,0 +1,189 @@
+//! The one table of the faults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::client::{KillClient, PauseClient};
+use super::data::DeleteKey;
+use super::link::Cut;
+use super::server::{Kill, Pause, Promote, Restart};
+
+/// Hands the table to another macro, so that who needs something of each fault (its variant here,
+/// its implementation in the nemesis) cannot forget one.
+///
+/// A line is: what the fault does, as readers of `lockstorm list faults` and of the schema see
+/// it; its word in scenario files and histories; the struct of its parameters; and which of the
+/// parameters name something, with the [`Role`] of what they name.
+#[macro_export]
+macro_rules! with_every_fault {
+    ($callback:ident) => {
+        $callback! {
+            /// SIGKILL of a server; healed by a start with what its persistence kept.
+            "kill" => Kill { node: Node },
+            /// SIGKILL of a server that may still run and a start, with its memory kept or lost.
+            "restart" => Restart { node: Node },
+            /// SIGSTOP of a server; healed by SIGCONT.
+            "pause" => Pause { node: Node },
+            /// Nothing passes from one place to another (stall or reset); the way back stays open.
+            "cut" => Cut { from: Place, to: Place },
+            /// A replica becomes primary and clients follow it; it stays so.
+            "promote" => Promote { node: Node },
+            /// A client stands still and sees no reply; healed by letting it go on.
+            "pause-client" => PauseClient { client: Client },
+            /// A client dies, at once or after some further commands; it does not come back.
+            "kill-client" => KillClient { client: Client },
+            /// An operator's plain DEL of a lock's key.
+            "delete-key" => DeleteKey { key: Key, node: Node },
+        }
+    };
+}
+
+/// What the value of a parameter names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A node, or a word for nodes.
+    Node,
+    /// One end of a link: a node, a client or a group of them.
+    Place,
+    /// A client.
+    Client,
+    /// A lock's key.
+    Key,
+}
+
+/// A parameter that names something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named<T> {
+    /// The parameter, as written in scenario files.
+    pub parameter: &'static str,
+    /// What it names.
+    pub role: Role,
+    /// The name.
+    pub name: T,
+}
+
+macro_rules! fault_spec {
+    ($(
+        #[doc = $about:literal]
+        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* },
+    )*) => {
+        /// A fault with its target, as `<kind> = { ... }`.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum FaultSpec {
+            $(
+                #[doc = $about]
+                #[serde(rename = $word)]
+                $Fault($Fault),
+            )*
+        }
+
+        impl FaultSpec {
+            /// The words of all faults, as in [`FaultSpec::kind`].
+            pub const KINDS: &[&str] = &[$($word),*];
+
+            /// The word used in scenario files and histories.
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$Fault(_) => $word,)*
+                }
+            }
+
+            /// What it names, in the order of its parameters; those that are absent are left out.
+            pub fn names(&self) -> Vec<Named<&str>> {
+                let mut all = Vec::new();
+                match self {
+                    $(Self::$Fault(fault) => {
+                        $(all.extend(fault.$parameter.name().map(|name| Named {
+                            parameter: stringify!($parameter),
+                            role: Role::$Role,
+                            name,
+                        }));)*
+                    })*
+                }
+                all
+            }
+
+            /// The same names in the same order, to put others in their place.
+            pub fn names_mut(&mut self) -> Vec<&mut String> {
+                let mut all = Vec::new();
+                match self {
+                    $(Self::$Fault(fault) => {
+                        $(all.extend(fault.$parameter.name_mut());)*
+                    })*
+                }
+                all
+            }
+        }
+    };
+}
+
+with_every_fault!(fault_spec);
+
+impl FaultSpec {
+    /// What it hits, as its notes name it: a node, a link, a client, a key.
+    pub fn target(&self) -> String {
+        let names = self.names();
+        let between = if names.iter().any(|named| named.role == Role::Place) {
+            "→"
+        } else {
+            " on "
+        };
+        let names: Vec<&str> = names.into_iter().map(|named| named.name).collect();
+        names.join(between)
+    }
+}
+
+/// A parameter that holds a name, or may hold one.
+trait MaybeName {
+    fn name(&self) -> Option<&str>;
+    fn name_mut(&mut self) -> Option<&mut String>;
+}
+
+impl MaybeName for String {
+    fn name(&self) -> Option<&str> {
+        Some(self)
+    }
+
+    fn name_mut(&mut self) -> Option<&mut String> {
+        Some(self)
+    }
+}
+
+impl MaybeName for Option<String> {
+    fn name(&self) -> Option<&str> {
+        self.as_deref()
+    }
+
+    fn name_mut(&mut self) -> Option<&mut String> {
+        self.as_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_written_with_its_word_and_names_what_it_hits() {
+        let key = "lock".to_owned();
+        let mut fault = FaultSpec::DeleteKey(DeleteKey { key, node: None });
+        assert_eq!(fault.target(), "lock");
+        if let FaultSpec::DeleteKey(delete) = &mut fault {
+            delete.node = Some("n1".to_owned());
+        }
+        assert_eq!(fault.target(), "lock on n1");
+        let written = serde_json::to_value(&fault).unwrap();
+        assert!(written.get(fault.kind()).is_some(), "{written}");
+    }
+
+    #[test]
+    fn names_are_replaced_in_the_order_in_which_they_are_given() {
+        let (from, to) = ("one".to_owned(), "clients".to_owned());
+        let mode = super::super::CutMode::Stall;
+        let mut fault = FaultSpec::Cut(Cut { from, to, mode });
+        "n2".clone_into(fault.names_mut()[0]);
+        assert_eq!(fault.target(), "n2→clients");
+        let roles: Vec<_> = fault.names().iter().map(|named| named.role).collect();
+        assert_eq!(roles, [Role::Place, Role::Place]);
+    }
+}
