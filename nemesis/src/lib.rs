@@ -27,5 +27,5 @@ pub use fabric::Fabric;
 pub use fault::{Ends, Evidence, Fault, FaultKind, Sighting};
 pub use faults::fault_kinds;
 pub use nemesis::{FaultId, Nemesis, NoteSink};
-pub use network::{CutGuard, Network};
+pub use network::{LinkGuard, Network, Slowness};
 pub use schedule::{Plan, Planned, Schedule};

@@ -1,5 +1,6 @@
 //! One connection through the fabric: admitted, forwarded, and carried in both directions.
 
+use std::borrow::Cow;
 use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use super::link::{Gate, Link};
+use super::transit::{Load, Transit};
 
 /// Buffer of one direction of one connection. Redis replies are small; larger buffers gained
 /// nothing for bulk copies over loopback and cost memory at thousands of connections.
@@ -57,6 +59,8 @@ pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path
     };
     // A reset waits for the server's side to be connected, so that it arrives there too.
     let server = if admitted {
+        // A handshake goes there and back.
+        sleep(path.there.slowness().delay + path.back.slowness().delay).await;
         connect(&caller, address).await.ok()
     } else {
         None
@@ -152,22 +156,43 @@ async fn pump(
     mut gate: Gate<'_>,
 ) -> Result<End, SourceReset> {
     let mut buffer = vec![0; BUFFER_BYTES];
+    let mut transit = Transit::new(gate.lots());
+    let mut is_over = false;
     loop {
+        let load = tokio::select! {
+            biased;
+            late = transit.next() => late,
+            read = from.read(&mut buffer), if !is_over && transit.has_room() => {
+                let load = match read {
+                    Err(_) => Load::Reset,
+                    Ok(0) => Load::End,
+                    Ok(size) => Load::Bytes(Cow::Borrowed(&buffer[..size])),
+                };
+                is_over = load.size() == 0;
+                let slowness = gate.slowness();
+                if !slowness.is_none() || !transit.is_empty() {
+                    gate.count_slowed(load.size());
+                    transit.push(load, slowness);
+                    continue;
+                }
+                load
+            }
+        };
         // The end of a stream travels its link as bytes do, and is held back as they are.
-        match from.read(&mut buffer).await {
-            Err(_) => {
+        match load {
+            Load::Reset => {
                 gate.pass(1).await;
                 return Err(SourceReset);
             }
-            Ok(0) => {
+            Load::End => {
                 gate.pass(1).await;
                 return Ok(match to.shutdown().await {
                     Ok(()) => End::Finished,
                     Err(_) => End::DestinationGone,
                 });
             }
-            Ok(size) => {
-                if deliver(&buffer[..size], &mut to, &mut gate).await.is_err() {
+            Load::Bytes(bytes) => {
+                if deliver(&bytes, &mut to, &mut gate).await.is_err() {
                     return Ok(End::DestinationGone);
                 }
             }

@@ -1,32 +1,72 @@
 //! One directed link between two places, and the gate through which its bytes go.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use lockstorm_scenarios::CutMode;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
 
 use super::rule::{Cuts, Rule};
-use crate::network::CutGuard;
+use super::switch::lock;
+use crate::network::{LinkGuard, Slowness};
 
 /// Everything that the fabric knows of the direction from one place to another.
 #[derive(Default)]
 pub(super) struct Link {
     cuts: watch::Sender<Cuts>,
+    slowdowns: Mutex<Slowdowns>,
     held_back: AtomicU64,
+    slowed: AtomicU64,
+    /// Streams so far, for each draws its own lots.
+    streams: AtomicU64,
+}
+
+/// What makes a link slow, each by its number.
+#[derive(Default)]
+struct Slowdowns {
+    next: u64,
+    in_force: BTreeMap<u64, Slowness>,
 }
 
 impl Link {
     /// Puts a cut in force until the guard is dropped.
-    pub(super) fn cut(self: &Arc<Self>, mode: CutMode) -> CutGuard {
+    pub(super) fn cut(self: &Arc<Self>, mode: CutMode) -> LinkGuard {
         self.cuts.send_modify(|cuts| cuts.add(mode));
         let link = Arc::clone(self);
-        CutGuard::new(move || link.cuts.send_modify(|cuts| cuts.remove(mode)))
+        LinkGuard::new(move || link.cuts.send_modify(|cuts| cuts.remove(mode)))
     }
 
     /// Bytes and connections that cuts have held back or reset so far.
     pub(super) fn held_back(&self) -> u64 {
         self.held_back.load(Ordering::Relaxed)
+    }
+
+    /// Makes the link slow until the guard is dropped.
+    pub(super) fn slow(self: &Arc<Self>, slowness: Slowness) -> LinkGuard {
+        let mut slowdowns = lock(&self.slowdowns);
+        let number = slowdowns.next;
+        slowdowns.next += 1;
+        slowdowns.in_force.insert(number, slowness);
+        drop(slowdowns);
+        let link = Arc::clone(self);
+        LinkGuard::new(move || {
+            lock(&link.slowdowns).in_force.remove(&number);
+        })
+    }
+
+    /// How slow the link is at this moment.
+    pub(super) fn slowness(&self) -> Slowness {
+        let slowdowns = lock(&self.slowdowns);
+        let in_force = slowdowns.in_force.values().copied();
+        in_force.fold(Slowness::default(), Slowness::and)
+    }
+
+    /// Bytes that were made to arrive late so far.
+    pub(super) fn slowed(&self) -> u64 {
+        self.slowed.load(Ordering::Relaxed)
     }
 
     /// A gate for one stream of this link.
@@ -59,6 +99,21 @@ impl Gate<'_> {
             }
             self.changed().await;
         }
+    }
+
+    /// How slow the link is at this moment.
+    pub(super) fn slowness(&self) -> Slowness {
+        self.link.slowness()
+    }
+
+    /// The lots that this stream draws.
+    pub(super) fn lots(&self) -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(self.link.streams.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Counts bytes that will arrive late.
+    pub(super) fn count_slowed(&self, size: usize) {
+        self.link.slowed.fetch_add(size as u64, Ordering::Relaxed);
     }
 
     /// Whether everything may pass at this moment.

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::{self, Path};
 use super::link::Link;
-use crate::network::{CutGuard, Network};
+use crate::network::{LinkGuard, Network, Slowness};
 
 /// Connections carried at the same time; one more is reset at once. It only guards against a
 /// caller that reconnects in a loop without ever closing what it has.
@@ -102,8 +102,16 @@ impl Drop for Fabric {
 }
 
 impl Network for Fabric {
-    fn cut(&self, from: &str, to: &str, mode: CutMode) -> CutGuard {
+    fn cut(&self, from: &str, to: &str, mode: CutMode) -> LinkGuard {
         self.switch.link(from, to).cut(mode)
+    }
+
+    fn slow(&self, from: &str, to: &str, slowness: Slowness) -> LinkGuard {
+        self.switch.link(from, to).slow(slowness)
+    }
+
+    fn slowed(&self, from: &str, to: &str) -> u64 {
+        self.switch.link(from, to).slowed()
     }
 
     fn held_back(&self, from: &str, to: &str) -> u64 {
@@ -165,6 +173,6 @@ impl Door {
 
 /// The maps are whole after every statement that changes them, so a panic elsewhere while one
 /// was locked does not make it wrong.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

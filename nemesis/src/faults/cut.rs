@@ -16,7 +16,7 @@ use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::network::CutGuard;
+use crate::network::LinkGuard;
 
 impl Kind for scenarios::Cut {
     const ENDS: Ends = Ends::Healed;
@@ -51,7 +51,7 @@ struct CutLink {
     to: String,
     /// The network's count before the cut.
     held_before: u64,
-    _guard: CutGuard,
+    _guard: LinkGuard,
 }
 
 impl Cut {

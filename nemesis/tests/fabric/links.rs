@@ -2,8 +2,10 @@
 
 use std::future::pending;
 use std::io::ErrorKind;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
 
-use lockstorm_nemesis::{Fabric, Network};
+use lockstorm_nemesis::{Fabric, Network, Slowness};
 use lockstorm_scenarios::CutMode;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -327,4 +329,87 @@ async fn a_closed_fabric_leaves_nothing_behind_it() {
     assert_eq!(caller.read(&mut [0; 1]).await.unwrap(), 0);
     let refused = TcpStream::connect(stage.addresses.door(1)).await;
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+}
+
+fn delay(ms: u64) -> Slowness {
+    Slowness {
+        delay: Duration::from_millis(ms),
+        ..Slowness::default()
+    }
+}
+
+/// Only lower bounds are asserted: a loaded machine is late by itself, and never early.
+#[tokio::test]
+async fn a_slow_link_delivers_later_and_the_other_way_is_as_fast_as_ever() {
+    let stage = Stage::set().await;
+    let (mut caller, mut server) = stage.connect().await;
+    let slow = stage.fabric.slow("a", "n", delay(100));
+    let sent = Instant::now();
+    caller.write_all(b"one ").await.unwrap();
+    caller.write_all(b"two").await.unwrap();
+    server.write_all(b"at once").await.unwrap();
+    expect_bytes(&mut caller, b"at once").await;
+    expect_bytes(&mut server, b"one two").await;
+    assert!(sent.elapsed() >= Duration::from_millis(100));
+    assert_eq!(stage.fabric.slowed("a", "n"), 7);
+    assert_eq!(stage.fabric.slowed("n", "a"), 0);
+    drop(slow);
+    caller.write_all(b"three").await.unwrap();
+    expect_bytes(&mut server, b"three").await;
+    assert_eq!(
+        stage.fabric.slowed("a", "n"),
+        7,
+        "a healed link is not slow"
+    );
+}
+
+#[tokio::test]
+async fn two_delays_add_up_and_what_was_sent_before_the_heal_is_not_overtaken() {
+    let stage = Stage::set().await;
+    let (mut caller, mut server) = stage.connect().await;
+    let sent = Instant::now();
+    let slow = [60, 70].map(|ms| stage.fabric.slow("a", "n", delay(ms)));
+    caller.write_all(b"slow, ").await.unwrap();
+    eventually("the bytes are under way", async || {
+        stage.fabric.slowed("a", "n") == 6
+    })
+    .await;
+    drop(slow);
+    caller.write_all(b"fast").await.unwrap();
+    expect_bytes(&mut server, b"slow, fast").await;
+    assert!(sent.elapsed() >= Duration::from_millis(130));
+}
+
+#[tokio::test]
+async fn a_throttled_link_takes_its_time_and_loses_nothing_with_jitter() {
+    let stage = Stage::set().await;
+    let (mut caller, mut server) = stage.connect().await;
+    let slowness = Slowness {
+        jitter: Duration::from_millis(20),
+        bytes_per_second: NonZeroU64::new(100_000),
+        ..Slowness::default()
+    };
+    let _slow = stage.fabric.slow("a", "n", slowness);
+    let mut bytes = vec![0; 30_000];
+    ChaCha8Rng::seed_from_u64(3).fill_bytes(&mut bytes);
+    let sent = Instant::now();
+    caller.write_all(&bytes).await.unwrap();
+    caller.shutdown().await.unwrap();
+    let mut arrived = Vec::new();
+    server.read_to_end(&mut arrived).await.unwrap();
+    assert!(arrived == bytes, "other bytes arrived than were sent");
+    assert!(sent.elapsed() >= Duration::from_millis(300));
+}
+
+#[tokio::test]
+async fn a_cut_holds_back_what_a_slow_link_has_under_way() {
+    let stage = Stage::set().await;
+    let (mut caller, mut server) = stage.connect().await;
+    let _slow = stage.fabric.slow("a", "n", delay(50));
+    let cut = stage.fabric.cut("a", "n", CutMode::Stall);
+    caller.write_all(b"late").await.unwrap();
+    stage.held_more("a", "n", 0).await;
+    expect_silence(&server);
+    drop(cut);
+    expect_bytes(&mut server, b"late").await;
 }

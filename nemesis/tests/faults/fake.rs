@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_nemesis::{ClientState, Clients, CutGuard, Deployment, FaultError, Network};
+use lockstorm_nemesis::{
+    ClientState, Clients, Deployment, FaultError, LinkGuard, Network, Slowness,
+};
 use lockstorm_scenarios::{CutMode, Memory};
 use tokio::time::sleep;
 
@@ -51,6 +53,8 @@ struct FakeClient {
 struct Links {
     cuts: Vec<(String, String)>,
     held_back: BTreeMap<(String, String), u64>,
+    slow: Vec<(String, String)>,
+    slowed: BTreeMap<(String, String), u64>,
     inert: bool,
 }
 
@@ -300,21 +304,40 @@ impl Links {
         let cut = self.cuts.contains(&link) && !self.inert;
         if cut {
             *self.held_back.entry(link).or_default() += bytes;
+        } else if self.slow.contains(&link) && !self.inert {
+            *self.slowed.entry(link).or_default() += bytes;
         }
         !cut
     }
 }
 
 impl Network for Fake {
-    fn cut(&self, from: &str, to: &str, _mode: CutMode) -> CutGuard {
+    fn cut(&self, from: &str, to: &str, _mode: CutMode) -> LinkGuard {
         let link = (from.to_owned(), to.to_owned());
         self.links.lock().unwrap().cuts.push(link.clone());
         let links = Arc::clone(&self.links);
-        CutGuard::new(move || {
+        LinkGuard::new(move || {
             let cuts = &mut links.lock().unwrap().cuts;
             let at = cuts.iter().position(|cut| *cut == link).unwrap();
             cuts.remove(at);
         })
+    }
+
+    fn slow(&self, from: &str, to: &str, _slowness: Slowness) -> LinkGuard {
+        let link = (from.to_owned(), to.to_owned());
+        self.links.lock().unwrap().slow.push(link.clone());
+        let links = Arc::clone(&self.links);
+        LinkGuard::new(move || {
+            let slow = &mut links.lock().unwrap().slow;
+            let at = slow.iter().position(|slow| *slow == link).unwrap();
+            slow.remove(at);
+        })
+    }
+
+    fn slowed(&self, from: &str, to: &str) -> u64 {
+        let link = (from.to_owned(), to.to_owned());
+        let links = self.links.lock().unwrap();
+        links.slowed.get(&link).copied().unwrap_or_default()
     }
 
     fn held_back(&self, from: &str, to: &str) -> u64 {
