@@ -13,7 +13,9 @@ use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
 use lockstorm_harness::client::{Dialer, Gate, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{AnyLock, Ask, LockContext, delete_if_equal, set_if_absent};
+use lockstorm_harness::locks::{
+    AnyLock, Ask, LockContext, SharedInstance, delete_if_equal, set_if_absent,
+};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
@@ -169,6 +171,7 @@ fn session(
         client: name.clone(),
         dialer,
         route: servers.route(),
+        instance: SharedInstance::default(),
         rng: Seed(1).stream(&name),
     };
     Session::new(SessionParts {

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::{RunClock, wall_clock};
 use crate::environment;
 use crate::folder;
+use crate::locks::Instances;
 use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_fabric, one_paragraph};
 use crate::progress::Progress;
@@ -153,6 +154,7 @@ async fn record(
     let stage = Stage {
         case: job.case.clone(),
         servers,
+        instances: Instances::new(&job.case.lock),
         orders,
         sink,
         seed: job.seed,

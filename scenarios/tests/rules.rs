@@ -112,6 +112,59 @@ fn rules_on_the_era_of_a_lock() {
     insta::assert_snapshot!(said);
 }
 
+#[test]
+fn rules_on_clients_that_share_an_instance() {
+    let lock = "lock.redisson = { threads = 2 }\n";
+    let shared = format!("topology.single = {{}}\n{lock}");
+    let independent =
+        |lock: &str| format!("topology.independent = {{}}\nlock.{lock}.threads = 2\n{A_HOLDS}");
+    let said = said_of(&[
+        (
+            "an instance without threads",
+            format!("topology.single = {{}}\nlock.redisson-fair.threads = 0\n{A_HOLDS}"),
+        ),
+        (
+            "one instance for all masters",
+            independent("redisson-multi"),
+        ),
+        ("the same of a majority", independent("redisson-red")),
+        (
+            "a thread that dies alone",
+            script(&shared, &["kill-client.client = \"a\""]),
+        ),
+        (
+            "or stands still",
+            script(&shared, &["pause-client.client = \"a\""]),
+        ),
+        (
+            "or is cut off",
+            script(&shared, &["cut = { from = \"primary\", to = \"a\" }"]),
+        ),
+        (
+            "one that is drawn",
+            storm(&shared, "kill-client.client = \"one\""),
+        ),
+        (
+            "one that a storm cuts off",
+            storm(&shared, "cut = { from = \"c1\", to = \"primary\" }"),
+        ),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+/// The other side: what strikes them all together is no matter, nor one thread for each.
+#[test]
+fn clients_that_share_an_instance_are_struck_together() {
+    let cut = "cut = { from = \"clients\", to = \"nodes\" }";
+    for (threads, faults) in [(2, vec![cut]), (1, vec![cut, "kill-client.client = \"a\""])] {
+        let head = format!("topology.single = {{}}\nlock.redisson.threads = {threads}\n");
+        let text = format!("name = \"rule\"\n{}", script(&head, &faults));
+        let loaded = load_str(&text, "f", &[]).expect("nothing is wrong with it");
+        let lock = loaded.scenario.lock.expect("a lock is named");
+        assert_eq!(lock.threads(), threads);
+    }
+}
+
 /// The other side of these rules: what each era allows is taken as it is meant.
 #[test]
 fn an_era_brings_its_own_ways_unless_the_file_says_otherwise() {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Event, Function, History, Kind, Name};
 use lockstorm_harness::client::{Reply, Session};
-use lockstorm_harness::locks::Ask;
+use lockstorm_harness::locks::{Ask, Instances};
 use lockstorm_scenarios::DurationRange;
 use tokio::task::JoinSet;
 
@@ -31,9 +31,11 @@ const PHASE_US: u64 = 379;
 const AWAY: Duration = Duration::from_millis(1);
 /// Pause of those that look, where the lock does not say: the default of scenarios.
 const RETRY: DurationRange = DurationRange::from_millis(5, 20);
-/// Who tells, and who looks.
-const LOCKS: [&str; 4] = [
+/// Who tells, and who looks. The second has all clients in one instance, the others each in one of
+/// its own.
+const LOCKS: [&str; 5] = [
     "redisson = { lease = \"10s\" }",
+    "redisson = { lease = \"10s\", threads = 11 }",
     "redisson-fair = { lease = \"10s\" }",
     "redisson-spin = { lease = \"10s\" }",
     "token = { lease = \"10s\" }",
@@ -54,7 +56,8 @@ pub async fn run() {
     println!("hand-off: release to next grant, us; {HAND_OFFS} of each");
     println!("round trips are those of a server and clients that have been idle for {HOLD:?}");
     println!(
-        "wait  lock                             median   p90    p99  woken  asked  round trips"
+        "wait  {:46} median   p90    p99  woken  asked  round trips",
+        "lock"
     );
     let stage = Stage::new().await;
     for waiters in WAITERS {
@@ -73,7 +76,7 @@ async fn measure(stage: &Stage, name: &str, waiters: usize) {
     let [woken, asked] = [times.woken, times.asked].map(|mut part| percentile(&mut part, 50));
     let round_trips = median / round_trip;
     println!(
-        "{waiters:4}  {name:32} {median:6.0} {p90:5.0} {p99:6.0} {woken:6.0} {asked:6.0}  \
+        "{waiters:4}  {name:46} {median:6.0} {p90:5.0} {p99:6.0} {woken:6.0} {asked:6.0}  \
          {round_trips:.1} of {round_trip:.0} us",
     );
 }
@@ -82,8 +85,10 @@ async fn hand_offs(stage: &Stage, name: &str, clients: usize) -> Times {
     let recorder = stage.recorder();
     let granted: Arc<AtomicUsize> = Arc::default();
     let mut tasks = JoinSet::new();
+    let lock = lock(name);
+    let instances = Instances::new(&lock);
     for n in 0..clients {
-        let session = stage.session(&lock(name), n, clients, &recorder);
+        let session = stage.thread(&lock, n, clients, &recorder, instances.of(n));
         tasks.spawn(compete(session, granted.clone()));
     }
     while let Some(ended) = tasks.join_next().await {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use lockstorm_checker::history::{Header, History, read_jsonl};
 use lockstorm_harness::client::{Dialer, Gate, Session, SessionParts, Wire};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{AnyLock, LockContext};
+use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
@@ -60,8 +60,20 @@ impl Stage {
         self.folder.path().join("history.jsonl")
     }
 
-    /// Client number `n` of as many as `clients`.
+    /// Client number `n` of as many as `clients`, with a Redisson instance of its own.
     pub fn session(&self, lock: &Lock, n: usize, clients: usize, recorder: &Recorder) -> Session {
+        self.thread(lock, n, clients, recorder, SharedInstance::default())
+    }
+
+    /// The same as a thread of the instance.
+    pub fn thread(
+        &self,
+        lock: &Lock,
+        n: usize,
+        clients: usize,
+        recorder: &Recorder,
+        instance: SharedInstance,
+    ) -> Session {
         let name = format!("c{n}");
         let gate: Arc<Gate> = Arc::default();
         let dialer = Dialer {
@@ -73,6 +85,7 @@ impl Stage {
             client: name.clone(),
             dialer,
             route: self.servers.route(),
+            instance,
             rng: Seed(1).stream(&name),
         };
         Session::new(SessionParts {

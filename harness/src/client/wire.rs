@@ -4,6 +4,7 @@
 //! read. A client has one command under way at a time, so it needs no task that shares the
 //! connection out, and there is nothing that could reconnect, retry or time out unseen.
 
+use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use redis::{Cmd, RedisError, Value, ValueCodec};
 use tokio::net::TcpStream;
@@ -14,6 +15,16 @@ use tokio_util::codec::Framed;
 /// An exchange that was given up leaves its reply behind: drop the connection then.
 pub struct Wire {
     frames: Framed<TcpStream, ValueCodec>,
+}
+
+/// The half of a [`Wire`] that hears.
+pub struct WireReader {
+    frames: SplitStream<Framed<TcpStream, ValueCodec>>,
+}
+
+/// The half of a [`Wire`] that speaks.
+pub struct WireWriter {
+    frames: SplitSink<Framed<TcpStream, ValueCodec>, Vec<u8>>,
 }
 
 /// Why there is no reply that counts.
@@ -69,11 +80,41 @@ impl Wire {
     /// # Errors
     /// The server's own error, or the loss of the connection.
     pub async fn read(&mut self) -> Result<Value, WireError> {
-        match self.frames.next().await {
-            Some(reply) => Ok(reply?.extract_error()?),
-            None => Err(WireError::Lost(
-                "the server closed the connection".to_owned(),
-            )),
-        }
+        reply(self.frames.next().await)
+    }
+
+    /// Both halves, for a connection on which one hears while another speaks.
+    pub fn split(self) -> (WireReader, WireWriter) {
+        let (writer, reader) = self.frames.split();
+        (WireReader { frames: reader }, WireWriter { frames: writer })
+    }
+}
+
+impl WireReader {
+    /// Waits for what comes next. Nothing is lost when the future is dropped while it waits.
+    ///
+    /// # Errors
+    /// The server's own error, or the loss of the connection.
+    pub async fn read(&mut self) -> Result<Value, WireError> {
+        reply(self.frames.next().await)
+    }
+}
+
+impl WireWriter {
+    /// Sends one command without waiting for its reply.
+    ///
+    /// # Errors
+    /// The loss of the connection.
+    pub async fn write(&mut self, command: &Cmd) -> Result<(), WireError> {
+        Ok(self.frames.send(command.get_packed_command()).await?)
+    }
+}
+
+fn reply(next: Option<Result<Value, RedisError>>) -> Result<Value, WireError> {
+    match next {
+        Some(reply) => Ok(reply?.extract_error()?),
+        None => Err(WireError::Lost(
+            "the server closed the connection".to_owned(),
+        )),
     }
 }

@@ -8,6 +8,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
+use super::redisson::SharedInstance;
 use crate::client::{CallError, Dialer};
 use crate::server::Route;
 
@@ -160,6 +161,9 @@ pub struct LockContext {
     pub dialer: Dialer,
     /// Which servers to talk to.
     pub route: Arc<Route>,
+    /// The Redisson instance that the client is a thread of; a new one is for it alone. Locks that
+    /// are not Redisson's have no use for it.
+    pub instance: SharedInstance,
     /// Where random values come from.
     pub rng: ChaCha8Rng,
 }

@@ -21,8 +21,8 @@ pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{
-    Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,
-    Share, Waking,
+    Instances, Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite,
+    RedissonSemaphore, Share, SharedInstance, Waking,
 };
 pub use redlock::Redlock;
 pub use setnx::Setnx;

@@ -9,7 +9,7 @@ use lockstorm_scenarios::{Case, DurationRange, Mutant, Step, Workload};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Dialer, Job, Session, SessionParts};
-use crate::locks::{AnyLock, LockContext};
+use crate::locks::{AnyLock, Instances, LockContext, SharedInstance};
 use crate::orders::OrderDatabase;
 use crate::progress::Progress;
 use crate::recorder::EventSink;
@@ -26,6 +26,8 @@ pub struct Stage {
     pub case: Case,
     /// Where.
     pub servers: Arc<Servers>,
+    /// The Redisson instances of the clients.
+    pub instances: Instances,
     /// What the lock protects.
     pub orders: Option<OrderDatabase>,
     /// What happens goes here.
@@ -106,6 +108,16 @@ impl Stage {
         self.client_names().len() + self.probes()
     }
 
+    /// The Redisson instance of client number `n`: a fresh client, which proves that a lock can be
+    /// had again, shares none with those before it.
+    fn instance(&self, n: usize) -> SharedInstance {
+        if n < self.client_names().len() {
+            self.instances.of(n)
+        } else {
+            SharedInstance::default()
+        }
+    }
+
     /// Client number `n` of the run, called `name`.
     pub fn session(&self, name: &str, n: usize) -> Session {
         let spec = &self.case.lock;
@@ -119,6 +131,7 @@ impl Stage {
             client: name.to_owned(),
             dialer,
             route: self.servers.route(),
+            instance: self.instance(n),
             rng: self.seed.stream(&format!("lock/{name}")),
         };
         Session::new(SessionParts {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lockstorm_harness::client::{Connection, Dialer};
-use lockstorm_harness::locks::{AnyLock, LockContext};
+use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_scenarios::{Era, Persistence, Single, Topology};
@@ -78,6 +78,7 @@ impl Ground {
             client: name.to_owned(),
             dialer: self.dialer(name, n),
             route: self.servers.route(),
+            instance: SharedInstance::default(),
             rng: Seed(n as u64).stream(name),
         };
         AnyLock::new(&kind.spec(self.era, lease, permits), context)

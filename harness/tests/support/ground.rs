@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use lockstorm_checker::history::FaultNote;
 use lockstorm_harness::client::{Dialer, Wire};
-use lockstorm_harness::locks::{AnyLock, LockContext};
+use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
@@ -74,6 +74,15 @@ impl Ground {
         AnyLock::new(&spec(lock), self.context(n))
     }
 
+    /// The same as a thread of the instance.
+    pub fn thread(&self, n: usize, lock: &str, instance: SharedInstance) -> AnyLock {
+        let context = LockContext {
+            instance,
+            ..self.context(n)
+        };
+        AnyLock::new(&spec(lock), context)
+    }
+
     /// What a lock of client number `n` needs.
     pub fn context(&self, n: usize) -> LockContext {
         let name = format!("c{n}");
@@ -86,6 +95,7 @@ impl Ground {
             client: name.clone(),
             dialer,
             route: self.servers.route(),
+            instance: SharedInstance::default(),
             rng: Seed(1).stream(&name),
         }
     }

@@ -181,6 +181,28 @@ impl Lock {
         }
     }
 
+    /// How many clients share one Redisson instance; one for any other lock.
+    pub const fn threads(&self) -> u32 {
+        match self {
+            Self::Redisson(redisson)
+            | Self::RedissonSpin(redisson)
+            | Self::RedissonFenced(redisson)
+            | Self::RedissonRw(redisson)
+            | Self::RedissonMulti(redisson)
+            | Self::RedissonRed(redisson) => redisson.threads,
+            Self::RedissonFair(fair) => fair.threads,
+            Self::NoLock(_)
+            | Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => 1,
+        }
+    }
+
     /// How many permits it has in all; one for a mutex.
     pub const fn permits(&self) -> u32 {
         match self {
@@ -249,12 +271,16 @@ impl Lock {
         self
     }
 
-    /// How reports name it: the kind, with its era if that is not the newest, ` + renewal` where
-    /// the lease is extended, and the mistake that it makes.
+    /// How reports name it: the kind, with its era if that is not the newest, how many threads
+    /// share an instance if they do, ` + renewal` where the lease is extended, and the mistake that
+    /// it makes.
     pub fn label(&self) -> String {
         let mut label = self.kind().name().to_owned();
         if let Some(era) = self.era().filter(|&era| era != Era::default()) {
             label = format!("{label} {}", era.name());
+        }
+        if self.threads() > 1 {
+            label = format!("{label} x {} threads", self.threads());
         }
         if self.renew_every().is_some() {
             label.push_str(" + renewal");

@@ -115,6 +115,9 @@ pub struct Redisson {
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
+    /// How many clients share one Redisson instance, each a thread of it (`RedissonClient`).
+    #[serde(default = "default_threads")]
+    pub threads: u32,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
@@ -137,6 +140,9 @@ pub struct Fair {
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
+    /// How many clients share one Redisson instance, each a thread of it (`RedissonClient`).
+    #[serde(default = "default_threads")]
+    pub threads: u32,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
@@ -235,6 +241,11 @@ const fn default_sync_timeout() -> Span {
 }
 
 const fn default_replicas() -> u32 {
+    1
+}
+
+/// A client that dies takes only itself along.
+const fn default_threads() -> u32 {
     1
 }
 

@@ -3,6 +3,7 @@
 use lockstorm_checker::history::Mode;
 
 use super::findings::Findings;
+use super::threads;
 use crate::draft::Draft;
 use crate::model::{Lock, LockKind, Mutant, Span, Step, Sync, TopologyKind};
 
@@ -16,6 +17,7 @@ const READERS_HELP: &str = "leave it out, or take `redisson-rw`";
 pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
     let path = format!("{path}.{}", lock.kind().name());
     judge_mutant(lock, &path, findings);
+    threads::judge(lock, &path, findings);
     if lock.permits() == 0 {
         let help = "take 1 or more; a semaphore without permits is never granted";
         findings.value(&format!("{path}.permits"), "there are no permits", help);

@@ -10,6 +10,7 @@ mod lock;
 mod scenario;
 mod script;
 mod storm;
+mod threads;
 mod topology;
 
 pub(crate) use scenario::{COUNT_MAX, judge, judge_workload};

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::ground::Ground;
-use super::{guarded_resource, lock, script, storm, topology};
+use super::{guarded_resource, lock, script, storm, threads, topology};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -251,6 +251,7 @@ fn noun(count: &str) -> &str {
 fn play(draft: &Draft, findings: &mut Findings<'_>) {
     if let Some(lock) = &draft.lock {
         lock::judge_use(lock, draft, findings);
+        threads::judge_use(lock, draft, findings);
     }
     guarded_resource::judge(draft, findings);
     let topology = draft.topology.as_ref();

@@ -52,7 +52,8 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
     }
 }
 
-fn acquire_of(step: &Step) -> Option<&Acquire> {
+/// The acquire that a step is, if it is one.
+pub(super) fn acquire_of(step: &Step) -> Option<&Acquire> {
     if let Step::Acquire(acquire) = step {
         Some(acquire)
     } else {

@@ -141,7 +141,7 @@ impl Fault<'_> {
 }
 
 /// The names that a storm gives to its clients or keys.
-fn names(prefix: &str, count: u32) -> Vec<String> {
+pub(super) fn names(prefix: &str, count: u32) -> Vec<String> {
     (0..count.min(super::COUNT_MAX))
         .map(|n| format!("{prefix}{n}"))
         .collect()

@@ -199,6 +199,6 @@ impl Lock for RedissonFair {
             // A place that could not be given up ends by itself.
             let _ = self.instance.call(&command).await;
         }
-        self.instance.end_wait().await;
+        self.instance.end_wait(granted).await;
     }
 }

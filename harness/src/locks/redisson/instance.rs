@@ -9,7 +9,7 @@ use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::names;
-use crate::client::{CallError, Dialer, Listener};
+use crate::client::{CallError, Dialer, Listener, Wake};
 use crate::locks::lock::{LockContext, Outcome, random_value};
 use crate::locks::mutation::Mutation;
 use crate::locks::primary::Primary;
@@ -24,13 +24,12 @@ pub const LATCH_MS: u64 = 16_000;
 const UNLOCK_AGAIN_MAX: u32 = 4;
 /// The pause before that: half of it for certain, the other half drawn.
 const UNLOCK_AGAIN_AFTER: Duration = Duration::from_secs(2);
-/// The only thread of a client.
-const THREAD: u32 = 1;
 
-/// One Redisson instance with one thread.
+/// One client's side of a Redisson instance: a thread of it.
 pub struct Instance {
     primary: Primary,
     listener: Listener,
+    thread: u32,
     holder: String,
     era: Era,
     sync: Sync,
@@ -38,9 +37,18 @@ pub struct Instance {
     /// Replicas of the primary, as far as known, and the version of the route that it is true of.
     replicas: Option<(u64, u32)>,
     rng: ChaCha8Rng,
-    /// Until when the last refusal said that there is no use in asking, unless told otherwise.
-    refused_for: Option<Duration>,
+    /// What the last try was told; `None` where it had no answer.
+    refusal: Option<Refusal>,
+    /// What woke it, until its next try has an answer.
+    woken: Option<Wake>,
     mutation: Mutation,
+}
+
+/// A try was refused.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    /// For how long there is no use in asking, unless told otherwise, as far as anybody knows.
+    asking_is_vain_for: Option<Duration>,
 }
 
 /// A request to give back a lock once.
@@ -58,9 +66,10 @@ pub struct Synced {
 }
 
 impl Instance {
-    /// With an identity of its own.
+    /// A new thread of the instance.
     pub fn new(era: Era, sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
-        let id: u128 = context.rng.random();
+        let id = context.instance.id(context.rng.random());
+        let thread = context.instance.next_thread();
         let dialer = Dialer {
             // WAIT answers only when its own time is over.
             reply_timeout: context.dialer.reply_timeout
@@ -71,15 +80,17 @@ impl Instance {
             ..context.dialer
         };
         Self {
-            listener: Listener::new(dialer.clone()),
+            listener: Listener::new(dialer.clone(), context.instance.subscriptions()),
             primary: Primary::new(dialer, context.route),
-            holder: format!("{}:{THREAD}", uuid(id)),
+            thread,
+            holder: format!("{}:{thread}", uuid(id)),
             era,
             sync,
             sync_timeout,
             replicas: None,
             rng: context.rng,
-            refused_for: None,
+            refusal: None,
+            woken: None,
             mutation: Mutation::NONE,
         }
     }
@@ -89,7 +100,7 @@ impl Instance {
     pub fn mutated(mut self, mutant: Option<Mutant>) -> Self {
         self.mutation = Mutation::of(mutant);
         if self.mutation.is(Mutant::ThreadIsTheOwner) {
-            self.holder = THREAD.to_string();
+            self.holder = self.thread.to_string();
         }
         self
     }
@@ -99,7 +110,7 @@ impl Instance {
         self.mutation.script(correct)
     }
 
-    /// With an identity of its own, for what is the same in all eras and asks no replica.
+    /// A new thread of the instance, for what is the same in all eras and asks no replica.
     pub fn without_sync(context: LockContext) -> Self {
         Self::new(Era::default(), Sync::Off, Duration::ZERO, context)
     }
@@ -240,33 +251,52 @@ impl Instance {
     /// Remembers the time to live of the holder that a refusal told of, in milliseconds; negative
     /// where it has none.
     pub fn refused(&mut self, ttl_ms: i64) {
-        self.refused_for = u64::try_from(ttl_ms).ok().map(Duration::from_millis);
+        self.refusal = Some(Refusal {
+            asking_is_vain_for: u64::try_from(ttl_ms).ok().map(Duration::from_millis),
+        });
+        // Whoever holds the lock tells again when it is free.
+        self.heed();
     }
 
     /// Waits for a message on `channel`, for the time to live of the last refusal at most. A new
     /// subscription returns at once: what was published before it was not heard.
     pub async fn await_message(&mut self, channel: &str, pause: Duration, deadline: Instant) {
         let now = Instant::now();
-        match self
+        // A try without an answer leaves it to the others to follow up what woke this thread.
+        self.woken = None;
+        let refusal = self.refusal.take();
+        let subscribed = self
             .listener
             .subscribe(self.primary.address(), channel)
-            .await
-        {
-            Ok(true) => {}
-            Ok(false) => {
+            .await;
+        match (subscribed, refusal) {
+            (Ok(true), _) => {}
+            (Ok(false), Some(refusal)) => {
                 let left = deadline.saturating_duration_since(now);
-                let at_most = self.refused_for.map_or(left, |ttl| ttl.min(left));
-                self.listener.message(at_most).await;
+                let vain = refusal.asking_is_vain_for;
+                let at_most = vain.map_or(left, |vain| vain.min(left));
+                self.woken = self.listener.message(at_most).await;
             }
-            // Nothing can be heard: back to asking again and again.
-            Err(_) => sleep_until(deadline.min(now + pause)).await,
+            // Nothing can be heard, or nothing is known: back to asking again and again.
+            (Err(_), _) | (Ok(false), None) => sleep_until(deadline.min(now + pause)).await,
         }
     }
 
-    /// Hears nothing any more.
-    pub async fn end_wait(&mut self) {
+    /// Hears nothing any more. Whoever was woken and gives up without an answer leaves the lock to
+    /// the next.
+    pub async fn end_wait(&mut self, granted: bool) {
+        if granted {
+            self.heed();
+        }
+        self.woken = None;
         // Only the client's death is told here, and its next command tells it again.
         let _ = self.listener.unsubscribe().await;
+    }
+
+    fn heed(&mut self) {
+        if let Some(woken) = self.woken.take() {
+            woken.heeded();
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Redisson's locks: the same keys, channels, arguments and replies, in scripts of our own.
 //!
-//! Source: Redisson 4.7.0, and what 3.17.0 and 3.10.6 do otherwise. Each client is one Redisson
-//! instance with one thread. Scripts are sent with their text where Redisson sends a digest first.
+//! Source: Redisson 4.7.0, and what 3.17.0 and 3.10.6 do otherwise. Each client is a thread of a
+//! Redisson instance, which it has for itself or shares. Scripts are sent with their text where
+//! Redisson sends a digest first.
 
 mod fair;
 mod instance;
@@ -12,6 +13,7 @@ mod read_write;
 mod reentrant;
 mod renewal;
 mod semaphore;
+mod shared;
 
 pub use fair::RedissonFair;
 pub use multi::{RedissonMulti, Share};
@@ -20,3 +22,4 @@ pub use permits::RedissonPermits;
 pub use read_write::RedissonReadWrite;
 pub use reentrant::{Redisson, Waking};
 pub use semaphore::RedissonSemaphore;
+pub use shared::{Instances, SharedInstance};

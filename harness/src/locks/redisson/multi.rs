@@ -14,6 +14,7 @@ use rand::SeedableRng as _;
 use tokio::time::Instant;
 
 use super::reentrant::{Redisson, Waking};
+use super::shared::SharedInstance;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 use crate::locks::mutation::Mutation;
 use crate::server::Route;
@@ -63,6 +64,8 @@ impl RedissonMulti {
                 client: context.client.clone(),
                 dialer: context.dialer.clone(),
                 route: Route::new(vec![node]).into(),
+                // Each master has an instance of its own, as it has in Redisson.
+                instance: SharedInstance::default(),
                 rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
             };
             Redisson::new(spec, Waking::Told, context)

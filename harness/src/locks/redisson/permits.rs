@@ -140,8 +140,8 @@ impl Lock for RedissonPermits {
         self.instance.await_message(&channel, pause, deadline).await;
     }
 
-    async fn end_wait(&mut self, _: &str, _: bool) {
-        self.instance.end_wait().await;
+    async fn end_wait(&mut self, _: &str, granted: bool) {
+        self.instance.end_wait(granted).await;
     }
 }
 

@@ -190,9 +190,9 @@ impl Lock for Redisson {
         }
     }
 
-    async fn end_wait(&mut self, _: &str, _: bool) {
+    async fn end_wait(&mut self, _: &str, granted: bool) {
         self.spin = SPIN.0;
-        self.instance.end_wait().await;
+        self.instance.end_wait(granted).await;
     }
 }
 
