@@ -91,6 +91,8 @@ mutants! {
         "the lock is granted whether or not a replica acknowledges it";
     ThreadIsTheOwner, "thread-is-the-owner", Redisson,
         "the holder id is the thread's number without the client's: all clients are one owner";
+    InstanceIsTheOwner, "instance-is-the-owner", Redisson,
+        "the holder id is the client's without the thread's number: all threads are one owner";
     UnlockByAnyone, "unlock-by-anyone", Redisson,
         "an unlock looks whether the lock is held, and not by whom";
     ExpiresInSeconds, "expires-in-seconds", Redisson,

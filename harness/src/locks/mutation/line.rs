@@ -245,6 +245,7 @@ pub(super) const fn changed_line(mutant: Mutant) -> Option<LineChange> {
         | Mutant::FailedTryNotWithdrawn
         | Mutant::SyncNotRead
         | Mutant::ThreadIsTheOwner
+        | Mutant::InstanceIsTheOwner
         | Mutant::OneLatchForAll
         | Mutant::MajorityIsEnough
         | Mutant::NothingGivenBack

@@ -29,6 +29,7 @@ const UNLOCK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 pub struct Instance {
     primary: Primary,
     listener: Listener,
+    id: u128,
     thread: u32,
     holder: String,
     era: Era,
@@ -82,6 +83,7 @@ impl Instance {
         Self {
             listener: Listener::new(dialer.clone(), context.instance.subscriptions()),
             primary: Primary::new(dialer, context.route),
+            id,
             thread,
             holder: format!("{}:{thread}", uuid(id)),
             era,
@@ -101,6 +103,9 @@ impl Instance {
         self.mutation = Mutation::of(mutant);
         if self.mutation.is(Mutant::ThreadIsTheOwner) {
             self.holder = self.thread.to_string();
+        }
+        if self.mutation.is(Mutant::InstanceIsTheOwner) {
+            self.holder = uuid(self.id);
         }
         self
     }
