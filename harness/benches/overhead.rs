@@ -178,7 +178,7 @@ fn session(
         name: name.as_str().into(),
         process: n as u64,
         clients: clients as u64,
-        lock: AnyLock::new(lock, context),
+        lock: AnyLock::new(lock, context).expect("it is one of ours"),
         gate,
         lease: Some(LEASE),
         renew_every: None,

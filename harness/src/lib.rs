@@ -8,6 +8,7 @@
 //! scenario → plan → servers up → workload → final phase → history.jsonl → checker → reports
 //! ```
 
+pub mod adapter;
 pub mod cli;
 pub mod client;
 pub mod clock;
@@ -25,4 +26,5 @@ pub mod seed;
 pub mod server;
 pub mod slot;
 mod suite;
+mod worker;
 mod workload;

@@ -155,6 +155,7 @@ async fn record(
         case: job.case.clone(),
         servers,
         instances: Instances::new(&job.case.lock),
+        folder: history.parent().unwrap_or(Path::new(".")).to_owned(),
         orders,
         sink,
         seed: job.seed,

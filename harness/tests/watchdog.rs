@@ -36,7 +36,7 @@ impl Client {
             process: 0,
             clients: 2,
             gate: Arc::clone(&context.dialer.gate),
-            lock: AnyLock::new(&spec, context),
+            lock: AnyLock::new(&spec, context).expect("it is one of ours"),
             lease: spec.lease().map(|lease| lease.0),
             renew_every: spec.renew_every().map(|every| every.0),
             renews_on: false,
@@ -124,7 +124,7 @@ async fn the_watchdog_lets_go_of_what_is_given_back_or_lost() {
     for _ in 0..2 {
         assert_eq!(client.session.renew_all().await, Reply::Done);
     }
-    let held: Vec<_> = client.session.held().into_iter().collect();
+    let held: Vec<_> = client.session.held().await;
     assert_eq!(held, [2, 3].map(|n| (key(n), Ask::default())));
     let history = client.history().await;
     assert_eq!(renewals(&history, |event| event.key == key(0)), 0);
@@ -151,7 +151,7 @@ async fn a_batch_without_an_answer_is_undecided_lock_by_lock() {
     assert_eq!(client.session.renew_all().await, Reply::Done);
     ground.heal("primary", "c0").await;
     assert_eq!(client.session.renew_all().await, Reply::Done);
-    assert_eq!(client.session.held().len(), 3);
+    assert_eq!(client.session.held().await.len(), 3);
     let history = client.history().await;
     for (kind, number) in [(Kind::Invoke, 6), (Kind::Info, 3), (Kind::Ok, 3)] {
         assert_eq!(

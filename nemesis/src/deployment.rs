@@ -70,6 +70,11 @@ pub trait Clients: Send + Sync {
     /// How a client stands; `None` if there is no such client.
     fn state(&self, client: &str) -> Option<ClientState>;
 
+    /// Process id of a client that is a process of its own; `None` for a task, and for the dead.
+    fn process(&self, _client: &str) -> Option<i32> {
+        None
+    }
+
     /// How many commands a client has sent: a paused or dead client's number stands still.
     fn commands(&self, client: &str) -> Option<u64>;
 

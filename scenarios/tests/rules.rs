@@ -363,6 +363,49 @@ fn rules_on_the_clients_of_a_script() {
 }
 
 #[test]
+fn rules_on_clients_that_are_processes() {
+    const PROCESSES: &str = "topology.single = {}\nlock.token = {}\nclients.kind = \"process\"\n";
+    const ADAPTER: &str = "topology.single = {}\n\
+        lock.adapter = { name = \"mine\", command = [\"./mine\"] }\n";
+    let doom = "kill-client = { client = \"a\", after-commands = 1 }";
+    let adapter = |options: &str| {
+        format!("topology.single = {{}}\nlock.adapter = {{ {options} }}\n{A_HOLDS}")
+    };
+    let said = said_of(&[
+        ("a process dies of a reply", script(PROCESSES, &[doom])),
+        ("an adapter dies of a reply", script(ADAPTER, &[doom])),
+        (
+            "one of a storm does",
+            storm(
+                PROCESSES,
+                "kill-client = { client = \"one\", after-commands = 3 }",
+            ),
+        ),
+        (
+            "more processes than a machine bears",
+            format!("{PROCESSES}clients.count = 201\n{STORM}"),
+        ),
+        (
+            "processes that share an instance",
+            format!(
+                "topology.single = {{}}\nlock.redisson.threads = 2\n\
+                 clients.kind = \"process\"\n{A_HOLDS}"
+            ),
+        ),
+        (
+            "an adapter without a program",
+            adapter("name = \"mine\", command = []"),
+        ),
+        (
+            "an adapter without a name, renewed too late",
+            adapter("name = \" \", command = [\"./mine\"], lease = \"1s\", renew-every = \"1s\""),
+        ),
+        ("an adapter that says nothing", adapter("")),
+    ]);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
 fn rules_on_the_nodes_and_keys_of_a_script() {
     let said = said_of(&[
         (

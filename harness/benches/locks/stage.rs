@@ -92,7 +92,7 @@ impl Stage {
             name: name.as_str().into(),
             process: n as u64,
             clients: clients as u64,
-            lock: AnyLock::new(lock, context),
+            lock: AnyLock::new(lock, context).expect("it is one of ours"),
             gate,
             lease: lock.lease().map(|lease| lease.0),
             renew_every: lock.renew_every().map(|every| every.0),

@@ -48,7 +48,7 @@ pub async fn run() {
         (cpu_s("self") - before.0) / wall,
         (cpu_s(&server.to_string()) - before.1) / wall,
     );
-    assert_eq!(session.held().len(), LOCKS, "none was lost");
+    assert_eq!(session.held().await.len(), LOCKS, "none was lost");
     recorder.finish().await.expect("the history is complete");
     let lease = lock(LOCK).lease().expect("it has a time to live");
     let latest = latest_renewal(&stage.history()).as_secs_f64() / lease.0.as_secs_f64();

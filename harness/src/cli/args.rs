@@ -45,4 +45,7 @@ pub enum Command {
     Explain(explain::ExplainArgs),
     /// Say what this machine lacks, and the command that mends it.
     Doctor(doctor::DoctorArgs),
+    /// Be a client of one lock, told what to do by the adapter protocol on standard input; what
+    /// `run` starts for clients that are processes.
+    Worker,
 }

@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod schema;
 mod validate;
+mod worker;
 
 pub use args::{Arguments, Command};
 pub use exit::ExitCode;
@@ -38,6 +39,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::List(args) => list::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Doctor(args) => doctor::execute(&args),
+        Command::Worker => worker::execute(),
     }
 }
 

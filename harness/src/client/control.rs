@@ -1,42 +1,84 @@
 //! The clients of a run as the nemesis sees them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
 
 use super::gate::Gate;
+use crate::adapter::Program;
 
-/// Every client of the run by name, each with its gate.
+/// Every client of the run by name, each with its gate and, where it is one, its process.
 #[derive(Debug, Default)]
 pub struct Roster {
-    gates: RwLock<BTreeMap<String, Arc<Gate>>>,
+    members: RwLock<BTreeMap<String, Member>>,
+    /// What was wrong with clients that are processes, in the order in which it showed.
+    complaints: Mutex<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Member {
+    gate: Arc<Gate>,
+    program: Option<Arc<Program>>,
 }
 
 impl Roster {
     /// The gate of a client that comes into being now, or came before.
     pub fn enrol(&self, name: &str) -> Arc<Gate> {
-        let mut gates = self.gates.write().expect("no holder of this lock panics");
-        gates.entry(name.to_owned()).or_default().clone()
+        let mut members = self.members.write().expect("no holder of this lock panics");
+        members.entry(name.to_owned()).or_default().gate.clone()
     }
 
-    fn gate(&self, client: &str) -> Option<Arc<Gate>> {
-        self.gates
+    /// The client is a process: this one.
+    pub fn embody(&self, name: &str, program: Arc<Program>) {
+        let mut members = self.members.write().expect("no holder of this lock panics");
+        members.entry(name.to_owned()).or_default().program = Some(program);
+    }
+
+    /// Something is wrong with a client, other than what the nemesis did to it.
+    pub fn complain(&self, what: String) {
+        let mut all = self
+            .complaints
+            .lock()
+            .expect("no holder of this lock panics");
+        all.push(what);
+    }
+
+    /// What was wrong with clients, in the order in which it showed. A run with one of these has
+    /// tested something else than it says.
+    pub fn complaints(&self) -> Vec<String> {
+        self.complaints
+            .lock()
+            .expect("no holder of this lock panics")
+            .clone()
+    }
+
+    fn member(&self, client: &str) -> Option<Member> {
+        self.members
             .read()
             .expect("no holder of this lock panics")
             .get(client)
             .cloned()
     }
 
-    fn known(&self, client: &str) -> Result<Arc<Gate>, FaultError> {
-        self.gate(client)
+    fn known(&self, client: &str) -> Result<Member, FaultError> {
+        self.member(client)
             .ok_or_else(|| FaultError::UnknownClient(client.to_owned()))
+    }
+}
+
+/// A signal that could not be sent.
+fn refused(action: &'static str, client: &str) -> impl FnOnce(std::io::Error) -> FaultError {
+    move |error| FaultError::Client {
+        action,
+        client: client.to_owned(),
+        reason: error.to_string(),
     }
 }
 
 impl Clients for Roster {
     fn names(&self) -> Vec<String> {
-        self.gates
+        self.members
             .read()
             .expect("no holder of this lock panics")
             .keys()
@@ -45,26 +87,50 @@ impl Clients for Roster {
     }
 
     fn state(&self, client: &str) -> Option<ClientState> {
-        self.gate(client).map(|gate| gate.state())
+        self.member(client).map(|member| member.gate.state())
+    }
+
+    fn process(&self, client: &str) -> Option<i32> {
+        self.member(client)?.program?.pid()
     }
 
     fn commands(&self, client: &str) -> Option<u64> {
-        self.gate(client).map(|gate| gate.commands())
+        self.member(client).map(|member| member.gate.commands())
     }
 
     fn pause(&self, client: &str) -> Result<(), FaultError> {
-        self.known(client).map(|gate| gate.pause())
+        let member = self.known(client)?;
+        if let Some(program) = &member.program {
+            program.stop().map_err(refused("pause", client))?;
+        }
+        member.gate.pause();
+        Ok(())
     }
 
     fn resume(&self, client: &str) -> Result<(), FaultError> {
-        self.known(client).map(|gate| gate.resume())
+        let member = self.known(client)?;
+        if let Some(program) = &member.program {
+            program.resume().map_err(refused("resume", client))?;
+        }
+        member.gate.resume();
+        Ok(())
     }
 
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {
-        let gate = self.known(client)?;
-        match after_commands {
-            None | Some(0) => gate.kill(),
-            Some(replies) => gate.doom(replies),
+        let Member { gate, program } = self.known(client)?;
+        match (program, after_commands) {
+            (Some(program), None | Some(0)) => {
+                // First the word, so that nobody takes its end for its own doing.
+                gate.kill();
+                program.kill();
+            }
+            (Some(_), Some(_)) => {
+                return Err(refused("kill", client)(std::io::Error::other(
+                    "the commands of a process cannot be counted from outside",
+                )));
+            }
+            (None, None | Some(0)) => gate.kill(),
+            (None, Some(replies)) => gate.doom(replies),
         }
         Ok(())
     }

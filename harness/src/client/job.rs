@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::processes::MAIN;
 use super::session::{Answer, Reply, Session};
-use crate::locks::{Ask, Outcome};
+use crate::locks::{Ask, Lock as _, Outcome};
 use crate::orders::{Bearer, Desk, DeskError, Found, OrderDatabase};
 
 /// The resource of the history: a list of the orders whose stock was given back.
@@ -38,8 +38,8 @@ impl Job {
 impl Session {
     /// Looks up which orders are due, as whoever was granted `key` last.
     pub async fn find_orders(&mut self, key: &Name) -> Reply {
-        if self.gate.pass().await.is_err() {
-            return Reply::Killed;
+        if let Err(absent) = self.show_up(key).await {
+            return absent;
         }
         let (asked, by) = self.come(key);
         self.record(MAIN, Kind::Invoke, Function::Read, key, asked, None)
@@ -74,8 +74,8 @@ impl Session {
     }
 
     async fn close_order(&mut self, key: &Name, order: u32) -> Reply {
-        if self.gate.pass().await.is_err() {
-            return Reply::Killed;
+        if let Err(absent) = self.show_up(key).await {
+            return absent;
         }
         let (mut asked, by) = self.come(key);
         asked.value = Some(Box::new(json!(order)));
@@ -84,6 +84,20 @@ impl Session {
         let outcome = self.at_desk(move |desk| desk.close(order, &by)).await;
         self.complete(MAIN, Function::Append, key, Ask::default(), outcome)
             .await
+    }
+
+    /// The client itself must be there to use the orders: one that stands still does so when it
+    /// goes on, and a dead one never.
+    async fn show_up(&mut self, key: &Name) -> Result<(), Reply> {
+        if self.gate.pass().await.is_err() {
+            return Err(Reply::Killed);
+        }
+        match self.lock.touch(key).await {
+            // An answer shows that it is there, whatever it says.
+            Outcome::Done(()) | Outcome::Denied | Outcome::Failed(_) => Ok(()),
+            Outcome::Unknown(_) => Err(Reply::Unknown),
+            Outcome::Killed => Err(Reply::Killed),
+        }
     }
 
     /// What every use of the orders says of itself, to the history and to the database.

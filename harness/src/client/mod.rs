@@ -1,8 +1,9 @@
-//! Clients of a lock: tasks that can be paused, killed and told what to do.
+//! Clients of a lock that can be paused, killed and told what to do.
 
 mod connection;
 mod control;
 mod gate;
+mod holds;
 mod job;
 mod listener;
 mod processes;
@@ -15,9 +16,11 @@ mod wire;
 pub use connection::{CallError, Connection, Dialer};
 pub use control::Roster;
 pub use gate::{Gate, Killed};
+pub use holds::Holds;
 pub use job::Job;
 pub use listener::Listener;
-pub use session::{Reply, Session, SessionParts};
+pub use processes::Processes;
+pub use session::{CLIENT_KILLED, Reply, Session, SessionParts};
 pub use subscriptions::{Subscriptions, Wake};
 pub use task::{ClientTask, Order};
 pub use wire::{Wire, WireError};

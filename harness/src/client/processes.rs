@@ -6,7 +6,7 @@
 
 /// What a client does at once, each on a lane with its own process.
 #[derive(Debug)]
-pub(super) struct Processes {
+pub struct Processes {
     /// How far apart the processes of one client are.
     stride: u64,
     /// The first that was not used yet.
@@ -16,11 +16,11 @@ pub(super) struct Processes {
 }
 
 /// The lane of what the client is told to do; those from 1 on are its watchdog's.
-pub(super) const MAIN: usize = 0;
+pub const MAIN: usize = 0;
 
 impl Processes {
     /// Of the client whose first process is `first`, one of as many as `clients`.
-    pub(super) fn new(first: u64, clients: u64) -> Self {
+    pub fn new(first: u64, clients: u64) -> Self {
         Self {
             stride: clients,
             unused: first + clients,
@@ -29,7 +29,7 @@ impl Processes {
     }
 
     /// The process of `lane`. A lane is taken into use after those before it.
-    pub(super) fn of(&mut self, lane: usize) -> u64 {
+    pub fn of(&mut self, lane: usize) -> u64 {
         while self.lanes.len() <= lane {
             let process = self.draw();
             self.lanes.push(process);
@@ -38,7 +38,7 @@ impl Processes {
     }
 
     /// Nobody knows how the last operation of `lane` ended: another process goes on.
-    pub(super) fn retire(&mut self, lane: usize) {
+    pub fn retire(&mut self, lane: usize) {
         self.of(lane);
         self.lanes[lane] = self.draw();
     }

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Event, Function, Kind, Mode, Name, Process, Value};
 use lockstorm_scenarios::DurationRange;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::Gate;
+use super::holds::Holds;
 use super::job::{Job, STALE};
 use super::processes::{MAIN, Processes};
-use super::watchdog::Watchdog;
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
 use crate::recorder::EventSink;
 use crate::seed::draw;
@@ -32,32 +33,25 @@ pub enum Reply {
     Killed,
 }
 
-/// A client that is a task of the harness.
+/// Why nobody knows what came of an operation whose client died.
+pub const CLIENT_KILLED: &str = "client killed";
+
+/// A client as the harness sees it: its orders are given here, and what comes of them is recorded.
+/// Its side of the lock is in this very task, or in a process of its own.
 pub struct Session {
     pub(super) owner: Name,
     processes: Processes,
-    lock: AnyLock,
+    pub(super) lock: AnyLock,
     pub(super) gate: Arc<Gate>,
     lease_ms: Option<u64>,
-    watchdog: Watchdog,
-    /// Whether a release leaves the renewals going: a mistake that a mutant makes.
-    renews_on: bool,
     pub(super) sink: EventSink,
     rng: ChaCha8Rng,
-    /// What this client believes to hold: keys, each with its mode.
-    held: BTreeMap<(Name, Mode), Held>,
+    /// What this client believes to hold.
+    holds: Holds,
     /// The fencing token of its last grant of each key that came with one.
     pub(super) tokens: BTreeMap<Name, u64>,
     /// What it does with the guarded resource, if there is one.
     pub(super) job: Option<Job>,
-}
-
-/// A lock that a client believes to hold.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    ask: Ask,
-    /// How often.
-    times: u32,
 }
 
 /// What a session is made of.
@@ -74,7 +68,7 @@ pub struct SessionParts {
     pub gate: Arc<Gate>,
     /// The lease that it asks for, if there is one.
     pub lease: Option<Duration>,
-    /// How often it renews, if it does.
+    /// How often it renews, if it is for the session to do so.
     pub renew_every: Option<Duration>,
     /// Whether it goes on renewing after a release.
     pub renews_on: bool,
@@ -95,11 +89,9 @@ impl Session {
             lock: parts.lock,
             gate: parts.gate,
             lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
-            watchdog: Watchdog::new(parts.renew_every),
-            renews_on: parts.renews_on,
             sink: parts.sink,
             rng: parts.rng,
-            held: BTreeMap::new(),
+            holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
         }
@@ -123,11 +115,8 @@ impl Session {
             if let Some(token) = grant.token {
                 self.tokens.insert(key.clone(), token);
             }
-            if self.held.is_empty() {
-                self.watchdog.wound_up(Instant::now());
-            }
-            let held = self.held.entry((key.clone(), ask.mode));
-            held.or_insert(Held { ask, times: 0 }).times += 1;
+            self.hear_of_losses().await;
+            self.holds.granted(key, ask);
         }
         self.complete(MAIN, Function::Acquire, key, ask, outcome)
             .await
@@ -138,6 +127,9 @@ impl Session {
     /// says.
     pub async fn acquire_within(&mut self, key: &Name, ask: Ask, retry: DurationRange) -> Reply {
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
+        if self.lock.waits() {
+            return self.acquire(key, ask).await;
+        }
         if self.lock.has_queue() {
             return self.acquire_in_turn(key, ask, retry, deadline).await;
         }
@@ -156,7 +148,7 @@ impl Session {
     /// Waits until it may be worth to ask for `key` again; what is held meanwhile is renewed.
     async fn await_turn(&mut self, key: &Name, retry: DurationRange, deadline: Instant) {
         let pause = draw(&mut self.rng, retry);
-        let due = self.next_round();
+        let due = self.holds.next_round();
         let until = due.map_or(deadline, |due| due.min(deadline));
         self.lock.await_turn(key, pause, until).await;
         if due.is_some_and(|due| due <= Instant::now()) {
@@ -185,9 +177,7 @@ impl Session {
             let waited = invoked.elapsed();
             let outcome = self.lock.acquire(key, ask).await;
             if self.lock.queued(key) {
-                let place = self.value(ask);
-                self.record(MAIN, Kind::Note, Function::Queued, key, place, None)
-                    .await;
+                self.note(Function::Queued, key, ask, None).await;
             }
             match outcome {
                 Outcome::Denied if Instant::now() < deadline => {
@@ -213,7 +203,10 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        let ask = renewal_of(mode);
+        let ask = Ask {
+            mode,
+            ..Ask::default()
+        };
         self.ask_renewal(MAIN, key, ask).await;
         let outcome = self.lock.renew(key, ask).await;
         self.renewed(MAIN, key, ask, outcome).await
@@ -225,11 +218,7 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        self.watchdog.wound_up(Instant::now());
-        let places = self.held.keys();
-        let leases: Vec<(Name, Ask)> = places
-            .map(|(key, mode)| (key.clone(), renewal_of(*mode)))
-            .collect();
+        let leases = self.holds.begin_round();
         for batch in leases.chunks(self.lock.renewal_batch()) {
             for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
                 self.ask_renewal(lane, key, *ask).await;
@@ -263,7 +252,7 @@ impl Session {
         outcome: Outcome<Grant>,
     ) -> Reply {
         if matches!(outcome, Outcome::Denied) {
-            self.held.remove(&(key.clone(), ask.mode));
+            self.holds.gone(key, ask.mode);
         }
         self.complete(lane, Function::Renew, key, ask, outcome)
             .await
@@ -274,13 +263,7 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        let place = (key.clone(), ask.mode);
-        if let Some(held) = self.held.get_mut(&place) {
-            held.times = held.times.saturating_sub(1);
-            if held.times == 0 && !self.renews_on {
-                self.held.remove(&place);
-            }
-        }
+        self.holds.releasing(key, ask.mode);
         self.record(
             MAIN,
             Kind::Invoke,
@@ -292,7 +275,7 @@ impl Session {
         .await;
         let outcome = self.lock.release(key, ask).await;
         if matches!(outcome, Outcome::Denied) {
-            self.held.remove(&place);
+            self.holds.gone(key, ask.mode);
         }
         self.complete(MAIN, Function::Release, key, ask, outcome)
             .await
@@ -301,7 +284,7 @@ impl Session {
     /// Works in the critical section for `length`, renewing whatever it holds meanwhile.
     pub async fn work(&mut self, length: Duration) -> Reply {
         let end = Instant::now() + length;
-        while let Some(due) = self.next_round().filter(|due| *due < end) {
+        while let Some(due) = self.holds.next_round().filter(|due| *due < end) {
             sleep_until(due).await;
             if self.renew_all().await == Reply::Killed {
                 return Reply::Killed;
@@ -314,7 +297,7 @@ impl Session {
     /// Waits until a round of the watchdog is due; waits for ever if none is. Nothing is lost when
     /// the future is dropped while it waits.
     pub async fn renewal_due(&self) {
-        match self.next_round() {
+        match self.holds.next_round() {
             Some(due) => sleep_until(due).await,
             None => std::future::pending().await,
         }
@@ -325,33 +308,53 @@ impl Session {
         self.job.is_some()
     }
 
-    /// Records that the client is alive and goes on believing in its holds.
+    /// Records that the client is alive and goes on believing in its holds, as far as it says so
+    /// itself.
     pub async fn alive(&mut self) {
-        let holds: Vec<_> = self
-            .held
-            .iter()
-            .filter(|(_, held)| held.times > 0)
-            .map(|((key, _), held)| (key.clone(), held.ask))
-            .collect();
-        for (key, ask) in &holds {
-            let value = self.value(*ask);
-            self.record(MAIN, Kind::Note, Function::Alive, key, value, None)
-                .await;
+        self.hear_of_losses().await;
+        for (key, ask) in self.holds.believed() {
+            let asked = self.sink.clock().now();
+            match self.lock.alive(&key, ask).await {
+                Outcome::Done(()) => self.note(Function::Alive, &key, ask, None).await,
+                Outcome::Denied => self.lose(&key, ask.mode, Some(asked)).await,
+                // It says nothing of its belief, or nothing at all.
+                Outcome::Failed(_) | Outcome::Unknown(_) | Outcome::Killed => {}
+            }
         }
     }
 
     /// What the client believes to hold, once for each time that it does.
-    pub fn held(&self) -> Vec<(Name, Ask)> {
-        let times = |held: &Held| held.times as usize;
-        self.held
-            .iter()
-            .flat_map(|((key, _), held)| std::iter::repeat_n((key.clone(), held.ask), times(held)))
-            .collect()
+    pub async fn held(&mut self) -> Vec<(Name, Ask)> {
+        self.hear_of_losses().await;
+        self.holds.every_time()
     }
 
-    /// When the watchdog comes next, if there is anything for it to do.
-    fn next_round(&self) -> Option<Instant> {
-        self.watchdog.next().filter(|_| !self.held.is_empty())
+    /// Takes note of what the client was told that it has lost.
+    async fn hear_of_losses(&mut self) {
+        for loss in self.lock.lost() {
+            self.lose(&loss.key, loss.mode, loss.noticed).await;
+        }
+    }
+
+    /// The client believes to hold `key` no more, and noticed it at this time; where there is none,
+    /// the history says so already.
+    async fn lose(&mut self, key: &Name, mode: Mode, noticed: Option<Nanos>) {
+        self.holds.gone(key, mode);
+        if noticed.is_some() {
+            let ask = Ask {
+                mode,
+                ..Ask::default()
+            };
+            self.note(Function::Lost, key, ask, noticed).await;
+        }
+    }
+
+    /// Records a note on `key`, of now unless another time is named.
+    async fn note(&mut self, function: Function, key: &Name, ask: Ask, time: Option<Nanos>) {
+        let value = self.value(ask);
+        let mut event = self.event(MAIN, Kind::Note, function, key, value);
+        event.time = time.unwrap_or(event.time);
+        self.sink.record(event).await;
     }
 
     /// Who asks, and how; what is usual is left out.
@@ -398,9 +401,12 @@ impl Session {
             Outcome::Denied => (Kind::Fail, Some(denial.into()), Reply::Denied),
             Outcome::Failed(text) => (Kind::Fail, Some(text.into()), Reply::Failed),
             Outcome::Unknown(text) => (Kind::Info, Some(text.into()), Reply::Unknown),
-            Outcome::Killed => (Kind::Info, Some("client killed".into()), Reply::Killed),
+            Outcome::Killed => (Kind::Info, Some(CLIENT_KILLED.into()), Reply::Killed),
         };
-        self.record(lane, kind, function, key, value, error).await;
+        let mut event = self.event(lane, kind, function, key, value);
+        event.time = self.lock.answered().unwrap_or(event.time);
+        event.error = error;
+        self.sink.record(event).await;
         if kind == Kind::Info {
             self.processes.retire(lane);
         }
@@ -416,27 +422,33 @@ impl Session {
         value: Value,
         error: Option<Name>,
     ) {
-        self.sink
-            .record(Event {
-                index: 0,
-                time: self.sink.clock().now(),
-                kind,
-                process: Process::Client(self.processes.of(lane)),
-                function,
-                key: key.clone(),
-                value,
-                error,
-                extra: None,
-            })
-            .await;
+        let event = Event {
+            error,
+            ..self.event(lane, kind, function, key, value)
+        };
+        self.sink.record(event).await;
     }
-}
 
-/// How the lease of a hold is extended.
-fn renewal_of(mode: Mode) -> Ask {
-    Ask {
-        mode,
-        ..Ask::default()
+    /// An event of now.
+    fn event(
+        &mut self,
+        lane: usize,
+        kind: Kind,
+        function: Function,
+        key: &Name,
+        value: Value,
+    ) -> Event {
+        Event {
+            index: 0,
+            time: self.sink.clock().now(),
+            kind,
+            process: Process::Client(self.processes.of(lane)),
+            function,
+            key: key.clone(),
+            value,
+            error: None,
+            extra: None,
+        }
     }
 }
 

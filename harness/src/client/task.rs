@@ -113,7 +113,7 @@ async fn execute(session: &mut Session, order: Order) -> Reply {
 /// Gives back everything; the first answer that is no success is the answer.
 async fn drain(session: &mut Session) -> Reply {
     let mut worst = Reply::Done;
-    for (key, ask) in session.held() {
+    for (key, ask) in session.held().await {
         match session.release(&key, ask).await {
             Reply::Done => {}
             Reply::Killed => return Reply::Killed,

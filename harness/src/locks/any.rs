@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::Nanos;
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios::Lock as Spec;
 use tokio::time::Instant;
@@ -18,6 +19,7 @@ use super::setnx::Setnx;
 use super::token::Token;
 use super::token_fenced::TokenFenced;
 use super::token_wait::TokenWait;
+use crate::adapter::{Loss, Remote};
 
 /// Any of the locks.
 ///
@@ -51,6 +53,8 @@ pub enum AnyLock {
     RedissonPermits(RedissonPermits),
     /// See [`RedissonMulti`].
     RedissonMulti(RedissonMulti),
+    /// Any of them, or the lock of a library, in a process of its own: see [`Remote`].
+    Remote(Box<Remote>),
 }
 
 /// Calls the same method on whatever lock it is.
@@ -70,14 +74,17 @@ macro_rules! each {
             AnyLock::RedissonSemaphore($lock) => $call,
             AnyLock::RedissonPermits($lock) => $call,
             AnyLock::RedissonMulti($lock) => $call,
+            AnyLock::Remote($lock) => $call,
         }
     };
 }
 
 impl AnyLock {
-    /// One client's side of the lock that `spec` names.
-    pub fn new(spec: &Spec, context: LockContext) -> Self {
-        match spec {
+    /// One client's side of the lock that `spec` names; `None` where it is a library's, which only
+    /// its adapter has.
+    pub fn new(spec: &Spec, context: LockContext) -> Option<Self> {
+        let lock = match spec {
+            Spec::Adapter(_) => return None,
             Spec::NoLock(_) => Self::NoLock(NoLock),
             Spec::Setnx(spec) => Self::Setnx(Setnx::new(spec, context)),
             Spec::PlainDel(spec) => Self::PlainDel(PlainDel::new(spec, context)),
@@ -108,7 +115,8 @@ impl AnyLock {
             Spec::RedissonPermits(spec) => {
                 Self::RedissonPermits(RedissonPermits::new(spec, context))
             }
-        }
+        };
+        Some(lock)
     }
 }
 
@@ -147,5 +155,24 @@ impl Lock for AnyLock {
 
     async fn end_wait(&mut self, key: &str, granted: bool) {
         each!(self, lock => lock.end_wait(key, granted).await);
+    }
+    fn waits(&self) -> bool {
+        each!(self, lock => lock.waits())
+    }
+
+    async fn touch(&mut self, key: &str) -> Outcome<()> {
+        each!(self, lock => lock.touch(key).await)
+    }
+
+    async fn alive(&mut self, key: &str, ask: Ask) -> Outcome<()> {
+        each!(self, lock => lock.alive(key, ask).await)
+    }
+
+    fn answered(&mut self) -> Option<Nanos> {
+        each!(self, lock => lock.answered())
+    }
+
+    fn lost(&mut self) -> Vec<Loss> {
+        each!(self, lock => lock.lost())
     }
 }

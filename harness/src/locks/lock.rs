@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Mode, Name};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
 use super::redisson::SharedInstance;
+use crate::adapter::Loss;
 use crate::client::{CallError, Dialer};
 use crate::server::Route;
 
@@ -67,6 +69,32 @@ pub trait Lock: Send {
     /// go.
     fn end_wait(&mut self, _key: &str, _granted: bool) -> impl Future<Output = ()> + Send {
         std::future::ready(())
+    }
+
+    /// Whether an acquire waits by itself for as long as it is asked to.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// The client is about to change what `key` guards: done means that it is there to do so. A
+    /// client that is a task is wherever the harness is.
+    fn touch(&mut self, _key: &str) -> impl Future<Output = Outcome<()>> + Send {
+        std::future::ready(Outcome::Done(()))
+    }
+
+    /// Whether the client goes on as the holder of `key`; denied means that it was told otherwise.
+    fn alive(&mut self, _key: &str, _ask: Ask) -> impl Future<Output = Outcome<()>> + Send {
+        std::future::ready(Outcome::Done(()))
+    }
+
+    /// When the last outcome was known, where that was before now; asked once.
+    fn answered(&mut self) -> Option<Nanos> {
+        None
+    }
+
+    /// What the client was told, without asking, that it has lost; each once.
+    fn lost(&mut self) -> Vec<Loss> {
+        Vec::new()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server process that dies with the harness.
+//! A process, a server's or a client's, that dies with the harness.
 //!
 //! The one place with `unsafe`: between fork and exec the child asks the kernel to kill it when
 //! the thread that forked it ends. That thread is therefore a spawner of our own, which lives as

@@ -14,6 +14,7 @@ mod route;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
 pub use binary::{Program, find_program};
+pub use child::spawn;
 pub use deployment::{ServerSettings, Servers};
 pub use error::EnvironmentError;
 pub use monitor::Monitor;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use super::litmus;
 use super::stage::{Stage, Stopped};
-use crate::client::{Order, Reply};
+use crate::client::{Order, Reply, Session};
 use crate::locks::Ask;
 
 /// How long a free lock may stay unobtainable, beyond one lease, unless the scenario says.
@@ -39,6 +39,14 @@ pub async fn run(
     if stage.interrupt.is_cancelled() {
         return Some(Stopped("interrupted".to_owned()));
     }
+    // Processes take their time to start, which is none of the lock's.
+    let probes = match stage
+        .sessions(&probe_names(stage), stage.client_names().len())
+        .await
+    {
+        Ok(probes) => probes,
+        Err(stopped) => return Some(stopped),
+    };
     let bound = bound(stage);
     let note = PhaseNote {
         name: "final".into(),
@@ -46,7 +54,11 @@ pub async fn run(
     };
     stage.sink.phase(note).await;
     let keys = stage.keys();
-    let probes = (0..stage.probes()).map(|n| probe(stage, n, &keys, bound));
+    let number = probes.len();
+    let probes = probes.into_iter().enumerate().map(|(n, session)| {
+        let share = keys.iter().skip(n).step_by(number);
+        probe(session, share, bound)
+    });
     tokio::select! {
         () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
         _ = join_all(probes) => {}
@@ -68,18 +80,19 @@ fn bound(stage: &Stage) -> Duration {
     stage.case.lock.lease().unwrap_or_default().0 + beyond.0
 }
 
-/// Probe number `n` asks for its share of the keys, one after the other: for each until it is
-/// granted or the bound is over, and gives it back.
-async fn probe(stage: &Stage, n: usize, keys: &[Name], bound: Duration) {
-    let probes = stage.probes();
-    let name = if probes == 1 {
-        "probe".to_owned()
-    } else {
-        format!("probe-{n}")
-    };
-    let mut session = stage.session(&name, stage.client_names().len() + n);
+/// The clients that ask in the end.
+fn probe_names(stage: &Stage) -> Vec<String> {
+    match stage.probes() {
+        1 => vec!["probe".to_owned()],
+        probes => (0..probes).map(|n| format!("probe-{n}")).collect(),
+    }
+}
+
+/// A probe asks for its share of the keys, one after the other: for each until it is granted or the
+/// bound is over, and gives it back.
+async fn probe(mut session: Session, keys: impl Iterator<Item = &Name>, bound: Duration) {
     let end = Instant::now() + bound;
-    for key in keys.iter().skip(n).step_by(probes) {
+    for key in keys {
         let ask = Ask {
             wait: Some(end.saturating_duration_since(Instant::now())),
             ..Ask::default()

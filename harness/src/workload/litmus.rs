@@ -27,12 +27,13 @@ pub async fn run(
     nemesis: &mut Nemesis,
     steps: &[Step],
 ) -> (Clients, Option<Stopped>) {
-    let clients: Clients = stage
-        .client_names()
-        .into_iter()
-        .enumerate()
-        .map(|(n, name)| (name.clone(), ClientTask::spawn(stage.session(&name, n))))
-        .collect();
+    let names = stage.client_names();
+    let sessions = match stage.sessions(&names, 0).await {
+        Ok(sessions) => sessions,
+        Err(stopped) => return (Vec::new(), Some(stopped)),
+    };
+    let tasks = sessions.into_iter().map(ClientTask::spawn);
+    let clients: Clients = names.into_iter().zip(tasks).collect();
     for (n, step) in steps.iter().enumerate() {
         stage.progress.say(&format!(
             "step {} of {}: {}",

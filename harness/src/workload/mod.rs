@@ -28,5 +28,7 @@ pub async fn run(stage: &Stage, mut nemesis: Nemesis) -> Option<Stopped> {
             "a server died by itself: {casualty}; its log says why"
         ))
     });
-    died.or(stopped).or(unfinished)
+    // The same holds for a client that did what it must not, or died.
+    let odd = stage.servers.roster().complaints().into_iter().next();
+    died.or(odd.map(Stopped)).or(stopped).or(unfinished)
 }

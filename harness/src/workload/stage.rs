@@ -2,23 +2,33 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::try_join_all;
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios::{Case, DurationRange, Mutant, Step, Workload};
+use lockstorm_scenarios::{Case, ClientKind, DurationRange, Lock, Mutant, Span, Step, Workload};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{Dialer, Job, Session, SessionParts};
+use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
+use crate::client::{Dialer, Job, Processes, Roster, Session, SessionParts};
 use crate::locks::{AnyLock, Instances, LockContext, SharedInstance};
 use crate::orders::OrderDatabase;
 use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
 use crate::server::Servers;
+use crate::worker::{self, lock_stream};
 
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
 /// after the other. Each has a connection of its own.
 const PROBES_MAX: usize = 64;
+/// The same where each is a process.
+const PROCESS_PROBES_MAX: usize = 4;
+/// Folder, in that of the run, of what the programs of clients write to standard error.
+const CLIENTS: &str = "clients";
 
 /// The stage of one run.
 pub struct Stage {
@@ -28,6 +38,8 @@ pub struct Stage {
     pub servers: Arc<Servers>,
     /// The Redisson instances of the clients.
     pub instances: Instances,
+    /// Folder of the run.
+    pub folder: PathBuf,
     /// What the lock protects.
     pub orders: Option<OrderDatabase>,
     /// What happens goes here.
@@ -100,12 +112,23 @@ impl Stage {
 
     /// How many clients ask for the keys in the final phase.
     pub fn probes(&self) -> usize {
-        self.keys().len().min(PROBES_MAX)
+        let max = if self.command().is_some() {
+            PROCESS_PROBES_MAX
+        } else {
+            PROBES_MAX
+        };
+        self.keys().len().min(max)
     }
 
-    /// How many clients the run has, the probes of the final phase included.
-    fn clients_in_all(&self) -> usize {
-        self.client_names().len() + self.probes()
+    /// How far apart the processes of one client are: as many as there are clients, the probes of
+    /// the final phase included, and as many again where clients do things by themselves.
+    fn processes_in_all(&self) -> u64 {
+        let clients = (self.client_names().len() + self.probes()) as u64;
+        if self.command().is_some() {
+            2 * clients
+        } else {
+            clients
+        }
     }
 
     /// The Redisson instance of client number `n`: a fresh client, which proves that a lock can be
@@ -119,33 +142,148 @@ impl Stage {
     }
 
     /// Client number `n` of the run, called `name`.
-    pub fn session(&self, name: &str, n: usize) -> Session {
+    ///
+    /// # Errors
+    /// When it is to be a process, and that cannot be had.
+    async fn session(&self, name: &str, n: usize) -> Result<Session, Stopped> {
         let spec = &self.case.lock;
         let gate = self.servers.roster().enrol(name);
-        let dialer = Dialer {
-            source: self.servers.introduce_client(name, n),
-            gate: gate.clone(),
-            reply_timeout: self.case.clients.reply_timeout.0,
+        let source = self.servers.introduce_client(name, n);
+        let lock = match self.command() {
+            None => {
+                let context = LockContext {
+                    client: name.to_owned(),
+                    dialer: Dialer {
+                        source,
+                        gate: gate.clone(),
+                        reply_timeout: self.case.clients.reply_timeout.0,
+                    },
+                    route: self.servers.route(),
+                    instance: self.instance(n),
+                    rng: self.seed.stream(&lock_stream(name)),
+                };
+                AnyLock::new(spec, context).expect("a lock without a program of its own is ours")
+            }
+            Some(command) => self.embodied(command, name, n, source).await?,
         };
-        let context = LockContext {
-            client: name.to_owned(),
-            dialer,
-            route: self.servers.route(),
-            instance: self.instance(n),
-            rng: self.seed.stream(&format!("lock/{name}")),
-        };
-        Session::new(SessionParts {
+        let own_watchdog = matches!(&lock, AnyLock::Remote(remote) if remote.can(Can::Watchdog));
+        let renew_every = spec.renew_every().filter(|_| !own_watchdog);
+        Ok(Session::new(SessionParts {
             name: name.into(),
             process: n as u64,
-            clients: self.clients_in_all() as u64,
-            lock: AnyLock::new(spec, context),
+            clients: self.processes_in_all(),
+            lock,
             gate,
             lease: spec.lease().map(|lease| lease.0),
-            renew_every: spec.renew_every().map(|every| every.0),
+            renew_every: renew_every.map(|every| every.0),
             renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),
             job: self.orders.clone().map(Job::new),
-        })
+        }))
     }
+
+    /// Clients number `first` and on, called so, all started at once.
+    ///
+    /// # Errors
+    /// When one of them cannot be had.
+    pub async fn sessions(&self, names: &[String], first: usize) -> Result<Vec<Session>, Stopped> {
+        let numbered = names.iter().enumerate();
+        let sessions = numbered.map(|(n, name)| self.session(name, first + n));
+        tokio::select! {
+            () = self.interrupt.cancelled() => Err(Stopped("interrupted".to_owned())),
+            sessions = try_join_all(sessions) => sessions,
+        }
+    }
+
+    /// The program that each client is, if it is one.
+    fn command(&self) -> Option<Command> {
+        match (&self.case.lock, self.case.clients.kind) {
+            (Lock::Adapter(adapter), _) => Some(Command::Theirs(adapter.command.clone())),
+            (_, ClientKind::Process) => Some(Command::Ours),
+            (_, ClientKind::Task) => None,
+        }
+    }
+
+    /// The lock of a client that is a process.
+    async fn embodied(
+        &self,
+        command: Command,
+        name: &str,
+        n: usize,
+        source: IpAddr,
+    ) -> Result<AnyLock, Stopped> {
+        let stopped = |why: String| Stopped(format!("client '{name}' cannot be started: {why}"));
+        let command = match command {
+            Command::Theirs(command) => command,
+            Command::Ours => worker::command().map_err(|error| stopped(error.to_string()))?,
+        };
+        let folder = self.folder.join(CLIENTS);
+        fs::create_dir_all(&folder)
+            .map_err(|error| stopped(format!("cannot create '{}': {error}", folder.display())))?;
+        let log = folder.join(format!("{name}.log"));
+        let roster = self.servers.roster();
+        let complaints = complaints(&roster, name, &log);
+        let all = self.processes_in_all();
+        let settings = RemoteSettings {
+            command,
+            log,
+            open: self.open(name, source),
+            route: self.servers.route(),
+            gate: roster.enrol(name),
+            sink: self.sink.clone(),
+            // The upper half of the numbers is for what clients do by themselves.
+            processes: Processes::new(all / 2 + n as u64, all),
+            complaints,
+        };
+        let (remote, program) = Remote::start(settings)
+            .await
+            .map_err(|error| stopped(error.to_string()))?;
+        roster.embody(name, program);
+        if self.servers.has_fabric() && !remote.can(Can::Source) {
+            let why = "links are to be cut, and it does not connect from the address that it is \
+                       told, by which they are known";
+            return Err(stopped(why.to_owned()));
+        }
+        Ok(AnyLock::Remote(Box::new(remote)))
+    }
+
+    /// Who the program of client `name` is to be.
+    fn open(&self, name: &str, source: IpAddr) -> Open {
+        let spec = &self.case.lock;
+        Open {
+            client: name.to_owned(),
+            lease_ms: spec.lease().map(Span::as_millis),
+            renew_every_ms: spec.renew_every().map(Span::as_millis),
+            reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
+            topology: self.case.topology.kind().name().to_owned(),
+            servers: adapter::servers(&self.servers.route()),
+            source: source.to_string(),
+            seed: self.seed.0,
+            lock: spec.clone(),
+        }
+    }
+}
+
+/// What a client runs as.
+enum Command {
+    /// This very program.
+    Ours,
+    /// An adapter.
+    Theirs(Vec<String>),
+}
+
+/// Passes on what is wrong with the program of client `name`, and where to look.
+fn complaints(roster: &Arc<Roster>, name: &str, log: &Path) -> Complaints {
+    let roster = Arc::downgrade(roster);
+    let who = format!("the program of client '{name}'");
+    let log = log.display().to_string();
+    Box::new(move |what| {
+        if let Some(roster) = roster.upgrade() {
+            roster.complain(format!(
+                "{who}: {what}; what it wrote to standard error is in {log}, and what it should \
+                 say in docs/adapter-protocol.md"
+            ));
+        }
+    })
 }

@@ -32,7 +32,10 @@ pub async fn run(
 ) -> Option<Stopped> {
     let over = CancellationToken::new();
     let grants = Arc::new(AtomicU64::new(0));
-    let mut clients = start_clients(stage, storm, &over, &grants);
+    let mut clients = match start_clients(stage, storm, &over, &grants).await {
+        Ok(clients) => clients,
+        Err(stopped) => return Some(stopped),
+    };
     let mut schedule = Schedule::new(entries, stage.seed.stream("nemesis"));
     let faults = schedule.run(nemesis, over.clone());
     let watch = async {
@@ -84,18 +87,20 @@ fn incomplete(storm: &Storm, end: End, grants: u64) -> Option<Stopped> {
     Some(Stopped(text))
 }
 
-fn start_clients(
+async fn start_clients(
     stage: &Stage,
     storm: &Storm,
     over: &CancellationToken,
     grants: &Arc<AtomicU64>,
-) -> JoinSet<()> {
+) -> Result<JoinSet<()>, Stopped> {
     let keys: Arc<[Name]> = stage.keys().into();
+    let names = stage.client_names();
+    let sessions = stage.sessions(&names, 0).await?;
     let start = Instant::now();
     let mut clients = JoinSet::new();
-    for (n, name) in stage.client_names().into_iter().enumerate() {
+    for (n, (name, session)) in names.into_iter().zip(sessions).enumerate() {
         let worker = Worker {
-            session: stage.session(&name, n),
+            session,
             rng: stage.seed.stream(&format!("storm/{name}")),
             habits: stage.case.clients.clone(),
             retry: stage.retry(),
@@ -106,7 +111,7 @@ fn start_clients(
         };
         clients.spawn(worker.run(over.clone(), storm.rounds));
     }
-    clients
+    Ok(clients)
 }
 
 /// Waits until every client has come to its end.

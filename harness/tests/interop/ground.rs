@@ -81,7 +81,7 @@ impl Ground {
             instance: SharedInstance::default(),
             rng: Seed(n as u64).stream(name),
         };
-        AnyLock::new(&kind.spec(self.era, lease, permits), context)
+        AnyLock::new(&kind.spec(self.era, lease, permits), context).expect("it is one of ours")
     }
 
     /// The number of a client that comes into being now.

@@ -71,7 +71,7 @@ impl Ground {
 
     /// Client number `n`, called `c<n>`, with its side of the lock.
     pub fn client(&self, n: usize, lock: &str) -> AnyLock {
-        AnyLock::new(&spec(lock), self.context(n))
+        AnyLock::new(&spec(lock), self.context(n)).expect("it is one of ours")
     }
 
     /// The same as a thread of the instance.
@@ -80,7 +80,7 @@ impl Ground {
             instance,
             ..self.context(n)
         };
-        AnyLock::new(&spec(lock), context)
+        AnyLock::new(&spec(lock), context).expect("it is one of ours")
     }
 
     /// What a lock of client number `n` needs.

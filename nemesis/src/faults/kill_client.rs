@@ -7,6 +7,7 @@ use super::table::Kind;
 use crate::deployment::{ClientState, Deployment};
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::process::{ProcessState, process_state};
 
 impl Kind for scenarios::KillClient {
     const ENDS: Ends = Ends::Never;
@@ -18,11 +19,13 @@ impl Kind for scenarios::KillClient {
 
 struct KillClient {
     spec: scenarios::KillClient,
+    /// Its process before the kill, if it is one.
+    pid: Option<i32>,
 }
 
 impl KillClient {
     fn new(spec: scenarios::KillClient) -> Self {
-        Self { spec }
+        Self { spec, pid: None }
     }
 }
 
@@ -38,6 +41,7 @@ impl Fault for KillClient {
                 reason: "it is dead already".to_owned(),
             }),
             Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {
+                self.pid = on.clients().process(client);
                 on.clients().kill(client, self.spec.after_commands)
             }
         }
@@ -47,9 +51,13 @@ impl Fault for KillClient {
         let clients = on.clients();
         let commands = clients.commands(&self.spec.client).unwrap_or_default();
         match clients.state(&self.spec.client) {
-            Some(ClientState::Dead) => {
-                Sighting::seen(format!("dead; commands sent in all: {commands}"))
-            }
+            Some(ClientState::Dead) => match self.pid {
+                Some(pid) if process_state(pid) != ProcessState::Gone => {
+                    Sighting::NotYet(format!("process {pid} is still there"))
+                }
+                Some(pid) => Sighting::seen(format!("process {pid} is gone")),
+                None => Sighting::seen(format!("dead; commands sent in all: {commands}")),
+            },
             Some(ClientState::Doomed) => {
                 Sighting::Later(format!("doomed, and alive after {commands} commands"))
             }

@@ -1,4 +1,5 @@
 //! A client stands still: it sends nothing and sees no reply, as in a long pause of its process.
+//! One that is a process gets SIGSTOP, and its state is seen; a task is held at its gate.
 
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
@@ -7,6 +8,7 @@ use super::table::Kind;
 use crate::deployment::{ClientState, Deployment};
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::process::{ProcessState, process_state};
 
 impl Kind for scenarios::PauseClient {
     const ENDS: Ends = Ends::Healed;
@@ -54,13 +56,23 @@ impl Fault for PauseClient {
         })
     }
 
-    /// Paused, and between two looks it has sent nothing.
+    /// A process is stopped; a task is paused, and between two looks it has sent nothing.
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         let state = match self.state(on) {
             Ok(ClientState::Paused) => ClientState::Paused,
             Ok(state) => return Sighting::NotYet(format!("it is {state:?}").to_lowercase()),
             Err(error) => return Sighting::NotYet(error.to_string()),
         };
+        if let Some(pid) = on.clients().process(&self.client) {
+            return match process_state(pid) {
+                ProcessState::Stopped => {
+                    Sighting::seen(format!("process {pid} is in state T (stopped)"))
+                }
+                state @ (ProcessState::Alive | ProcessState::Gone) => {
+                    Sighting::NotYet(format!("process {pid} is {state:?}").to_lowercase())
+                }
+            };
+        }
         let before = self.commands;
         self.commands = on.clients().commands(&self.client);
         match self.commands {

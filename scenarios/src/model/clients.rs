@@ -10,6 +10,9 @@ use super::duration::{DurationRange, Span};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Clients {
+    /// What a client is. A lock that is an adapter's has processes always.
+    #[serde(skip_serializing_if = "is_task")]
+    pub kind: ClientKind,
     /// Clients of a storm, named `c0`, `c1`, ...
     pub count: u32,
     /// Lock keys that they compete for, named `lock-0`, `lock-1`, ...
@@ -37,6 +40,25 @@ pub struct Clients {
     pub reply_timeout: Span,
 }
 
+/// What a client is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientKind {
+    /// A task of the harness: cheap, thousands of them. It is paused and killed between commands.
+    #[default]
+    Task,
+    /// A process, which is really stopped and killed, wherever it is.
+    Process,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_task(kind: &ClientKind) -> bool {
+    matches!(kind, ClientKind::Task)
+}
+
 /// How a client of a storm picks the lock of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -51,6 +73,7 @@ pub enum Pick {
 impl Default for Clients {
     fn default() -> Self {
         Self {
+            kind: ClientKind::Task,
             count: 5,
             keys: 1,
             pick: Pick::Random,

@@ -7,7 +7,8 @@ use super::duration::{DurationRange, Span};
 use super::era::Era;
 use super::lock_kind::LockKind;
 use super::lock_options::{
-    Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
+    Adapter, Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token,
+    TokenWait,
 };
 use super::mutant::Mutant;
 
@@ -48,6 +49,8 @@ pub enum Lock {
     RedissonSemaphore(Semaphore),
     /// Redisson's semaphore with permits that expire.
     RedissonPermits(Permits),
+    /// The lock of a library, driven by a program that speaks the adapter protocol.
+    Adapter(Adapter),
 }
 
 impl Lock {
@@ -70,6 +73,7 @@ impl Lock {
             Self::RedissonRed(_) => LockKind::RedissonRed,
             Self::RedissonSemaphore(_) => LockKind::RedissonSemaphore,
             Self::RedissonPermits(_) => LockKind::RedissonPermits,
+            Self::Adapter(_) => LockKind::Adapter,
         }
     }
 
@@ -90,6 +94,7 @@ impl Lock {
             Self::RedissonFair(fair) => Some(fair.time_to_live()),
             Self::NoLock(_) | Self::RedissonSemaphore(_) => None,
             Self::RedissonPermits(permits) => Some(permits.lease),
+            Self::Adapter(adapter) => Some(adapter.lease),
         }
     }
 
@@ -107,6 +112,7 @@ impl Lock {
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => redisson.renew_every(),
             Self::RedissonFair(fair) => fair.renew_every(),
+            Self::Adapter(adapter) => adapter.renew_every,
             Self::NoLock(_)
             | Self::PlainDel(_)
             | Self::RedissonSemaphore(_)
@@ -133,7 +139,8 @@ impl Lock {
             | Self::RedissonMulti(_)
             | Self::RedissonRed(_)
             | Self::RedissonSemaphore(_)
-            | Self::RedissonPermits(_) => None,
+            | Self::RedissonPermits(_)
+            | Self::Adapter(_) => None,
         }
     }
 
@@ -155,7 +162,8 @@ impl Lock {
             | Self::Redlock(_)
             | Self::RedissonFair(_)
             | Self::RedissonSemaphore(_)
-            | Self::RedissonPermits(_) => None,
+            | Self::RedissonPermits(_)
+            | Self::Adapter(_) => None,
         }
     }
 
@@ -177,7 +185,8 @@ impl Lock {
             | Self::TokenFenced(_)
             | Self::Redlock(_)
             | Self::RedissonSemaphore(_)
-            | Self::RedissonPermits(_) => None,
+            | Self::RedissonPermits(_)
+            | Self::Adapter(_) => None,
         }
     }
 
@@ -199,7 +208,8 @@ impl Lock {
             | Self::TokenFenced(_)
             | Self::Redlock(_)
             | Self::RedissonSemaphore(_)
-            | Self::RedissonPermits(_) => 1,
+            | Self::RedissonPermits(_)
+            | Self::Adapter(_) => 1,
         }
     }
 
@@ -221,14 +231,15 @@ impl Lock {
             | Self::RedissonFair(_)
             | Self::RedissonRw(_)
             | Self::RedissonMulti(_)
-            | Self::RedissonRed(_) => 1,
+            | Self::RedissonRed(_)
+            | Self::Adapter(_) => 1,
         }
     }
 
     /// The mistake that it makes on purpose, if any.
     pub const fn mutant(&self) -> Option<Mutant> {
         match self {
-            Self::NoLock(_) => None,
+            Self::NoLock(_) | Self::Adapter(_) => None,
             Self::Setnx(setnx) => setnx.mutant,
             Self::PlainDel(plain) => plain.mutant,
             Self::Token(token) | Self::TokenFenced(token) => token.mutant,
@@ -250,8 +261,8 @@ impl Lock {
     #[must_use]
     pub fn with_mutant(mut self, mutant: Mutant) -> Self {
         let place = match &mut self {
-            // Nothing is done, so nothing can be done wrongly.
-            Self::NoLock(_) => return self,
+            // Nothing is done, or by others: there is nothing of ours to be done wrongly.
+            Self::NoLock(_) | Self::Adapter(_) => return self,
             Self::Setnx(setnx) => &mut setnx.mutant,
             Self::PlainDel(plain) => &mut plain.mutant,
             Self::Token(token) | Self::TokenFenced(token) => &mut token.mutant,
@@ -271,11 +282,19 @@ impl Lock {
         self
     }
 
-    /// How reports name it: the kind, with its era if that is not the newest, how many threads
-    /// share an instance if they do, ` + renewal` where the lease is extended, and the mistake that
-    /// it makes.
+    /// Whether it lives in a program of its own, so that its clients are always processes.
+    pub const fn is_foreign(&self) -> bool {
+        matches!(self, Self::Adapter(_))
+    }
+
+    /// How reports name it: the kind (for an adapter, the name of the library), with its era if it
+    /// is not the newest, how many threads share an instance if they do, ` + renewal` where the
+    /// lease is extended, and the mistake that it makes.
     pub fn label(&self) -> String {
-        let mut label = self.kind().name().to_owned();
+        let mut label = match self {
+            Self::Adapter(adapter) => adapter.name.clone(),
+            own => own.kind().name().to_owned(),
+        };
         if let Some(era) = self.era().filter(|&era| era != Era::default()) {
             label = format!("{label} {}", era.name());
         }

@@ -45,6 +45,8 @@ pub enum LockKind {
     RedissonSemaphore,
     /// See [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
     RedissonPermits,
+    /// See [`Lock::Adapter`](super::Lock::Adapter).
+    Adapter,
 }
 
 /// What one can say of a lock in a line.
@@ -63,7 +65,7 @@ const ONE_PLACE: &[TopologyKind] = &[
 
 impl LockKind {
     /// Every lock, in the order of `lockstorm list locks`.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::NoLock,
         Self::Setnx,
         Self::PlainDel,
@@ -80,6 +82,7 @@ impl LockKind {
         Self::RedissonRed,
         Self::RedissonSemaphore,
         Self::RedissonPermits,
+        Self::Adapter,
     ];
 
     /// The word used in scenario files.
@@ -112,7 +115,8 @@ impl LockKind {
             | Self::TokenFenced
             | Self::Redlock
             | Self::RedissonSemaphore
-            | Self::RedissonPermits => &[],
+            | Self::RedissonPermits
+            | Self::Adapter => &[],
         }
     }
 
@@ -121,9 +125,12 @@ impl LockKind {
         matches!(self, Self::RedissonRw)
     }
 
-    /// Whether its grants come with fencing tokens.
+    /// Whether its grants come with fencing tokens, or may: what an adapter gives shows in a run.
     pub const fn has_tokens(self) -> bool {
-        matches!(self, Self::TokenFenced | Self::RedissonFenced)
+        matches!(
+            self,
+            Self::TokenFenced | Self::RedissonFenced | Self::Adapter
+        )
     }
 
     /// Whether it counts permits.
@@ -207,6 +214,10 @@ impl LockKind {
                 "redisson-permits",
                 "Redisson's semaphore with permits that expire, by the clocks of its clients",
             ),
+            Self::Adapter => (
+                "adapter",
+                "the lock of a library, driven by a program of yours: docs/adapter-protocol.md",
+            ),
         };
         let topologies: &'static [TopologyKind] = match self {
             Self::TokenWait => &[TopologyKind::Replicated, TopologyKind::Cluster],
@@ -223,6 +234,8 @@ impl LockKind {
             | Self::RedissonRw
             | Self::RedissonSemaphore
             | Self::RedissonPermits => ONE_PLACE,
+            // Its program says so itself where it is asked for what it cannot do.
+            Self::Adapter => &TopologyKind::ALL,
         };
         Facts {
             name,

@@ -160,6 +160,23 @@ pub struct Semaphore {
     pub mutant: Option<Mutant>,
 }
 
+/// Options of [`Lock::Adapter`](super::Lock::Adapter).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Adapter {
+    /// How reports name the lock, such as `redis-py`.
+    pub name: String,
+    /// The program and its arguments; it is started once for each client, in the folder from which
+    /// Lockstorm was started.
+    pub command: Vec<String>,
+    /// Time to live of a grant.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+}
+
 /// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

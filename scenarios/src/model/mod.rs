@@ -23,7 +23,7 @@ mod topology;
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
 pub use checks::{Checks, Expected};
-pub use clients::{Clients, Pick};
+pub use clients::{ClientKind, Clients, Pick};
 pub use duration::{DurationRange, ParseDurationError, Span};
 pub use era::Era;
 pub use faults::*;
@@ -31,7 +31,8 @@ pub use guarded_resource::{GuardedResource, Orders};
 pub use lock::Lock;
 pub use lock_kind::LockKind;
 pub use lock_options::{
-    Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token, TokenWait,
+    Adapter, Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token,
+    TokenWait,
 };
 pub use matrix::Matrix;
 pub use mutant::Mutant;

@@ -5,7 +5,7 @@ use lockstorm_checker::history::Mode;
 use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
-use crate::model::{Lock, LockKind, Mutant, Span, Step, Sync, TopologyKind};
+use crate::model::{Adapter, Lock, LockKind, Mutant, Span, Step, Sync, TopologyKind};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
@@ -61,6 +61,10 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         | Lock::RedissonRed(_)
         | Lock::RedissonSemaphore(_)
         | Lock::RedissonPermits(_) => {}
+        Lock::Adapter(adapter) => {
+            judge_renewal(adapter.renew_every, lease, &path, findings);
+            judge_program(adapter, &path, findings);
+        }
         Lock::Setnx(setnx) => {
             judge_renewal(setnx.renew_every, lease, &path, findings);
             if !lease.as_millis().is_multiple_of(EXPIRE_UNIT_MS) {
@@ -82,6 +86,19 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
                 findings.value(&path, message, help);
             }
         }
+    }
+}
+
+/// Judges whether there is a program to start, and a name for what it does.
+fn judge_program(adapter: &Adapter, path: &str, findings: &mut Findings<'_>) {
+    if adapter.name.trim().is_empty() {
+        let help = "such as \"redis-py\"";
+        findings.value(&format!("{path}.name"), "the lock has no name", help);
+    }
+    if adapter.command.first().is_none_or(String::is_empty) {
+        let help = "the program, then its arguments, such as [\"python3\", \"adapter.py\"]";
+        let message = "there is no program to start";
+        findings.value(&format!("{path}.command"), message, help);
     }
 }
 

@@ -7,6 +7,7 @@ mod findings;
 mod ground;
 mod guarded_resource;
 mod lock;
+mod processes;
 mod scenario;
 mod script;
 mod storm;

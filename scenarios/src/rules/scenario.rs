@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::ground::Ground;
-use super::{guarded_resource, lock, script, storm, threads, topology};
+use super::{guarded_resource, lock, processes, script, storm, threads, topology};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -254,6 +254,7 @@ fn play(draft: &Draft, findings: &mut Findings<'_>) {
         threads::judge_use(lock, draft, findings);
     }
     guarded_resource::judge(draft, findings);
+    processes::judge(draft, findings);
     let topology = draft.topology.as_ref();
     let ground = topology
         .filter(|topology| topology::is_possible(topology))

@@ -1,0 +1,25 @@
+//! Clients that are processes: the protocol that they speak, and the harness's side of it.
+//!
+//! For: starting them, talking to them, believing nothing that they say beyond what it is. Not for:
+//! the other side, which is `worker` for our own locks, and anybody's program for other libraries:
+//! docs/adapter-protocol.md.
+//!
+//! ```text
+//! session → remote (a lock) → talk → lines of JSON → a process
+//! ```
+
+mod lines;
+mod log;
+mod message;
+mod program;
+mod remote;
+mod rounds;
+mod talk;
+
+pub use lines::{LineError, Lines};
+pub use message::{
+    Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target, line,
+};
+pub use program::Program;
+pub use remote::{Remote, RemoteSettings, StartError, servers};
+pub use talk::{Complaints, Loss};

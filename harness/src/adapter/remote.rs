@@ -1,0 +1,369 @@
+//! A client's side of a lock that lives in a process: each call is a request, and its outcome what
+//! the answer says.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstorm_checker::Nanos;
+use tokio::time::{Instant, sleep_until};
+
+use super::log;
+use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target};
+use super::program::Program;
+use super::rounds::Rounds;
+use super::talk::{Complaints, Loss, Mute, Talk, TalkParts};
+use crate::client::{Gate, Processes};
+use crate::locks::{Ask, Grant, Lock, Outcome, Released};
+use crate::recorder::EventSink;
+use crate::server::Route;
+
+/// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
+/// on a busy machine, many of them at once.
+const STARTS_WITHIN: Duration = Duration::from_secs(30);
+/// How long an answer may take beyond what the request says and the servers may take; far above
+/// the time that a library gives a server.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// What a remote lock is made of.
+pub struct RemoteSettings {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// File that gets what it writes to standard error.
+    pub log: PathBuf,
+    /// Who it is to be.
+    pub open: Open,
+    /// Where clients go.
+    pub route: Arc<Route>,
+    /// The client's gate.
+    pub gate: Arc<Gate>,
+    /// Where its renewals are recorded.
+    pub sink: EventSink,
+    /// The processes of its renewals.
+    pub processes: Processes,
+    /// Hears what is wrong with it.
+    pub complaints: Complaints,
+}
+
+/// Why a program cannot be a client.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It cannot be started.
+    #[error("cannot start '{program}': {source}; is it installed, and is the path right?")]
+    Program {
+        /// Its name.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Its log cannot be written.
+    #[error("cannot write '{path}': {source}; is the disk full?")]
+    Log {
+        /// Which file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It speaks another version.
+    #[error("it speaks version {theirs} of the adapter protocol, and this is version {PROTOCOL}")]
+    Version {
+        /// The version that it answered.
+        theirs: u32,
+    },
+    /// It cannot be this client of this lock.
+    #[error("it cannot do what the scenario asks for: {0}")]
+    Unable(String),
+    /// It gave no answer that makes sense.
+    #[error("{0}")]
+    Talk(String),
+}
+
+/// One client's side of the lock, and its process.
+pub struct Remote {
+    talk: Talk,
+    can: BTreeSet<Can>,
+    route: Arc<Route>,
+    version: u64,
+    /// When the last answer came, until somebody asks.
+    answered: Option<Nanos>,
+}
+
+impl Remote {
+    /// Starts the program and makes it the client; gives its process too, for whoever stops it.
+    ///
+    /// # Errors
+    /// See [`StartError`].
+    pub async fn start(settings: RemoteSettings) -> Result<(Self, Arc<Program>), StartError> {
+        let RemoteSettings { open, route, .. } = settings;
+        let file = File::create(&settings.log).map_err(|source| StartError::Log {
+            path: settings.log.display().to_string(),
+            source,
+        })?;
+        let (program, pipes) =
+            Program::start(&settings.command).map_err(|source| StartError::Program {
+                program: settings.command.first().cloned().unwrap_or_default(),
+                source,
+            })?;
+        let program = Arc::new(program);
+        tokio::spawn(log::keep(pipes.errors, file));
+        let version = route.version();
+        let rounds = Rounds::new(
+            open.client.as_str().into(),
+            open.lease_ms,
+            settings.sink.clone(),
+            settings.processes,
+        );
+        let talk = Talk::begin(TalkParts {
+            program: program.clone(),
+            input: pipes.input,
+            output: pipes.output,
+            gate: settings.gate,
+            clock: settings.sink.clock(),
+            rounds,
+            complaints: settings.complaints,
+        });
+        let can = introduce(&talk, open).await?;
+        let remote = Self {
+            talk,
+            can,
+            route,
+            version,
+            answered: None,
+        };
+        Ok((remote, program))
+    }
+
+    /// Whether it can do this.
+    pub fn can(&self, what: Can) -> bool {
+        self.can.contains(&what)
+    }
+
+    /// Asks for `call`, which may take `takes` of itself; `read` says what an answer means to it.
+    async fn ask<T>(
+        &mut self,
+        call: Call,
+        takes: Duration,
+        read: impl FnOnce(&Answer) -> Option<Outcome<T>>,
+    ) -> Outcome<T> {
+        if let Err(mute) = self.follow().await {
+            return mute.into();
+        }
+        let word = call.word();
+        match self.talk.ask(call, takes + ANSWERS_WITHIN).await {
+            Err(mute) => mute.into(),
+            Ok((answer, time)) => {
+                self.answered = Some(time);
+                let failed = match &answer {
+                    Answer::Error { text } => Some(Outcome::Unknown(text.clone())),
+                    Answer::Failed { text } => Some(Outcome::Failed(text.clone())),
+                    Answer::Unsupported { text } => {
+                        Some(Outcome::Failed(format!("unsupported: {text}")))
+                    }
+                    fitting => read(fitting),
+                };
+                failed.unwrap_or_else(|| self.talk.misfit(word, &answer).into())
+            }
+        }
+    }
+
+    /// Tells the program where writes go now, if that has changed.
+    async fn follow(&mut self) -> Result<(), Mute> {
+        let version = self.route.version();
+        if version != self.version {
+            let servers = servers(&self.route);
+            let call = Call::Servers { servers };
+            // Who cannot follow goes on as it is.
+            self.talk.ask(call, ANSWERS_WITHIN).await?;
+            self.version = version;
+        }
+        Ok(())
+    }
+}
+
+/// The servers of a route, as a program is told of them.
+pub fn servers(route: &Route) -> Vec<Server> {
+    let nodes = route.nodes().into_iter();
+    nodes
+        .map(|(name, address)| Server {
+            name,
+            address: address.to_string(),
+        })
+        .collect()
+}
+
+/// Says hello, and who the program is to be; gives what it can do.
+async fn introduce(talk: &Talk, open: Open) -> Result<BTreeSet<Can>, StartError> {
+    let hello = Call::Hello { protocol: PROTOCOL };
+    match answer(talk, hello).await? {
+        Answer::Hello { protocol, .. } if protocol == PROTOCOL => {}
+        Answer::Hello { protocol, .. } => return Err(StartError::Version { theirs: protocol }),
+        odd => return Err(talk.misfit("hello", &odd).into()),
+    }
+    match answer(talk, Call::Open(Box::new(open))).await? {
+        Answer::Opened { can } => Ok(can),
+        Answer::Unsupported { text } | Answer::Failed { text } | Answer::Error { text } => {
+            Err(StartError::Unable(text))
+        }
+        odd => Err(talk.misfit("open", &odd).into()),
+    }
+}
+
+async fn answer(talk: &Talk, call: Call) -> Result<Answer, StartError> {
+    let (answer, _) = talk.ask(call, STARTS_WITHIN).await?;
+    Ok(answer)
+}
+
+impl From<Mute> for StartError {
+    fn from(mute: Mute) -> Self {
+        match mute {
+            Mute::Killed => Self::Talk("it was killed".to_owned()),
+            Mute::Gone(why) => Self::Talk(why),
+        }
+    }
+}
+
+impl<T> From<Mute> for Outcome<T> {
+    fn from(mute: Mute) -> Self {
+        match mute {
+            Mute::Killed => Self::Killed,
+            Mute::Gone(why) => Self::Unknown(why),
+        }
+    }
+}
+
+fn target(key: &str, ask: Ask) -> Target {
+    Target {
+        key: key.to_owned(),
+        mode: ask.mode,
+        permits: ask.permits,
+        wait_ms: ask.wait.map(|wait| wait.as_millis() as u64),
+    }
+}
+
+impl Lock for Remote {
+    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        let waits = self.can(Can::Wait);
+        let takes = ask.wait.filter(|_| waits).unwrap_or_default();
+        let call = Call::Acquire(target(key, ask));
+        self.ask(call, takes, |answer| {
+            if let Answer::Granted {
+                lease_ms,
+                token,
+                waited_ms,
+            } = answer
+            {
+                return Some(Outcome::Done(Grant {
+                    lease: lease_ms.map(Duration::from_millis),
+                    token: *token,
+                    waited: Duration::from_millis(waited_ms.unwrap_or_default()),
+                }));
+            }
+            denied(answer, &Answer::Refused)
+        })
+        .await
+    }
+
+    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        let call = Call::Renew(target(key, ask));
+        self.ask(call, Duration::ZERO, |answer| {
+            if let Answer::Renewed { lease_ms } = answer {
+                return Some(Outcome::Done(Grant {
+                    lease: lease_ms.map(Duration::from_millis),
+                    ..Grant::default()
+                }));
+            }
+            denied(answer, &Answer::NotOwner)
+        })
+        .await
+    }
+
+    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        let call = Call::Release(target(key, ask));
+        self.ask(call, Duration::ZERO, |answer| {
+            if let Answer::Released { count } = answer {
+                return Some(Outcome::Done(Released { count: *count }));
+            }
+            denied(answer, &Answer::NotOwner)
+        })
+        .await
+    }
+
+    async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
+        if !self.can(Can::Await) {
+            sleep_until(deadline.min(Instant::now() + pause)).await;
+            return;
+        }
+        let within = deadline.saturating_duration_since(Instant::now());
+        let call = Call::Await {
+            key: key.to_owned(),
+            pause_us: pause.as_micros() as u64,
+            within_us: within.as_micros() as u64,
+        };
+        // Whatever came of it, the next try shows.
+        self.ask(call, within, done).await;
+        self.answered = None;
+    }
+
+    fn has_queue(&self) -> bool {
+        self.can(Can::Queue)
+    }
+
+    fn queued(&mut self, key: &str) -> bool {
+        self.talk.queued(key)
+    }
+
+    async fn end_wait(&mut self, key: &str, granted: bool) {
+        if self.can(Can::Await) {
+            let key = key.to_owned();
+            let call = Call::EndWait { key, granted };
+            self.ask(call, Duration::ZERO, done).await;
+            self.answered = None;
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.can(Can::Wait)
+    }
+
+    async fn touch(&mut self, key: &str) -> Outcome<()> {
+        let call = Call::Touch {
+            key: key.to_owned(),
+        };
+        let outcome = self.ask(call, Duration::ZERO, done).await;
+        self.answered = None;
+        outcome
+    }
+
+    async fn alive(&mut self, key: &str, ask: Ask) -> Outcome<()> {
+        let call = Call::Alive(target(key, ask));
+        let outcome = self
+            .ask(call, Duration::ZERO, |answer| {
+                let held = matches!(answer, Answer::Held).then_some(Outcome::Done(()));
+                held.or_else(|| denied(answer, &Answer::NotOwner))
+            })
+            .await;
+        self.answered = None;
+        outcome
+    }
+
+    fn answered(&mut self) -> Option<Nanos> {
+        self.answered.take()
+    }
+
+    fn lost(&mut self) -> Vec<Loss> {
+        self.talk.lost()
+    }
+}
+
+/// Reads an answer that can only be the denial.
+fn denied<T>(answer: &Answer, denial: &Answer) -> Option<Outcome<T>> {
+    (answer == denial).then_some(Outcome::Denied)
+}
+
+/// Reads an answer that has nothing to tell.
+fn done(answer: &Answer) -> Option<Outcome<()>> {
+    matches!(answer, Answer::Done).then_some(Outcome::Done(()))
+}

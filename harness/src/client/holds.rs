@@ -1,0 +1,97 @@
+//! What a client believes to hold, and when it is to be renewed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lockstorm_checker::history::{Mode, Name};
+use tokio::time::Instant;
+
+use super::watchdog::Watchdog;
+use crate::locks::Ask;
+
+/// The holds of one client: keys, each with its mode.
+#[derive(Debug)]
+pub struct Holds {
+    held: BTreeMap<(Name, Mode), Held>,
+    watchdog: Watchdog,
+    /// Whether a release leaves the renewals going: a mistake that a mutant makes.
+    renews_on: bool,
+}
+
+/// A lock that a client believes to hold.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    ask: Ask,
+    /// How often.
+    times: u32,
+}
+
+impl Holds {
+    /// None yet; whatever comes is to be renewed this often, if at all.
+    pub const fn new(renew_every: Option<Duration>, renews_on: bool) -> Self {
+        Self {
+            held: BTreeMap::new(),
+            watchdog: Watchdog::new(renew_every),
+            renews_on,
+        }
+    }
+
+    /// `key` was granted once more.
+    pub fn granted(&mut self, key: &Name, ask: Ask) {
+        if self.held.is_empty() {
+            self.watchdog.wound_up(Instant::now());
+        }
+        let held = self.held.entry((key.clone(), ask.mode));
+        held.or_insert(Held { ask, times: 0 }).times += 1;
+    }
+
+    /// `key` is about to be given back once.
+    pub fn releasing(&mut self, key: &Name, mode: Mode) {
+        let place = (key.clone(), mode);
+        if let Some(held) = self.held.get_mut(&place) {
+            held.times = held.times.saturating_sub(1);
+            if held.times == 0 && !self.renews_on {
+                self.held.remove(&place);
+            }
+        }
+    }
+
+    /// `key` turned out to be held no more.
+    pub fn gone(&mut self, key: &Name, mode: Mode) {
+        self.held.remove(&(key.clone(), mode));
+    }
+
+    /// A round of the watchdog begins: which leases it has to extend.
+    pub fn begin_round(&mut self) -> Vec<(Name, Ask)> {
+        self.watchdog.wound_up(Instant::now());
+        let places = self.held.keys();
+        let renewal = |mode: &Mode| Ask {
+            mode: *mode,
+            ..Ask::default()
+        };
+        places
+            .map(|(key, mode)| (key.clone(), renewal(mode)))
+            .collect()
+    }
+
+    /// When the watchdog comes next, if there is anything for it to do.
+    pub fn next_round(&self) -> Option<Instant> {
+        self.watchdog.next().filter(|_| !self.held.is_empty())
+    }
+
+    /// What the client believes to hold, each once.
+    pub fn believed(&self) -> Vec<(Name, Ask)> {
+        let held = self.held.iter().filter(|(_, held)| held.times > 0);
+        held.map(|((key, _), held)| (key.clone(), held.ask))
+            .collect()
+    }
+
+    /// The same, once for each time that it does.
+    pub fn every_time(&self) -> Vec<(Name, Ask)> {
+        let times = |held: &Held| held.times as usize;
+        self.held
+            .iter()
+            .flat_map(|((key, _), held)| std::iter::repeat_n((key.clone(), held.ask), times(held)))
+            .collect()
+    }
+}

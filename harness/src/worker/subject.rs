@@ -1,0 +1,203 @@
+//! The client that a worker is: its lock, and what it holds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstorm_checker::history::Name;
+use lockstorm_scenarios::Mutant;
+use tokio::time::Instant;
+
+use crate::adapter::{Answer, Can, Open, Server, Target};
+use crate::client::{Dialer, Gate, Holds};
+use crate::locks::{AnyLock, Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
+use crate::seed::Seed;
+use crate::server::Route;
+
+/// Name of the stream of choices that client `name`'s lock makes: the same in every kind of client.
+pub fn lock_stream(name: &str) -> String {
+    format!("lock/{name}")
+}
+
+/// One client of one lock.
+pub(super) struct Subject {
+    lock: AnyLock,
+    route: Arc<Route>,
+    holds: Holds,
+}
+
+impl Subject {
+    /// The client that `open` describes.
+    ///
+    /// # Errors
+    /// In words, what it lacks.
+    pub(super) fn new(open: Open) -> Result<Self, String> {
+        let route = Arc::new(Route::new(read_servers(&open.servers)?));
+        let source = open.source.parse();
+        let source = source.map_err(|error| format!("'{}': {error}", open.source))?;
+        let context = LockContext {
+            dialer: Dialer {
+                source,
+                // Who stops this process stops all of it.
+                gate: Arc::new(Gate::default()),
+                reply_timeout: Duration::from_millis(open.reply_timeout_ms),
+            },
+            route: route.clone(),
+            instance: SharedInstance::default(),
+            rng: Seed(open.seed).stream(&lock_stream(&open.client)),
+            client: open.client,
+        };
+        let kind = open.lock.kind().name();
+        let lock = AnyLock::new(&open.lock, context)
+            .ok_or_else(|| format!("'{kind}' is none of Lockstorm's own locks"))?;
+        let every = open.renew_every_ms.map(Duration::from_millis);
+        let renews_on = open.lock.mutant() == Some(Mutant::WatchdogNotStopped);
+        Ok(Self {
+            lock,
+            route,
+            holds: Holds::new(every, renews_on),
+        })
+    }
+
+    /// What it can do beside what all can.
+    pub(super) fn can(&self) -> impl Iterator<Item = Can> {
+        let queue = self.lock.has_queue().then_some(Can::Queue);
+        [Can::Watchdog, Can::Await, Can::Source]
+            .into_iter()
+            .chain(queue)
+    }
+
+    /// One try; and whether it took a place in the queue.
+    pub(super) async fn acquire(&mut self, target: &Target) -> (Answer, bool) {
+        let (key, ask) = read_target(target);
+        let outcome = self.lock.acquire(&key, ask).await;
+        let queued = self.lock.queued(&key);
+        let granted = |grant: Grant| Answer::Granted {
+            lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
+            token: grant.token,
+            waited_ms: None,
+        };
+        if let Outcome::Done(_) = &outcome {
+            self.holds.granted(&key, ask);
+        }
+        (answer(outcome, granted, Answer::Refused), queued)
+    }
+
+    /// Waits until it may be worth to ask again, or a round of the watchdog is due.
+    pub(super) async fn await_turn(&mut self, key: &str, pause: Duration, within: Duration) {
+        let deadline = Instant::now() + within;
+        let until = self.next_round().map_or(deadline, |due| due.min(deadline));
+        self.lock.await_turn(key, pause, until).await;
+    }
+
+    /// See [`Lock::end_wait`](crate::locks::Lock::end_wait).
+    pub(super) async fn end_wait(&mut self, key: &str, granted: bool) {
+        self.lock.end_wait(key, granted).await;
+    }
+
+    /// Extends one lease because it is told to.
+    pub(super) async fn renew(&mut self, target: &Target) -> Answer {
+        let (key, ask) = read_target(target);
+        let outcome = self.lock.renew(&key, ask).await;
+        self.renewed(&key, ask, outcome)
+    }
+
+    /// Gives one lock back.
+    pub(super) async fn release(&mut self, target: &Target) -> Answer {
+        let (key, ask) = read_target(target);
+        self.holds.releasing(&key, ask.mode);
+        let outcome = self.lock.release(&key, ask).await;
+        if matches!(outcome, Outcome::Denied) {
+            self.holds.gone(&key, ask.mode);
+        }
+        let count = |released: crate::locks::Released| Answer::Released {
+            count: released.count,
+        };
+        answer(outcome, count, Answer::NotOwner)
+    }
+
+    /// Whether it goes on as the holder.
+    pub(super) fn alive(&self, target: &Target) -> Answer {
+        let believed = self.holds.believed();
+        let place = |(key, ask): &(Name, Ask)| **key == *target.key && ask.mode == target.mode;
+        if believed.iter().any(place) {
+            Answer::Held
+        } else {
+            Answer::NotOwner
+        }
+    }
+
+    /// Goes to other servers from now on.
+    ///
+    /// # Errors
+    /// In words, what is wrong with them.
+    pub(super) fn follow(&self, servers: &[Server]) -> Result<(), String> {
+        self.route.replace(read_servers(servers)?);
+        Ok(())
+    }
+
+    /// When the watchdog comes next, if there is anything for it to do.
+    pub(super) fn next_round(&self) -> Option<Instant> {
+        self.holds.next_round()
+    }
+
+    /// A round of the watchdog begins: the leases to extend, in batches.
+    pub(super) fn begin_round(&mut self) -> Vec<Vec<(Name, Ask)>> {
+        let leases = self.holds.begin_round();
+        let batches = leases.chunks(self.lock.renewal_batch());
+        batches.map(<[_]>::to_vec).collect()
+    }
+
+    /// Extends the leases of one batch; gives an answer for each, in order.
+    pub(super) async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Answer> {
+        let outcomes = self.lock.renew_batch(leases).await;
+        let answered = leases.iter().zip(outcomes);
+        answered
+            .map(|((key, ask), outcome)| self.renewed(key, *ask, outcome))
+            .collect()
+    }
+
+    fn renewed(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Answer {
+        if matches!(outcome, Outcome::Denied) {
+            self.holds.gone(key, ask.mode);
+        }
+        let extended = |grant: Grant| Answer::Renewed {
+            lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
+        };
+        answer(outcome, extended, Answer::NotOwner)
+    }
+}
+
+/// What came of a call, as the protocol says it.
+fn answer<T>(outcome: Outcome<T>, done: impl FnOnce(T) -> Answer, denied: Answer) -> Answer {
+    match outcome {
+        Outcome::Done(value) => done(value),
+        Outcome::Denied => denied,
+        Outcome::Failed(text) => Answer::Failed { text },
+        Outcome::Unknown(text) => Answer::Error { text },
+        // Only a task can be told of its death.
+        Outcome::Killed => Answer::Error {
+            text: crate::client::CLIENT_KILLED.to_owned(),
+        },
+    }
+}
+
+fn read_target(target: &Target) -> (Name, Ask) {
+    let ask = Ask {
+        mode: target.mode,
+        permits: target.permits,
+        wait: target.wait_ms.map(Duration::from_millis),
+    };
+    (target.key.as_str().into(), ask)
+}
+
+fn read_servers(servers: &[Server]) -> Result<Vec<(String, std::net::SocketAddr)>, String> {
+    if servers.is_empty() {
+        return Err("there are no servers".to_owned());
+    }
+    let read = |server: &Server| {
+        let address = server.address.parse();
+        let address = address.map_err(|error| format!("'{}': {error}", server.address))?;
+        Ok((server.name.clone(), address))
+    };
+    servers.iter().map(read).collect()
+}
