@@ -1,5 +1,7 @@
 //! What the nemesis needs of a deployment: hands on processes, links and clients.
 
+use std::net::IpAddr;
+
 use async_trait::async_trait;
 use lockstorm_scenarios::Memory;
 
@@ -47,6 +49,9 @@ pub trait Deployment: Send + Sync {
 
     /// The clients.
     fn clients(&self) -> &dyn Clients;
+
+    /// The address that the connections of a client come from; `None` if there is no such client.
+    fn client_address(&self, client: &str) -> Option<IpAddr>;
 }
 
 /// How a client stands.

@@ -15,6 +15,9 @@ pub(crate) const SHOWS_WITHIN: Duration = Duration::from_secs(5);
 /// How often a condition is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(10);
 
+/// The end of a fault that is over with its effect.
+pub(crate) const NOTHING_TO_UNDO: &str = "nothing is left to undo";
+
 /// Looks until the condition holds (`true`) or [`SHOWS_WITHIN`] is over (`false`).
 pub(crate) async fn comes_true<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) -> bool {
     let until = Instant::now() + SHOWS_WITHIN;
@@ -51,6 +54,33 @@ pub(crate) async fn info(
             node: node.to_owned(),
             reason: format!("section {section} has no field {field}"),
         })
+}
+
+/// The same field as a number.
+pub(crate) async fn info_count(
+    on: &dyn Deployment,
+    node: &str,
+    section: &str,
+    field: &str,
+) -> Result<u64, FaultError> {
+    number(node, &info(on, node, section, field).await?)
+}
+
+/// A command that is answered with a number.
+pub(crate) async fn count(
+    on: &dyn Deployment,
+    node: &str,
+    args: &[&str],
+) -> Result<u64, FaultError> {
+    number(node, &on.command(node, args).await?)
+}
+
+fn number(node: &str, text: &str) -> Result<u64, FaultError> {
+    text.parse().map_err(|_| FaultError::Node {
+        action: "read a number of",
+        node: node.to_owned(),
+        reason: format!("it answered '{text}'"),
+    })
 }
 
 /// The process id of a node's live server.

@@ -1,9 +1,10 @@
 //! The servers of a run, as one thing: started together, broken by the nemesis, gone when dropped.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -50,6 +51,8 @@ pub struct Servers {
     roster: Arc<Roster>,
     /// Who leads which slots, in a Cluster.
     leaders: Option<Leaders>,
+    /// Where the connections of each client come from.
+    introduced: Mutex<BTreeMap<String, IpAddr>>,
 }
 
 impl Servers {
@@ -90,6 +93,7 @@ impl Servers {
             fabric,
             route: Arc::new(Route::new(route)),
             roster: Arc::default(),
+            introduced: Mutex::default(),
             leaders,
             nodes,
         };
@@ -117,8 +121,12 @@ impl Servers {
     }
 
     /// The source address of client number `n`, made known to the fabric under its name.
-    pub fn introduce_client(&self, name: &str, n: usize) -> std::net::IpAddr {
+    pub fn introduce_client(&self, name: &str, n: usize) -> IpAddr {
         let address = self.addresses.client(n);
+        self.introduced
+            .lock()
+            .expect("no holder panics")
+            .insert(name.to_owned(), address);
         if let Some(fabric) = &self.fabric {
             fabric.introduce(name, address);
         }
@@ -320,5 +328,10 @@ impl Deployment for Servers {
 
     fn clients(&self) -> &dyn Clients {
         self.roster.as_ref()
+    }
+
+    fn client_address(&self, client: &str) -> Option<IpAddr> {
+        let introduced = self.introduced.lock().expect("no holder panics");
+        introduced.get(client).copied()
     }
 }

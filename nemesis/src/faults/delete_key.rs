@@ -7,7 +7,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::known_node;
+use crate::probe::{NOTHING_TO_UNDO, known_node};
 
 impl Kind for scenarios::DeleteKey {
     const ENDS: Ends = Ends::ByItself;
@@ -80,6 +80,6 @@ impl Fault for DeleteKey {
     }
 
     async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok("nothing is left to undo".into())
+        Ok(NOTHING_TO_UNDO.into())
     }
 }

@@ -2,12 +2,17 @@
 
 mod cut;
 mod delete_key;
+mod evict;
+mod flush_all;
+mod flush_scripts;
 mod kill;
 mod kill_client;
+mod kill_connections;
 mod pause;
 mod pause_client;
 mod promote;
 mod restart;
+mod sleep;
 mod table;
 
 pub use table::fault_kinds;

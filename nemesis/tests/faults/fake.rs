@@ -288,6 +288,10 @@ impl Deployment for Fake {
     fn clients(&self) -> &dyn Clients {
         self
     }
+
+    fn client_address(&self, _client: &str) -> Option<std::net::IpAddr> {
+        None
+    }
 }
 
 fn refusal(action: &'static str, node: &str, reason: &str) -> FaultError {

@@ -173,7 +173,12 @@ impl Script<'_, '_> {
                 Role::Key => self.key(named.name, named.parameter),
                 // A client may be doomed before its first step; it is judged below.
                 Role::Client if matches!(fault, FaultSpec::KillClient(_)) => {}
-                Role::Client => self.act(named.name),
+                Role::Client if matches!(fault, FaultSpec::PauseClient(_)) => {
+                    self.act(named.name);
+                }
+                Role::Client => {
+                    self.client(named.name);
+                }
             }
         }
         self.broken.insert(fault.kind());

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::node_word::NodeTarget;
+
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `nodes`, `clients`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -42,4 +44,42 @@ pub enum CutMode {
     Stall,
     /// Connections are reset.
     Reset,
+}
+
+/// Parameters of [`FaultSpec::KillConnections`](super::FaultSpec::KillConnections).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct KillConnections {
+    /// Which server closes them.
+    pub node: NodeTarget,
+    /// What they are used for.
+    #[serde(default)]
+    pub of: ConnectionUse,
+    /// Only those of this client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// What a connection to a server is used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectionUse {
+    /// Commands of clients.
+    #[default]
+    Normal,
+    /// Messages to clients that have subscribed.
+    Pubsub,
+    /// Replicas.
+    Replica,
+}
+
+impl ConnectionUse {
+    /// The word of Redis's `CLIENT LIST TYPE`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Pubsub => "pubsub",
+            Self::Replica => "replica",
+        }
+    }
 }

@@ -11,8 +11,8 @@ mod server;
 mod spec;
 
 pub use client::{KillClient, PauseClient};
-pub use data::DeleteKey;
-pub use link::{Cut, CutMode, Link};
+pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
+pub use link::{ConnectionUse, Cut, CutMode, KillConnections, Link};
 pub use node_word::{NodeTarget, NodeWord};
-pub use server::{Kill, Memory, Pause, Promote, Restart};
+pub use server::{Kill, Memory, Pause, Promote, Restart, Sleep};
 pub use spec::{FaultSpec, Named, Role};

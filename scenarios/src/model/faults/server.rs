@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use crate::model::duration::Span;
 
 /// Parameters of [`FaultSpec::Kill`](super::FaultSpec::Kill).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,4 +50,15 @@ pub struct Pause {
 pub struct Promote {
     /// Which replica.
     pub node: NodeTarget,
+}
+
+/// Parameters of [`FaultSpec::Sleep`](super::FaultSpec::Sleep).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sleep {
+    /// Which server.
+    pub node: NodeTarget,
+    /// For how long.
+    #[serde(rename = "for")]
+    pub length: Span,
 }

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::client::{KillClient, PauseClient};
-use super::data::DeleteKey;
-use super::link::Cut;
-use super::server::{Kill, Pause, Promote, Restart};
+use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
+use super::link::{Cut, KillConnections};
+use super::server::{Kill, Pause, Promote, Restart, Sleep};
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
 /// its implementation in the nemesis) cannot forget one.
@@ -34,6 +34,16 @@ macro_rules! with_every_fault {
             "kill-client" => KillClient { client: Client },
             /// An operator's plain DEL of a lock's key.
             "delete-key" => DeleteKey { key: Key, node: Node },
+            /// An operator's FLUSHALL.
+            "flush-all" => FlushAll { node: Node },
+            /// SCRIPT FLUSH: who sends a script by its digest is answered NOSCRIPT.
+            "flush-scripts" => FlushScripts { node: Node },
+            /// The memory is full and the server evicts a lock's key to make room for others.
+            "evict" => Evict { key: Key, node: Node },
+            /// DEBUG SLEEP: a server answers nobody for a while, as during a slow script.
+            "sleep" => Sleep { node: Node },
+            /// CLIENT KILL of the connections of clients, subscribers or replicas.
+            "kill-connections" => KillConnections { client: Client, node: Node },
         }
     };
 }

@@ -1,132 +1,17 @@
-//! Each fault against real servers: it must have the effect that it claims, seen from outside of
-//! the nemesis, and its end must undo it. A fault that did nothing would fail here.
+//! Faults of processes, links, clients and single keys.
 
-mod support;
-
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
-use lockstorm_checker::history::{FaultNote, FaultPhase};
+use lockstorm_checker::history::FaultPhase;
 use lockstorm_harness::client::Wire;
-use lockstorm_harness::server::Servers;
-use lockstorm_nemesis::{ClientState, Deployment as _, Nemesis, NoteSink};
+use lockstorm_nemesis::{ClientState, Deployment as _};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{
-    Cut, CutMode, DeleteKey, FaultSpec, Independent, Kill, KillClient, Link, Memory, Pause,
-    PauseClient, Persistence, Promote, Replicated, Restart, Single, Topology,
+    Cut, CutMode, DeleteKey, FaultSpec, Independent, KillClient, Link, Memory, Pause, PauseClient,
+    Persistence, Promote, Topology,
 };
-use support::{WITHIN, have_server, servers};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep};
 
-/// Keeps the notes, as the recorder would.
-#[derive(Default)]
-struct Notes(Mutex<Vec<FaultNote>>);
-
-#[async_trait]
-impl NoteSink for Notes {
-    async fn note(&self, note: FaultNote) {
-        self.0
-            .lock()
-            .expect("no test thread panics with it")
-            .push(note);
-    }
-}
-
-impl Notes {
-    /// The stages that were noted, in order.
-    fn phases(&self) -> Vec<FaultPhase> {
-        let notes = self.0.lock().expect("no test thread panics with it");
-        notes.iter().map(|note| note.phase).collect()
-    }
-}
-
-/// Servers, a nemesis to break them, and its notes; the folder lives as long.
-struct Ground {
-    servers: Arc<Servers>,
-    nemesis: Nemesis,
-    notes: Arc<Notes>,
-    _folder: tempfile::TempDir,
-}
-
-async fn ground(topology: Topology, fabric: bool) -> Ground {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let servers = Arc::new(servers(topology, fabric, folder.path()).await);
-    let notes = Arc::new(Notes::default());
-    let nemesis = Nemesis::new(servers.clone(), notes.clone());
-    Ground {
-        servers,
-        nemesis,
-        notes,
-        _folder: folder,
-    }
-}
-
-impl Ground {
-    async fn ask(&self, node: &str, args: &[&str]) -> Result<String, String> {
-        self.servers
-            .command(node, args)
-            .await
-            .map_err(|error| error.to_string())
-    }
-
-    /// Asks again and again until the reply is as it should be; no reply at all is no such reply.
-    async fn until(&self, node: &str, args: &[&str], right: impl Fn(&str) -> bool) {
-        let deadline = Instant::now() + WITHIN;
-        loop {
-            let reply = self.ask(node, args).await;
-            if reply.as_deref().is_ok_and(&right) {
-                return;
-            }
-            assert!(
-                Instant::now() < deadline,
-                "{node} {args:?}: still {reply:?}"
-            );
-            sleep(POLL).await;
-        }
-    }
-
-    async fn inject(&mut self, fault: FaultSpec) {
-        self.nemesis
-            .inject(&fault)
-            .await
-            .expect("the fault is injected and observed");
-    }
-}
-
-fn single(persistence: Persistence) -> Topology {
-    Topology::Single(Single { persistence })
-}
-
-fn replicated() -> Topology {
-    Topology::Replicated(Replicated {
-        replicas: 1,
-        persistence: Persistence::None,
-    })
-}
-
-fn kill(node: &str) -> FaultSpec {
-    FaultSpec::Kill(Kill {
-        node: node.to_owned(),
-    })
-}
-
-fn restart(memory: Memory) -> FaultSpec {
-    FaultSpec::Restart(Restart {
-        node: "primary".to_owned(),
-        memory,
-    })
-}
-
-/// Pause between two looks at an awaited condition.
-const POLL: std::time::Duration = std::time::Duration::from_millis(10);
-
-const WHOLE_LIFE: [FaultPhase; 4] = [
-    FaultPhase::Requested,
-    FaultPhase::Injected,
-    FaultPhase::Observed,
-    FaultPhase::Healed,
-];
+use crate::ground::{WHOLE_LIFE, ground, kill, replicated, restart, single};
+use crate::support::have_server;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_is_gone_and_comes_back_when_healed() {
