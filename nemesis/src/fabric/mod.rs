@@ -3,8 +3,8 @@
 //! For: cutting a directed link between two named places without any privilege. Each public
 //! address is a listener of the fabric; the real server sits behind it on a private address, and
 //! binds what it connects to others to its public one, so that the fabric knows both ends of
-//! each connection. It also slows links: delay, jitter, a limited rate. Not for: loss and reordering
-//! of packets; a user-space switch carries streams, not packets.
+//! each connection. It also slows links: delay, jitter, a limited rate. Not for: loss and
+//! reordering of packets; a user-space switch carries streams, not packets.
 //!
 //! ```text
 //!             public address                        private address
