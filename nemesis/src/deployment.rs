@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use async_trait::async_trait;
-use lockstorm_scenarios::Memory;
+use lockstorm_scenarios::{FailoverMode, Memory};
 
 use crate::error::FaultError;
 use crate::network::Network;
@@ -37,6 +37,13 @@ pub trait Deployment: Send + Sync {
 
     /// Makes a replica the primary and has clients use it from their next operation on.
     async fn promote(&self, node: &str) -> Result<(), FaultError>;
+
+    /// Has a replica of a Cluster take over, as `mode` says; it may still be at it when this
+    /// returns.
+    ///
+    /// # Errors
+    /// [`FaultError::Node`] where it refuses, or is no part of a Cluster.
+    async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError>;
 
     /// Sends one command to a node, past any cut link, and gives its reply as text.
     ///

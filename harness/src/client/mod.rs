@@ -22,5 +22,5 @@ pub use listener::Listener;
 pub use processes::Processes;
 pub use session::{CLIENT_KILLED, Reply, Session, SessionParts};
 pub use subscriptions::{Subscriptions, Wake};
-pub use task::{ClientTask, Order};
+pub use task::{ClientTask, Order, Pending};
 pub use wire::{Wire, WireError};

@@ -37,6 +37,17 @@ pub enum Order {
     Drain,
 }
 
+/// What will come of an order.
+pub struct Pending(oneshot::Receiver<Reply>);
+
+impl Pending {
+    /// Waits for it.
+    pub async fn answer(self) -> Reply {
+        // The task ends only when the client is dead.
+        self.0.await.unwrap_or(Reply::Killed)
+    }
+}
+
 type Mail = (Order, oneshot::Sender<Reply>);
 
 /// Handle on the task of one client; dropping it ends the client.
@@ -58,12 +69,15 @@ impl ClientTask {
 
     /// Gives one order and waits for what came of it.
     pub async fn order(&self, order: Order) -> Reply {
+        self.give(order).await.answer().await
+    }
+
+    /// Gives one order as soon as the one before is done.
+    pub async fn give(&self, order: Order) -> Pending {
         let (answer, reply) = oneshot::channel();
-        match self.orders.send((order, answer)).await {
-            Ok(()) => reply.await.unwrap_or(Reply::Killed),
-            // The task ends only when the client is dead.
-            Err(_) => Reply::Killed,
-        }
+        // Fails only where the client is dead, and then so does the reply.
+        let _ = self.orders.send((order, answer)).await;
+        Pending(reply)
     }
 }
 

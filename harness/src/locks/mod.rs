@@ -22,7 +22,7 @@ pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{
     Instances, Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite,
-    RedissonSemaphore, Share, SharedInstance, Waking,
+    RedissonSemaphore, Share, SharedInstance, Waking, braced,
 };
 pub use redlock::Redlock;
 pub use setnx::Setnx;

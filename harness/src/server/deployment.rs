@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Network};
-use lockstorm_scenarios::{Memory, Replicated, Topology};
+use lockstorm_scenarios::{FailoverMode, Memory, Replicated, Topology};
 use tokio::time::{Instant, sleep};
 
 use super::address::AddressBlock;
@@ -313,6 +313,20 @@ impl Deployment for Servers {
         self.route
             .replace(vec![(promoted.name.clone(), promoted.public)]);
         Ok(())
+    }
+
+    async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError> {
+        if self.leaders.is_none() {
+            return Err(node_error("fail over to", node)(
+                "it is no part of a Cluster".to_owned(),
+            ));
+        }
+        let command: &[&str] = match mode {
+            FailoverMode::Agreed => &["CLUSTER", "FAILOVER"],
+            FailoverMode::Force => &["CLUSTER", "FAILOVER", "FORCE"],
+            FailoverMode::Takeover => &["CLUSTER", "FAILOVER", "TAKEOVER"],
+        };
+        self.command(node, command).await.map(|_| ())
     }
 
     async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {

@@ -2,21 +2,17 @@
 
 use std::time::Duration;
 
-use lockstorm_checker::history::Name;
-use lockstorm_nemesis::{Deployment as _, FaultError, Nemesis};
-use lockstorm_scenarios::{
-    AcquireReply, Await, OrdersReply, ReleaseReply, RenewReply, Step, Topology,
-};
-use tokio::time::{Instant, sleep, timeout};
+use lockstorm_nemesis::{FaultError, Nemesis};
+use lockstorm_scenarios::{AcquireReply, OrdersReply, ReleaseReply, RenewReply, Step};
+use tokio::time::timeout;
 
 use super::stage::{Stage, Stopped};
+use super::waits::Waits;
 use crate::client::{ClientTask, Order, Reply};
 use crate::locks::Ask;
 
 /// How long any one step may take beyond what it asks for.
 const STEP_WITHIN: Duration = Duration::from_secs(30);
-/// Pause between two looks at an awaited condition.
-const POLL: Duration = Duration::from_millis(5);
 
 /// The script's clients by name, in the order of their process ids.
 pub type Clients = Vec<(String, ClientTask)>;
@@ -34,6 +30,7 @@ pub async fn run(
     };
     let tasks = sessions.into_iter().map(ClientTask::spawn);
     let clients: Clients = names.into_iter().zip(tasks).collect();
+    let mut waits = Waits::new(stage, steps).await;
     for (n, step) in steps.iter().enumerate() {
         stage.progress.say(&format!(
             "step {} of {}: {}",
@@ -42,7 +39,12 @@ pub async fn run(
             step.kind()
         ));
         let stop = |why: &str| Stopped(format!("step {} ({}): {why}", n + 1, step.kind()));
-        let ended = within_limit(stage, step, take(stage, nemesis, &clients, step)).await;
+        let ended = within_limit(
+            stage,
+            step,
+            take(stage, nemesis, (&clients, &mut waits), step),
+        )
+        .await;
         if let Err(why) = ended {
             return (clients, Some(stop(&why)));
         }
@@ -90,7 +92,7 @@ fn asked_for(step: &Step) -> Option<Duration> {
 async fn take(
     stage: &Stage,
     nemesis: &mut Nemesis,
-    clients: &Clients,
+    (clients, waits): (&Clients, &mut Waits),
     step: &Step,
 ) -> Result<(), String> {
     match step {
@@ -104,8 +106,12 @@ async fn take(
                 },
                 retry: stage.retry(),
             };
-            let reply = tell(clients, &acquire.client, order).await?;
-            expect(acquire_reply(reply), acquire.expect, AcquireReply::Any)
+            let pending = client(clients, &acquire.client)?.give(order).await;
+            if acquire.under_way {
+                waits.answer_comes(&acquire.client, pending, acquire.expect);
+                return Ok(());
+            }
+            expect_acquire(pending.answer().await, acquire.expect)
         }
         Step::Renew(renew) => {
             let order = Order::Renew(renew.key.as_str().into(), renew.mode);
@@ -135,7 +141,7 @@ async fn take(
             let reply = tell(clients, &close.client, order).await?;
             expect(orders_reply(reply), close.expect, OrdersReply::Any)
         }
-        Step::Await(condition) => key_gone(stage, condition).await,
+        Step::Await(condition) => waits.until(stage, condition).await,
         Step::Fault(fault) => said(nemesis.inject_step(fault).await),
         Step::Resume(pause) => said(nemesis.heal("pause", &pause.node).await),
         Step::Heal(link) => said(nemesis.heal_link(link).await),
@@ -145,11 +151,14 @@ async fn take(
 }
 
 async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, String> {
-    let (_, client) = clients
-        .iter()
-        .find(|(client, _)| client == name)
-        .ok_or_else(|| FaultError::UnknownClient(name.to_owned()).to_string())?;
-    Ok(client.order(order).await)
+    Ok(client(clients, name)?.order(order).await)
+}
+
+fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, String> {
+    let known = clients.iter().find(|(client, _)| client == name);
+    known
+        .map(|(_, client)| client)
+        .ok_or_else(|| FaultError::UnknownClient(name.to_owned()).to_string())
 }
 
 fn said(result: Result<(), FaultError>) -> Result<(), String> {
@@ -167,6 +176,11 @@ fn expect<R: Copy + PartialEq + std::fmt::Debug>(
     } else {
         Err(format!("expected {expected:?}, got {got:?}").to_lowercase())
     }
+}
+
+/// As [`expect`], of an acquire.
+pub(super) fn expect_acquire(reply: Reply, expected: AcquireReply) -> Result<(), String> {
+    expect(acquire_reply(reply), expected, AcquireReply::Any)
 }
 
 const fn acquire_reply(reply: Reply) -> AcquireReply {
@@ -198,33 +212,5 @@ const fn orders_reply(reply: Reply) -> OrdersReply {
         Reply::Done => OrdersReply::Done,
         Reply::Denied | Reply::Failed => OrdersReply::Refused,
         Reply::Unknown | Reply::Killed => OrdersReply::Unknown,
-    }
-}
-
-/// Waits until the key is gone from enough servers for another client to get the lock.
-async fn key_gone(stage: &Stage, condition: &Await) -> Result<(), String> {
-    let key: Name = condition.key_gone.as_str().into();
-    let deadline = Instant::now() + condition.within.0;
-    loop {
-        let nodes = stage.servers.keepers(&key).await;
-        let needed = match stage.case.topology {
-            Topology::Single(_) | Topology::Replicated(_) | Topology::Cluster(_) => nodes.len(),
-            Topology::Independent(_) => nodes.len() / 2 + 1,
-        };
-        let mut gone = 0;
-        for node in &nodes {
-            let reply = stage.servers.command(node, &["EXISTS", &key]).await;
-            gone += usize::from(reply.is_ok_and(|count| count == "0"));
-        }
-        if gone >= needed {
-            return Ok(());
-        }
-        if Instant::now() > deadline {
-            return Err(format!(
-                "'{key}' was still there after {}",
-                condition.within
-            ));
-        }
-        sleep(POLL).await;
     }
 }

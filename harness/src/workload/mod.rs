@@ -4,6 +4,7 @@ mod final_phase;
 mod litmus;
 mod stage;
 mod storm;
+mod waits;
 
 pub use stage::{Stage, Stopped};
 

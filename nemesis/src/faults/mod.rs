@@ -3,11 +3,13 @@
 mod cut;
 mod delete_key;
 mod evict;
+mod failover;
 mod flush_all;
 mod flush_scripts;
 mod kill;
 mod kill_client;
 mod kill_connections;
+mod migrate_slot;
 mod pause;
 mod pause_client;
 mod promote;

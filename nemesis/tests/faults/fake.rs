@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use lockstorm_nemesis::{
     ClientState, Clients, Deployment, FaultError, LinkGuard, Network, Slowness,
 };
-use lockstorm_scenarios::{CutMode, Memory};
+use lockstorm_scenarios::{CutMode, FailoverMode, Memory};
 use tokio::time::sleep;
 
 /// How long the fake's commands wait for a stopped server.
@@ -259,6 +259,14 @@ impl Deployment for Fake {
     async fn promote(&self, node: &str) -> Result<(), FaultError> {
         let mut books = self.books();
         if !books.inert.contains("promote") {
+            books.writable = vec![node.to_owned()];
+        }
+        Ok(())
+    }
+
+    async fn failover(&self, node: &str, _: FailoverMode) -> Result<(), FaultError> {
+        let mut books = self.books();
+        if !books.inert.contains("failover") {
             books.writable = vec![node.to_owned()];
         }
         Ok(())

@@ -2,7 +2,9 @@
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::{Deployment, FaultError};
-use lockstorm_scenarios::{DeleteKey, FaultSpec, Kill, Memory, Pause, Promote, Restart};
+use lockstorm_scenarios::{
+    DeleteKey, Failover, FailoverMode, FaultSpec, Kill, Memory, Pause, Promote, Restart,
+};
 
 use crate::fake::Fake;
 use crate::notes::stage;
@@ -243,4 +245,36 @@ async fn what_is_not_broken_cannot_be_healed() {
     let (_fake, _notes, mut nemesis) = stage(Fake::independent(3));
     let error = nemesis.heal("pause", "n1").await.unwrap_err();
     assert_eq!(error.to_string(), "no active pause of n1 to heal");
+}
+
+fn failover(node: &str) -> FaultSpec {
+    FaultSpec::Failover(Failover {
+        node: node.to_owned(),
+        mode: FailoverMode::Agreed,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failover_shows_in_who_takes_writes_and_never_heals() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(2));
+    nemesis.inject(&failover("replica-2")).await.unwrap();
+    assert_eq!(fake.writable().await, ["replica-2"]);
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(notes.stages("F1"), "requested injected observed");
+    let again = nemesis.inject(&failover("replica-2")).await.unwrap_err();
+    assert!(
+        again.to_string().contains("takes writes already"),
+        "{again}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failover_that_nobody_follows_has_no_effect() {
+    let (_, notes, mut nemesis) = stage(Fake::replicated(1).inert(&["failover"]));
+    let error = nemesis.inject(&failover("replica-1")).await.unwrap_err();
+    assert!(
+        error.to_string().contains("writes go to primary"),
+        "{error}"
+    );
+    assert_eq!(notes.stages("F1"), "requested injected healed");
 }

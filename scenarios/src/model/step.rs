@@ -91,6 +91,9 @@ pub struct Acquire {
     /// How long it goes on trying; absent means one try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
+    /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub under_way: bool,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: AcquireReply,
@@ -239,7 +242,15 @@ pub enum OrdersReply {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Await {
     /// Until this key is gone from the servers that take writes (from a majority of masters).
-    pub key_gone: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_gone: Option<String>,
+    /// Until another server takes the writes of this key than at the beginning of the script, or
+    /// than the last such wait has found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failover_of: Option<String>,
+    /// Until the acquire that this client has `under-way` is answered, and as it expects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_to: Option<String>,
     /// Give up after this long: the script then stops.
     #[serde(default = "default_within")]
     pub within: Span,

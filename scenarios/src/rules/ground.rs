@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::findings::Findings;
-use crate::model::{NodeWord, Topology, TopologyKind};
+use crate::model::{FaultSpec, NodeWord, Topology, TopologyKind};
 use crate::suggest::suggest;
 
 /// Groups that a cut may name, whatever the topology.
@@ -82,6 +82,16 @@ impl Ground {
             TopologyKind::Single | TopologyKind::Replicated => &[],
         };
         DRAWN.iter().chain(parts).copied().collect()
+    }
+
+    /// Judges whether the fault at `path` can hit servers of this shape at all.
+    pub(crate) fn judge_fault(&self, fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
+        let of_a_cluster = matches!(fault, FaultSpec::Failover(_) | FaultSpec::MigrateSlot(_));
+        if of_a_cluster && self.kind != TopologyKind::Cluster {
+            let message = format!("{} servers have no shards", self.kind.name());
+            let help = format!("{} needs topology.cluster", fault.kind());
+            findings.key(path, message, &help);
+        }
     }
 
     /// The names of the nodes, in order.

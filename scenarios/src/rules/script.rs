@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::Findings;
 use super::ground::Ground;
 use crate::draft::Draft;
-use crate::model::{Acquire, End, FaultSpec, KillClient, NodeWord, Role, Step, TopologyKind};
+use crate::model::{
+    Acquire, Await, End, FaultSpec, KillClient, NodeWord, Role, Step, TopologyKind,
+};
 use crate::suggest::{nearest, suggest};
 
 /// Walks through the script.
@@ -36,6 +38,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             .collect(),
         keys: acquires.iter().map(|acquire| acquire.key.clone()).collect(),
         clients: BTreeMap::new(),
+        under_way: BTreeSet::new(),
         nodes: Nodes::default(),
         cuts: BTreeSet::new(),
         broken: BTreeSet::new(),
@@ -105,6 +108,8 @@ struct Script<'a, 'f> {
     keys: BTreeSet<String>,
     /// Those who have acquired so far.
     clients: BTreeMap<String, State>,
+    /// Those of whose acquires the script has not awaited the answer.
+    under_way: BTreeSet<String>,
     nodes: Nodes,
     cuts: BTreeSet<(String, String)>,
     /// The faults that were injected so far, by their words.
@@ -115,7 +120,12 @@ struct Script<'a, 'f> {
 impl Script<'_, '_> {
     fn take(&mut self, step: &Step) {
         match step {
-            Step::Acquire(acquire) => self.acquire(&acquire.client),
+            Step::Acquire(acquire) => {
+                self.acquire(&acquire.client);
+                if acquire.under_way {
+                    self.under_way.insert(acquire.client.clone());
+                }
+            }
             Step::Renew(renew) => {
                 self.act(&renew.client);
                 self.key(&renew.key, "key");
@@ -133,7 +143,7 @@ impl Script<'_, '_> {
                 self.act(&close.client);
                 self.key(&close.key, "key");
             }
-            Step::Await(wait) => self.key(&wait.key_gone, "key-gone"),
+            Step::Await(wait) => self.wait(wait),
             Step::Fault(fault) => self.fault(fault),
             Step::Resume(pause) => {
                 self.node(&pause.node, "node");
@@ -166,6 +176,9 @@ impl Script<'_, '_> {
     /// A fault: every name in it must mean something, and some leave what they hit in another
     /// state.
     fn fault(&mut self, fault: &FaultSpec) {
+        if let Some(ground) = self.ground {
+            ground.judge_fault(fault, &self.here, self.findings);
+        }
         for named in fault.names() {
             match named.role {
                 Role::Node => self.node(named.name, named.parameter),
@@ -198,6 +211,28 @@ impl Script<'_, '_> {
             self.clients.insert(pause.client.clone(), State::Paused);
         } else if let FaultSpec::KillClient(kill) = fault {
             self.kill_client(kill);
+        }
+    }
+
+    /// A wait for one condition, of which it must be clear what it is about.
+    fn wait(&mut self, wait: &Await) {
+        let conditions = [&wait.key_gone, &wait.failover_of, &wait.answer_to];
+        if conditions.into_iter().flatten().count() != 1 {
+            let help = "exactly one of 'key-gone', 'failover-of' and 'answer-to'";
+            self.findings
+                .key(&self.here, "it does not say what it waits for", help);
+        }
+        if let Some(key) = &wait.key_gone {
+            self.key(key, "key-gone");
+        }
+        if let Some(key) = &wait.failover_of {
+            self.key(key, "failover-of");
+        }
+        if let Some(client) = &wait.answer_to
+            && !self.under_way.remove(client)
+        {
+            let help = "an acquire with `under-way = true` comes first";
+            self.wrong_state("answer-to", client, "has nothing under way", help);
         }
     }
 

@@ -85,6 +85,9 @@ impl Fault<'_> {
             );
             return;
         }
+        if let Some(ground) = self.ground {
+            ground.judge_fault(fault, &self.path, findings);
+        }
         for named in fault.names() {
             match named.role {
                 Role::Node => self.target(named.name, named.parameter, findings),

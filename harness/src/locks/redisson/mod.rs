@@ -17,7 +17,7 @@ mod shared;
 
 pub use fair::RedissonFair;
 pub use multi::{RedissonMulti, Share};
-pub use names::suffixed;
+pub use names::{braced, suffixed};
 pub use permits::RedissonPermits;
 pub use read_write::RedissonReadWrite;
 pub use reentrant::{Redisson, Waking};

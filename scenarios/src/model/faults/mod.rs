@@ -8,6 +8,7 @@ mod data;
 mod link;
 mod node_word;
 mod server;
+mod shard;
 mod spec;
 
 pub use client::{KillClient, PauseClient};
@@ -15,4 +16,5 @@ pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
 pub use link::{ConnectionUse, Cut, CutMode, KillConnections, Link};
 pub use node_word::{NodeTarget, NodeWord};
 pub use server::{Kill, Memory, Pause, Promote, Restart, Sleep};
+pub use shard::{Failover, FailoverMode, MigrateSlot, Way};
 pub use spec::{FaultSpec, Named, Role};

@@ -7,6 +7,7 @@ use super::client::{KillClient, PauseClient};
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::link::{Cut, KillConnections};
 use super::server::{Kill, Pause, Promote, Restart, Sleep};
+use super::shard::{Failover, MigrateSlot};
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
 /// its implementation in the nemesis) cannot forget one.
@@ -28,6 +29,8 @@ macro_rules! with_every_fault {
             "cut" => Cut { from: Place, to: Place },
             /// A replica becomes primary and clients follow it; it stays so.
             "promote" => Promote { node: Node },
+            /// A replica of a Cluster takes over, in agreement or not; it stays so.
+            "failover" => Failover { node: Node },
             /// A client stands still and sees no reply; healed by letting it go on.
             "pause-client" => PauseClient { client: Client },
             /// A client dies, at once or after some further commands; it does not come back.
@@ -44,6 +47,8 @@ macro_rules! with_every_fault {
             "sleep" => Sleep { node: Node },
             /// CLIENT KILL of the connections of clients, subscribers or replicas.
             "kill-connections" => KillConnections { client: Client, node: Node },
+            /// A key's slot moves to another shard, or part of the way; healed by finishing it.
+            "migrate-slot" => MigrateSlot { key: Key, to: Node },
         }
     };
 }

@@ -1,0 +1,124 @@
+//! What a script waits for: a key to be gone, a failover, the answer to a request under way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lockstorm_nemesis::Deployment as _;
+use lockstorm_scenarios::{AcquireReply, Await, Step, Topology};
+use tokio::time::{sleep, timeout};
+
+use super::litmus::expect_acquire;
+use super::stage::Stage;
+use crate::client::Pending;
+use crate::locks::braced;
+
+/// Pause between two looks at an awaited condition.
+const POLL: Duration = Duration::from_millis(5);
+
+/// What a script remembers for its waits.
+pub struct Waits {
+    /// Who took the writes of a key at the last look, of keys whose failover is awaited.
+    led: BTreeMap<String, Vec<String>>,
+    /// Answers that are still to come, by client, each with what it is to be.
+    coming: BTreeMap<String, (Pending, AcquireReply)>,
+}
+
+impl Waits {
+    /// At the beginning of the script.
+    pub async fn new(stage: &Stage, steps: &[Step]) -> Self {
+        let mut led = BTreeMap::new();
+        for step in steps {
+            if let Step::Await(Await {
+                failover_of: Some(key),
+                ..
+            }) = step
+            {
+                led.insert(key.clone(), stage.servers.keepers(key).await);
+            }
+        }
+        Self {
+            led,
+            coming: BTreeMap::new(),
+        }
+    }
+
+    /// Remembers that `client` will have an answer.
+    pub fn answer_comes(&mut self, client: &str, pending: Pending, expected: AcquireReply) {
+        self.coming.insert(client.to_owned(), (pending, expected));
+    }
+
+    /// Waits until the condition holds; the error says in words that it does not.
+    pub async fn until(&mut self, stage: &Stage, condition: &Await) -> Result<(), String> {
+        let within = condition.within;
+        let (holds, otherwise) = if let Some(key) = &condition.key_gone {
+            let gone = timeout(within.0, key_gone(stage, key)).await;
+            (gone.is_ok(), format!("'{key}' was still there"))
+        } else if let Some(key) = &condition.failover_of {
+            let led = self.led.entry(key.clone()).or_default();
+            let failed_over = timeout(within.0, failover(stage, key, led)).await;
+            let otherwise = format!("no other server took the writes of '{key}'");
+            (failed_over.is_ok(), otherwise)
+        } else if let Some(client) = &condition.answer_to {
+            return self.answer(client, within.0).await;
+        } else {
+            return Err("it does not say what it waits for".to_owned());
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(format!("{otherwise} after {within}"))
+        }
+    }
+
+    async fn answer(&mut self, client: &str, within: Duration) -> Result<(), String> {
+        let Some((pending, expected)) = self.coming.remove(client) else {
+            return Err(format!("'{client}' has nothing under way"));
+        };
+        match timeout(within, pending.answer()).await {
+            Ok(reply) => expect_acquire(reply, expected),
+            Err(_) => Err(format!("'{client}' had no answer after {within:?}")),
+        }
+    }
+}
+
+/// Waits until the key is gone from enough servers for another client to get the lock.
+async fn key_gone(stage: &Stage, key: &str) {
+    loop {
+        let nodes = stage.servers.keepers(key).await;
+        let needed = match stage.case.topology {
+            Topology::Single(_) | Topology::Replicated(_) | Topology::Cluster(_) => nodes.len(),
+            Topology::Independent(_) => nodes.len() / 2 + 1,
+        };
+        let mut gone = 0;
+        for node in &nodes {
+            let reply = stage.servers.command(node, &["EXISTS", key]).await;
+            gone += usize::from(reply.is_ok_and(|count| count == "0"));
+        }
+        if gone >= needed {
+            return;
+        }
+        sleep(POLL).await;
+    }
+}
+
+/// Waits until others than `led` take the writes of the key, and have taken one; they are `led`
+/// from then on.
+async fn failover(stage: &Stage, key: &str, led: &mut Vec<String>) {
+    // What deletes nothing is a write all the same, and leaves nothing behind.
+    let probe = format!("lockstorm-takes-writes:{}", braced(key));
+    loop {
+        let leaders = stage.servers.keepers(key).await;
+        if leaders != *led {
+            let mut taken = 0;
+            for leader in &leaders {
+                let written = stage.servers.command(leader, &["DEL", &probe]).await;
+                taken += usize::from(written.is_ok());
+            }
+            if taken == leaders.len() {
+                *led = leaders;
+                return;
+            }
+        }
+        sleep(POLL).await;
+    }
+}

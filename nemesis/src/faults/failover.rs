@@ -1,0 +1,67 @@
+//! Another server takes over, as an operator asks for it: in a Cluster by one of three ways, which
+//! differ in whom they ask. Nothing undoes it; another failover may lead back.
+
+use async_trait::async_trait;
+use lockstorm_scenarios as scenarios;
+
+use super::table::{Among, Kind};
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::probe::{info, live_pid};
+
+impl Kind for scenarios::Failover {
+    const ENDS: Ends = Ends::Never;
+    const AMONG: Among = Among::LiveReplicas;
+
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(Failover {
+            spec: self,
+            led_before: Vec::new(),
+        })
+    }
+}
+
+struct Failover {
+    spec: scenarios::Failover,
+    /// Who took writes before.
+    led_before: Vec<String>,
+}
+
+#[async_trait]
+impl Fault for Failover {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        live_pid(on, &self.spec.node, "fail over to")?;
+        self.led_before = on.writable().await;
+        if self.led_before.contains(&self.spec.node) {
+            return Err(FaultError::Node {
+                action: "fail over to",
+                node: self.spec.node.clone(),
+                reason: "it takes writes already".to_owned(),
+            });
+        }
+        on.failover(&self.spec.node, self.spec.mode).await
+    }
+
+    /// What the servers say together counts, not what the new leader says of itself.
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        let leaders = on.writable().await;
+        if !leaders.contains(&self.spec.node) {
+            return Sighting::NotYet(format!("writes go to {}", leaders.join(", ")));
+        }
+        let gone = self.led_before.iter().filter(|led| !leaders.contains(led));
+        let gone: Vec<&str> = gone.map(String::as_str).collect();
+        match info(on, &self.spec.node, "replication", "role").await {
+            Ok(role) if role == "master" => {
+                let gone = gone.join(", ");
+                Sighting::seen(format!("takes writes in the place of {gone}"))
+            }
+            Ok(role) => Sighting::NotYet(format!("INFO replication says role:{role}")),
+            Err(error) => Sighting::NotYet(error.to_string()),
+        }
+    }
+
+    async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        Ok("goes on taking writes".into())
+    }
+}

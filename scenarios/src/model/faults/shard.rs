@@ -1,0 +1,57 @@
+//! Faults of a Cluster: who leads a shard, and which slots are in it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_word::NodeTarget;
+
+/// Parameters of [`FaultSpec::Failover`](super::FaultSpec::Failover).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Failover {
+    /// Which replica takes over.
+    pub node: NodeTarget,
+    /// Whom it asks.
+    #[serde(default)]
+    pub mode: FailoverMode,
+}
+
+/// Whom a replica asks before it takes over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailoverMode {
+    /// Its master, which stops taking writes until the replica has them all.
+    #[default]
+    Agreed,
+    /// The other masters, but not its own.
+    Force,
+    /// Nobody.
+    Takeover,
+}
+
+/// Parameters of [`FaultSpec::MigrateSlot`](super::FaultSpec::MigrateSlot).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MigrateSlot {
+    /// A lock's key, whose slot moves with all that is in it.
+    pub key: String,
+    /// To which master; absent means to any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeTarget>,
+    /// How far it gets.
+    #[serde(default)]
+    pub until: Way,
+}
+
+/// How far a slot gets that moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// Both shards know that it moves; its keys are where they were.
+    Open,
+    /// Its keys have moved, and the old shard still has the slot.
+    Keys,
+    /// All the way.
+    #[default]
+    Done,
+}

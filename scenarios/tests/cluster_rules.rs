@@ -1,0 +1,86 @@
+//! The rules on a Cluster, and on what a script waits for, each by a file that breaks it.
+
+use lockstorm_scenarios::load_str;
+
+const TOKEN: &str = "lock.token = {}\n";
+const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
+
+/// The mistakes that are found in a file of these lines.
+fn mistakes(lines: &str) -> String {
+    let text = format!("name = \"rule\"\n{lines}");
+    let loaded = load_str(&text, "f", &[]);
+    loaded.expect_err(lines).to_string()
+}
+
+fn on_servers(topology: &str, lock: &str) -> String {
+    mistakes(&format!(
+        "topology.{topology}\nlock.{lock} = {{}}\n{A_HOLDS}"
+    ))
+}
+
+fn after_a_holds(topology: &str, step: &str) -> String {
+    mistakes(&format!(
+        "topology.{topology} = {{}}\n{TOKEN}{A_HOLDS}[[step]]\n{step}\n"
+    ))
+}
+
+/// Each file with what has to be said of it.
+fn assert_said(said: &[(String, &str)]) {
+    for (said, wanted) in said {
+        assert!(said.contains(wanted), "{said}\nlacks: {wanted}");
+    }
+}
+
+#[test]
+fn servers_that_make_no_cluster_are_refused_with_the_remedy() {
+    assert_said(&[
+        (
+            on_servers("cluster.shards = 4000000001", "token"),
+            "8000000002 servers are too many (help: at most 31",
+        ),
+        (
+            on_servers("cluster.shards = 2", "token"),
+            "2 shards cannot agree that one of them is gone (help: at least 3",
+        ),
+        (
+            on_servers("cluster.min-replicas-to-write = 2", "token"),
+            "2 replicas must keep up, and a shard has 1",
+        ),
+        (
+            on_servers("cluster.node-timeout = \"10ms\"", "token"),
+            "10ms is too short to tell slow from dead (help: at least 100ms",
+        ),
+        (
+            on_servers("cluster = {}", "redlock"),
+            "redlock does not work on cluster servers (help: a Cluster keeps a key on one shard",
+        ),
+    ]);
+}
+
+#[test]
+fn faults_of_shards_need_shards() {
+    assert_said(&[
+        (
+            after_a_holds("replicated", "failover.node = \"replica-1\""),
+            "replicated servers have no shards (help: failover needs topology.cluster)",
+        ),
+        (
+            after_a_holds("single", "migrate-slot.key = \"lock\""),
+            "single servers have no shards (help: migrate-slot needs topology.cluster)",
+        ),
+    ]);
+}
+
+#[test]
+fn a_script_waits_for_one_thing_that_can_come() {
+    let one = "exactly one of 'key-gone', 'failover-of' and 'answer-to'";
+    let both = "await = { key-gone = \"lock\", failover-of = \"lock\" }";
+    assert_said(&[
+        (after_a_holds("single", "await = {}"), one),
+        (after_a_holds("single", both), one),
+        (
+            after_a_holds("single", "await.answer-to = \"a\""),
+            "'a' has nothing under way (help: an acquire with `under-way = true` comes first)",
+        ),
+    ]);
+}
