@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
-use lockstorm_harness::client::{Dialer, Gate, Session, SessionParts};
+use lockstorm_harness::client::{Dialer, Gate, NoTrail, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::locks::{
     AnyLock, Ask, LockContext, SharedInstance, delete_if_equal, set_if_absent,
@@ -166,6 +166,7 @@ fn session(
         source: servers.introduce_client(&name, n),
         gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
+        trail: Arc::new(NoTrail),
     };
     let context = LockContext {
         client: name.clone(),

@@ -6,7 +6,7 @@ use std::thread;
 use lockstorm_reports::{Environment, Node};
 use lockstorm_scenarios::Topology;
 
-use crate::server::{Program, Servers, round_trip_us};
+use crate::server::{Program, Role, Servers, round_trip_us};
 
 /// Looks at the machine and at the servers before the load begins.
 pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> Environment {
@@ -40,11 +40,15 @@ pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> 
 }
 
 fn describe(node: &crate::server::Node, topology: &Topology) -> Node {
-    let role = match topology {
-        Topology::Cluster(_) if node.name.contains("replica") => "replica",
-        Topology::Cluster(_) | Topology::Independent(_) => "master",
-        Topology::Single(_) | Topology::Replicated(_) if node.primary.is_some() => "replica",
-        Topology::Single(_) | Topology::Replicated(_) => "primary",
+    let role = match (&node.role, topology) {
+        (Role::Sentinel(_), _) => "sentinel",
+        (Role::Data(data), _) if data.follows.is_some() => "replica",
+        // Its replicas know whom they follow from elsewhere.
+        (Role::Data(_), Topology::Cluster(_)) if node.name.contains("replica") => "replica",
+        (Role::Data(_), Topology::Cluster(_) | Topology::Independent(_)) => "master",
+        (Role::Data(_), Topology::Single(_) | Topology::Replicated(_) | Topology::Sentinel(_)) => {
+            "primary"
+        }
     };
     Node {
         name: node.name.clone(),

@@ -179,10 +179,12 @@ mod tests {
         let Shape::Choice(topologies) = &field(&SCENARIO, "topology").shape else {
             panic!("a topology is one of several kinds");
         };
-        assert!(
-            topologies
-                .keys()
-                .eq(["cluster", "independent", "replicated", "single"])
-        );
+        assert!(topologies.keys().eq([
+            "cluster",
+            "independent",
+            "replicated",
+            "sentinel",
+            "single"
+        ]));
     }
 }

@@ -1,5 +1,8 @@
 //! Each rule on what the values of a scenario mean together, by a file that breaks it.
 
+#[path = "rules/servers.rs"]
+mod servers;
+
 use std::fmt::Write as _;
 
 use lockstorm_scenarios::{Sync, load_str};
@@ -183,33 +186,6 @@ fn an_era_brings_its_own_ways_unless_the_file_says_otherwise() {
     let old = lock("redisson = { era = \"3.10\" }");
     assert_eq!(old.label(), "redisson 3.10 + renewal");
     assert_eq!(lock("redisson = { lease = \"2s\" }").label(), "redisson");
-}
-
-#[test]
-fn rules_on_the_topology() {
-    let with =
-        |topology: &str, lock: &str| format!("topology.{topology}\nlock.{lock} = {{}}\n{A_HOLDS}");
-    let said = said_of(&[
-        (
-            "an even number of nodes",
-            with("independent.nodes = 4", "redlock"),
-        ),
-        ("no node at all", with("independent.nodes = 0", "redlock")),
-        (
-            "a crowd of nodes",
-            with("independent.nodes = 4000000001", "redlock"),
-        ),
-        ("no replica", with("replicated.replicas = 0", "token")),
-        (
-            "a crowd of replicas",
-            with("replicated.replicas = 4000000000", "token"),
-        ),
-        (
-            "more than a number holds",
-            with("independent.nodes = 5000000000", "redlock"),
-        ),
-    ]);
-    insta::assert_snapshot!(said);
 }
 
 #[test]

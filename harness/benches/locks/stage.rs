@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, History, read_jsonl};
-use lockstorm_harness::client::{Dialer, Gate, Session, SessionParts, Wire};
+use lockstorm_harness::client::{Dialer, Gate, NoTrail, Session, SessionParts, Wire};
 use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::recorder::Recorder;
@@ -80,6 +80,7 @@ impl Stage {
             source: self.servers.introduce_client(&name, n),
             gate: gate.clone(),
             reply_timeout: Duration::from_secs(5),
+            trail: Arc::new(NoTrail),
         };
         let context = LockContext {
             client: name.clone(),

@@ -4,15 +4,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstorm_checker::history::{Name, RouteNote};
 use redis::{Cmd, Value};
 use tokio::net::TcpSocket;
 use tokio::time::timeout;
 
 use super::gate::{Gate, Killed};
+use super::trail::Trail;
 use super::wire::{Wire, WireError};
 
 /// What a client needs to open connections.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Dialer {
     /// Source address: by it the fabric knows who calls.
     pub source: IpAddr,
@@ -20,14 +22,23 @@ pub struct Dialer {
     pub gate: Arc<Gate>,
     /// How long to wait for a connection together with a reply.
     pub reply_timeout: Duration,
+    /// Told of every connection that is opened for commands.
+    pub trail: Arc<dyn Trail>,
 }
 
 /// A connection of one client to one node.
 pub struct Connection {
     dialer: Dialer,
+    name: Name,
     address: SocketAddr,
     wire: Option<Wire>,
+    /// Where commands went so far, if they did, and why they go elsewhere or anew.
+    was_at: Option<Name>,
+    why: String,
 }
+
+/// Why a connection is opened that there was no reason to open before.
+const FIRST_USE: &str = "first use";
 
 /// What came of a command that has no reply to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +67,63 @@ impl From<WireError> for CallError {
 }
 
 impl Connection {
-    /// A connection to `address`, not opened yet.
-    pub fn new(dialer: Dialer, address: SocketAddr) -> Self {
+    /// A connection to the node `name` at `address`, not opened yet.
+    pub fn new(dialer: Dialer, name: &str, address: SocketAddr) -> Self {
         Self {
             dialer,
+            name: name.into(),
             address,
             wire: None,
+            was_at: None,
+            why: FIRST_USE.to_owned(),
         }
+    }
+
+    /// Turns to another node, or to the same anew, because of `why`. The connection to it is opened
+    /// when first needed.
+    pub fn turn(&mut self, name: &str, address: SocketAddr, why: String) {
+        self.name = name.into();
+        self.address = address;
+        self.wire = None;
+        self.why = why;
+    }
+
+    /// The same over a connection that is open already.
+    pub async fn turn_over(&mut self, name: &str, address: SocketAddr, why: String, wire: Wire) {
+        self.turn(name, address, why);
+        self.arrive().await;
+        self.wire = Some(wire);
+    }
+
+    /// Name of the node.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the node is.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether there is a connection that has not disappointed yet.
+    pub const fn is_open(&self) -> bool {
+        self.wire.is_some()
+    }
+
+    /// Why there is no connection, or why there was none before this one.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Writes down that commands go to this node from here on.
+    async fn arrive(&mut self) {
+        let to = Name::clone(&self.name);
+        let note = RouteNote {
+            from: self.was_at.replace(Name::clone(&to)),
+            to,
+            why: self.why.as_str().into(),
+        };
+        self.dialer.trail.routed(note).await;
     }
 
     /// Sends two commands in one go, the second as soon as the first and on the same connection,
@@ -95,8 +156,9 @@ impl Connection {
         let result = timeout(within, exchange)
             .await
             .unwrap_or_else(|_| Err(late(within)));
-        if result.is_ok() {
-            self.dialer.gate.count_reply();
+        match &result {
+            Ok(_) => self.dialer.gate.count_reply(),
+            Err(error) => self.why = error.to_string(),
         }
         if let Err(killed) = self.dialer.gate.pass().await {
             self.wire = None;
@@ -120,7 +182,9 @@ impl Connection {
         let result = timeout(within, self.exchange(command))
             .await
             .unwrap_or_else(|_| Err(late(within)));
-        if !matches!(result, Err(WireError::Lost(_))) {
+        if let Err(WireError::Lost(text)) = &result {
+            self.why.clone_from(text);
+        } else {
             self.dialer.gate.count_reply();
         }
         let passed = self.dialer.gate.pass().await;
@@ -144,10 +208,12 @@ impl Connection {
     /// The open connection, or a new one. It is put back only with all its replies read: an
     /// exchange that is given up half-way closes the connection.
     async fn take_wire(&mut self) -> Result<Wire, WireError> {
-        match self.wire.take() {
-            Some(wire) => Ok(wire),
-            None => self.dialer.dial(self.address).await,
+        if let Some(wire) = self.wire.take() {
+            return Ok(wire);
         }
+        let wire = self.dialer.dial(self.address).await?;
+        self.arrive().await;
+        Ok(wire)
     }
 }
 

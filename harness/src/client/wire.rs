@@ -30,7 +30,7 @@ pub struct WireWriter {
 /// Why there is no reply that counts.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The server answered with an error: the command had no effect.
+    /// The server answered with an error, in these words: the command had no effect.
     #[error("{0}")]
     Server(String),
     /// No answer: the command may or may not have an effect, now or later.
@@ -41,10 +41,10 @@ pub enum WireError {
 impl From<RedisError> for WireError {
     fn from(error: RedisError) -> Self {
         // Only an error that a server sent carries a code.
-        if error.code().is_some() {
-            Self::Server(error.to_string())
-        } else {
-            Self::Lost(error.to_string())
+        match (error.code(), error.detail()) {
+            (Some(code), Some(detail)) => Self::Server(format!("{code} {detail}")),
+            (Some(code), None) => Self::Server(code.to_owned()),
+            (None, _) => Self::Lost(error.to_string()),
         }
     }
 }

@@ -1,32 +1,71 @@
-//! A connection to the one server that takes writes, wherever it is now.
+//! A connection to the one server that takes writes, wherever the client believes it to be.
+//!
+//! Nothing is sent twice: a command that fails has failed, and only the next one goes elsewhere.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use redis::{Cmd, Value};
 
-use crate::client::{CallError, Connection, Dialer};
-use crate::server::Route;
+use crate::client::{CallError, Connection, Dialer, Finder, SwitchWatch};
+use crate::server::{Guide, Route};
 
-/// Follows the route: after a promotion the next command goes to the new primary.
+/// One client's connection to the primary.
 pub struct Primary {
     dialer: Dialer,
     route: Arc<Route>,
-    version: u64,
     connection: Connection,
+    way: Way,
+    /// How often it turned to a server, or to the same anew.
+    turns: u64,
+}
+
+/// How it learns that another server takes writes.
+enum Way {
+    /// The route says so, in this version of it.
+    Told(u64),
+    /// It asks the sentinels.
+    Asks(Asks),
+}
+
+/// What a client of sentinels remembers.
+struct Asks {
+    finder: Finder,
+    /// Hears of another primary by itself, where its library subscribes to that.
+    watch: Option<SwitchWatch>,
+    /// What makes the server it talks to a doubtful one.
+    doubt: Option<String>,
 }
 
 impl Primary {
-    /// Not connected yet.
+    /// Not connected yet. It asks who is primary when it has no connection, or is told by the
+    /// server that it is none.
     pub fn new(dialer: Dialer, route: Arc<Route>) -> Self {
-        let version = route.version();
-        let connection = connect(&dialer, &route);
+        let (name, address) = first(&route);
+        let way = match route.guide() {
+            Guide::Told => Way::Told(route.version()),
+            Guide::Sentinels(sentinels) => Way::Asks(Asks {
+                finder: Finder::new(dialer.clone(), sentinels.clone()),
+                watch: None,
+                doubt: None,
+            }),
+        };
         Self {
+            connection: Connection::new(dialer.clone(), &name, address),
             dialer,
             route,
-            version,
-            connection,
+            way,
+            turns: 0,
         }
+    }
+
+    /// The same, and it subscribes to what sentinels tell of another primary.
+    #[must_use]
+    pub fn listening(mut self) -> Self {
+        if let Way::Asks(asks) = &mut self.way {
+            asks.watch = Some(SwitchWatch::start(&self.dialer, asks.finder.sentinels()));
+        }
+        self
     }
 
     /// Sends one command.
@@ -35,7 +74,9 @@ impl Primary {
     /// See [`CallError`].
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
         self.follow().await?;
-        self.connection.call(command).await
+        let result = self.connection.call(command).await;
+        self.heed(&result);
+        result
     }
 
     /// Sends two commands in one go, on one connection.
@@ -47,36 +88,93 @@ impl Primary {
         commands: [&Cmd; 2],
     ) -> Result<[Result<Value, CallError>; 2], CallError> {
         self.follow().await?;
-        self.connection.call_both(commands).await
+        let results = self.connection.call_both(commands).await;
+        for result in results.iter().flatten() {
+            self.heed(result);
+        }
+        results
     }
 
-    /// Where writes go now.
+    /// Where writes go now, as far as the client knows.
     pub fn address(&self) -> SocketAddr {
-        address(&self.route)
+        match self.way {
+            Way::Told(_) => first(&self.route).1,
+            Way::Asks(_) => self.connection.address(),
+        }
     }
 
     /// Changes with the server that takes writes.
     pub fn version(&self) -> u64 {
-        self.route.version()
+        match self.way {
+            Way::Told(_) => self.route.version(),
+            Way::Asks(_) => self.turns,
+        }
     }
 
+    /// Turns to another server where the client has learned of one.
     async fn follow(&mut self) -> Result<(), CallError> {
         // A paused client must not learn of a promotion, and then use what it knew before.
         self.dialer.gate.pass().await?;
-        let version = self.route.version();
-        if version != self.version {
-            self.connection = connect(&self.dialer, &self.route);
-            self.version = version;
+        match &mut self.way {
+            Way::Told(known) => {
+                let version = self.route.version();
+                if version != *known {
+                    *known = version;
+                    let (name, address) = first(&self.route);
+                    self.connection.turn(&name, address, "promoted".to_owned());
+                }
+                Ok(())
+            }
+            Way::Asks(asks) => {
+                if asks.turn(&mut self.connection).await? {
+                    self.turns += 1;
+                }
+                Ok(())
+            }
         }
-        Ok(())
+    }
+
+    /// A server that takes no writes is the wrong one.
+    fn heed(&mut self, result: &Result<Value, CallError>) {
+        if let (Way::Asks(asks), Err(CallError::Failed(text))) = (&mut self.way, result)
+            && text.contains(READONLY)
+        {
+            asks.doubt = Some(format!("{} is read-only", self.connection.name()));
+        }
     }
 }
 
-fn connect(dialer: &Dialer, route: &Route) -> Connection {
-    Connection::new(dialer.clone(), address(route))
+/// How a replica refuses a write.
+const READONLY: &str = "READONLY";
+
+impl Asks {
+    /// Finds a primary if there is reason to look for one; whether `connection` goes there now.
+    async fn turn(&mut self, connection: &mut Connection) -> Result<bool, CallError> {
+        let heard = self.watch.as_ref().and_then(SwitchWatch::take);
+        let elsewhere = heard.filter(|switch| switch.address != connection.address());
+        let (found, reason) = if let Some(switch) = elsewhere {
+            // Whatever comes of it: the server so far is primary no more.
+            let reason = self.doubt.insert(format!("{} told it", switch.by)).clone();
+            let found = self.finder.greet(switch.address, switch.by).await?;
+            (found, reason)
+        } else if let Some(doubt) = self.doubt.clone() {
+            (self.finder.find().await?, doubt)
+        } else if connection.is_open() {
+            return Ok(false);
+        } else {
+            let reason = connection.why().to_owned();
+            (self.finder.find().await?, reason)
+        };
+        self.doubt = None;
+        let why = format!("{reason}; {} names it", found.by);
+        connection
+            .turn_over(&found.name, found.address, why, found.wire)
+            .await;
+        Ok(true)
+    }
 }
 
-fn address(route: &Route) -> SocketAddr {
+fn first(route: &Route) -> (String, SocketAddr) {
     let first = route.nodes().into_iter().next();
-    first.expect("a route has at least one node").1
+    first.expect("a route has at least one node")
 }

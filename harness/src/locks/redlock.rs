@@ -53,7 +53,7 @@ impl Redlock {
             .route
             .nodes()
             .into_iter()
-            .map(|(_, address)| Connection::new(dialer.clone(), address))
+            .map(|(name, address)| Connection::new(dialer.clone(), &name, address))
             .collect();
         Self {
             nodes,

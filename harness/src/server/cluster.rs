@@ -9,13 +9,19 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::future::{join_all, try_join_all};
-use lockstorm_scenarios::Cluster;
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::{Cluster, FailoverMode};
 use tokio::time::{Instant, sleep};
 
+use super::binary::Program;
 use super::error::EnvironmentError;
 use super::node::Node;
 use super::probe;
+use super::role::{DataRole, Role};
+use super::route::Route;
+use super::shape::{Shape, places, start_each};
 use crate::slot::{SLOTS, slot_of};
 
 /// What is added to a server's port for the bus, by which the servers talk to each other.
@@ -28,29 +34,98 @@ const POLL: Duration = Duration::from_millis(20);
 /// Tags tried for a key in a given shard; each hits one of 31 shards with some luck.
 const TAGS_MAX: u32 = 10_000;
 
-/// Checks that there is room for the bus above the port of the servers.
-///
-/// # Errors
-/// [`EnvironmentError::NoBusPort`] when there is none.
-pub fn check_port(port: u16) -> Result<(), EnvironmentError> {
-    match port.checked_add(BUS_ABOVE) {
-        Some(_) => Ok(()),
-        None => Err(EnvironmentError::NoBusPort {
-            port,
-            port_max: u16::MAX - BUS_ABOVE,
-        }),
+/// A Cluster, and who leads in it.
+pub struct Sharded {
+    spec: Cluster,
+    leaders: Leaders,
+}
+
+impl Sharded {
+    /// As it is when it starts.
+    pub fn new(spec: Cluster) -> Self {
+        Self {
+            leaders: Leaders::new(&spec),
+            spec,
+        }
+    }
+}
+
+#[async_trait]
+impl Shape for Sharded {
+    fn check_port(&self, port: u16) -> Result<(), EnvironmentError> {
+        match port.checked_add(BUS_ABOVE) {
+            Some(_) => Ok(()),
+            None => Err(EnvironmentError::NoBusPort {
+                port,
+                port_max: u16::MAX - BUS_ABOVE,
+            }),
+        }
+    }
+
+    fn doors(&self, address: SocketAddr) -> Vec<SocketAddr> {
+        vec![address, bus(address)]
+    }
+
+    fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
+        let role = |(n, address): (usize, &SocketAddr)| {
+            Role::Data(DataRole {
+                follows: None,
+                persistence: self.spec.persistence,
+                settings: settings(&self.spec, *address),
+                introduction: Some(nodes_conf(&self.spec, public, n)),
+            })
+        };
+        public.iter().enumerate().map(role).collect()
+    }
+
+    fn route(&self, nodes: &[Node]) -> Route {
+        Route::new(places(&nodes[..self.spec.shards as usize]))
+    }
+
+    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+        start_each(nodes, program).await?;
+        wait_until_ready(&self.spec, nodes).await
+    }
+
+    fn governs_itself(&self) -> bool {
+        true
+    }
+
+    async fn writable(&self, nodes: &[Node], _route: &Route) -> Vec<String> {
+        self.leaders.look(nodes).await;
+        let all = self.leaders.all().into_iter();
+        all.map(|n| nodes[n].name.clone()).collect()
+    }
+
+    async fn fail_over(
+        &self,
+        _nodes: &[Node],
+        node: &Node,
+        mode: FailoverMode,
+    ) -> Result<(), FaultError> {
+        let command: &[&str] = match mode {
+            FailoverMode::Agreed => &["CLUSTER", "FAILOVER"],
+            FailoverMode::Force => &["CLUSTER", "FAILOVER", "FORCE"],
+            FailoverMode::Takeover => &["CLUSTER", "FAILOVER", "TAKEOVER"],
+        };
+        node.ask(command).await.map(|_| ())
+    }
+
+    async fn keepers(&self, nodes: &[Node], _route: &Route, key: &str) -> Vec<String> {
+        self.leaders.look(nodes).await;
+        vec![nodes[self.leaders.of(key)].name.clone()]
     }
 }
 
 /// Where the bus of a server is that clients find at `address`.
-pub const fn bus(address: SocketAddr) -> SocketAddr {
+const fn bus(address: SocketAddr) -> SocketAddr {
     let mut bus = address;
     bus.set_port(address.port().saturating_add(BUS_ABOVE));
     bus
 }
 
 /// Settings of the server that others find at `public`.
-pub fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)> {
+fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)> {
     vec![
         ("cluster-enabled", "yes".to_owned()),
         (
@@ -75,7 +150,7 @@ pub fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, Str
 /// `nodes.conf`. Written in advance, nobody has to be introduced to anybody.
 ///
 /// The masters come first in `addresses`, then the replicas of each, as in the topology.
-pub fn nodes_conf(cluster: &Cluster, addresses: &[SocketAddr], me: usize) -> String {
+fn nodes_conf(cluster: &Cluster, addresses: &[SocketAddr], me: usize) -> String {
     let shards = cluster.shards as usize;
     let mut text = String::new();
     for (n, address) in addresses.iter().enumerate() {
@@ -123,10 +198,7 @@ fn slots_of(shard: usize, shards: u32) -> RangeInclusive<u16> {
 
 /// Waits until every server finds the Cluster whole and sees all others, each replica is in step,
 /// and each shard has taken a write.
-///
-/// # Errors
-/// [`EnvironmentError::NotReady`] when that does not come.
-pub async fn wait_until_ready(cluster: &Cluster, nodes: &[Node]) -> Result<(), EnvironmentError> {
+async fn wait_until_ready(cluster: &Cluster, nodes: &[Node]) -> Result<(), EnvironmentError> {
     let deadline = Instant::now() + READY_WITHIN;
     loop {
         let all = try_join_all(nodes.iter().map(|node| whole(node, nodes.len()))).await;
@@ -142,11 +214,7 @@ pub async fn wait_until_ready(cluster: &Cluster, nodes: &[Node]) -> Result<(), E
             return Ok(());
         };
         if Instant::now() > deadline {
-            return Err(EnvironmentError::NotReady {
-                node: node.name.clone(),
-                address: node.private.to_string(),
-                reason,
-            });
+            return Err(node.not_ready(&reason));
         }
         sleep(POLL).await;
     }
@@ -200,14 +268,14 @@ fn key_in(slots: &RangeInclusive<u16>) -> String {
 
 /// Who leads each slot, as the servers say.
 #[derive(Debug)]
-pub struct Leaders {
+struct Leaders {
     /// For each slot the epoch of the claim and the number of the node that makes it.
     claims: Mutex<Vec<(u64, usize)>>,
 }
 
 impl Leaders {
     /// As `nodes.conf` says.
-    pub fn new(cluster: &Cluster) -> Self {
+    fn new(cluster: &Cluster) -> Self {
         let claims = (0..cluster.shards as usize).flat_map(|shard| {
             let epoch = shard as u64 + 1;
             slots_of(shard, cluster.shards).map(move |_| (epoch, shard))
@@ -219,7 +287,7 @@ impl Leaders {
 
     /// Asks all living servers. Of two that claim a slot, the one with the greater epoch has it:
     /// the other has not heard yet. A slot that nobody claims stays with whom it was.
-    pub async fn look(&self, nodes: &[Node]) {
+    async fn look(&self, nodes: &[Node]) {
         let alive = nodes
             .iter()
             .enumerate()
@@ -243,7 +311,7 @@ impl Leaders {
     }
 
     /// The numbers of the nodes that lead any slot, in order.
-    pub fn all(&self) -> Vec<usize> {
+    fn all(&self) -> Vec<usize> {
         let claims = self.claims.lock().expect("no holder of this lock panics");
         let mut all: Vec<_> = claims.iter().map(|(_, n)| *n).collect();
         all.sort_unstable();
@@ -252,7 +320,7 @@ impl Leaders {
     }
 
     /// The number of the node that leads the slot of `key`.
-    pub fn of(&self, key: &str) -> usize {
+    fn of(&self, key: &str) -> usize {
         let claims = self.claims.lock().expect("no holder of this lock panics");
         claims[usize::from(slot_of(key.as_bytes()))].1
     }

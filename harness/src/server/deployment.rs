@@ -5,26 +5,18 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Network};
-use lockstorm_scenarios::{FailoverMode, Memory, Replicated, Topology};
-use tokio::time::{Instant, sleep};
+use lockstorm_scenarios::{FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
 use super::binary::Program;
-use super::cluster::{self, Leaders};
 use super::error::EnvironmentError;
 use super::node::Node;
-use super::probe;
 use super::route::Route;
+use super::shape::{Shape, shape_of};
 use crate::client::Roster;
-
-/// How long replicas may take to be in step with their primary.
-const IN_STEP_WITHIN: Duration = Duration::from_secs(10);
-/// Pause between two questions whether they are.
-const POLL: Duration = Duration::from_millis(2);
 
 /// What a deployment is made of.
 pub struct ServerSettings {
@@ -43,65 +35,53 @@ pub struct ServerSettings {
 /// Running servers with their network and the clients that use them.
 pub struct Servers {
     program: Program,
-    topology: Topology,
+    shape: Box<dyn Shape>,
     addresses: AddressBlock,
     nodes: Vec<Node>,
     fabric: Option<Fabric>,
     route: Arc<Route>,
     roster: Arc<Roster>,
-    /// Who leads which slots, in a Cluster.
-    leaders: Option<Leaders>,
     /// Where the connections of each client come from.
     introduced: Mutex<BTreeMap<String, IpAddr>>,
 }
 
 impl Servers {
     /// Starts everything and waits until it is proved ready: each server answers and is ours,
-    /// and each replica is in step.
+    /// each replica is in step, and whoever has to agree does.
     ///
     /// # Errors
     /// When a port is taken, a server does not start, or a replica does not catch up.
     pub async fn start(settings: ServerSettings) -> Result<Self, EnvironmentError> {
-        let leaders = match &settings.topology {
-            Topology::Cluster(spec) => {
-                cluster::check_port(settings.port)?;
-                Some(Leaders::new(spec))
-            }
-            Topology::Single(_) | Topology::Replicated(_) | Topology::Independent(_) => None,
-        };
+        let shape = shape_of(&settings.topology);
+        shape.check_port(settings.port)?;
         let addresses = AddressBlock::claim(settings.port)?;
-        let nodes = plan_nodes(&settings, &addresses)?;
+        let nodes = plan_nodes(&settings, &*shape, &addresses)?;
         let fabric = settings.fabric.then(Fabric::new);
         if let Some(fabric) = &fabric {
             for node in &nodes {
-                expose(fabric, node).await?;
+                let private = shape.doors(node.private);
+                for (public, private) in shape.doors(node.public).into_iter().zip(private) {
+                    fabric
+                        .expose(&node.name, public, private)
+                        .await
+                        .map_err(EnvironmentError::io("listen on", public.to_string()))?;
+                }
             }
         }
-        let writable = match &settings.topology {
-            Topology::Single(_) | Topology::Replicated(_) => &nodes[..1],
-            Topology::Independent(_) => &nodes[..],
-            Topology::Cluster(spec) => &nodes[..spec.shards as usize],
-        };
-        let route = writable
-            .iter()
-            .map(|node| (node.name.clone(), node.public))
-            .collect();
         let servers = Self {
             program: settings.program,
-            topology: settings.topology,
+            route: Arc::new(shape.route(&nodes)),
+            shape,
             addresses,
             fabric,
-            route: Arc::new(Route::new(route)),
             roster: Arc::default(),
             introduced: Mutex::default(),
-            leaders,
             nodes,
         };
-        // A primary first, for its replicas ask for it at once.
-        for node in &servers.nodes {
-            node.start(&servers.program, Memory::Lost).await?;
-        }
-        servers.wait_until_ready().await?;
+        servers
+            .shape
+            .start(&servers.nodes, &servers.program)
+            .await?;
         Ok(servers)
     }
 
@@ -151,98 +131,31 @@ impl Servers {
             .find(|node| node.name == name)
             .ok_or_else(|| FaultError::UnknownNode(name.to_owned()))
     }
-
-    async fn wait_until_ready(&self) -> Result<(), EnvironmentError> {
-        match &self.topology {
-            Topology::Single(_) | Topology::Independent(_) => Ok(()),
-            Topology::Replicated(replicated) => self.wait_until_in_step(replicated).await,
-            Topology::Cluster(spec) => cluster::wait_until_ready(spec, &self.nodes).await,
-        }
-    }
-
-    async fn wait_until_in_step(&self, replicated: &Replicated) -> Result<(), EnvironmentError> {
-        let primary = &self.nodes[0];
-        let deadline = Instant::now() + IN_STEP_WITHIN;
-        loop {
-            let reached = probe::replicas_in_step(primary.private).await;
-            if reached == Ok(i64::from(replicated.replicas)) {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                return Err(EnvironmentError::NotReady {
-                    node: primary.name.clone(),
-                    address: primary.private.to_string(),
-                    reason: match reached {
-                        Ok(n) => format!("{n} of {} replicas are in step", replicated.replicas),
-                        Err(reason) => reason,
-                    },
-                });
-            }
-            sleep(POLL).await;
-        }
-    }
 }
 
 /// The nodes of a topology, each with a folder of its own.
 fn plan_nodes(
     settings: &ServerSettings,
+    shape: &dyn Shape,
     addresses: &AddressBlock,
 ) -> Result<Vec<Node>, EnvironmentError> {
-    let replicated = matches!(settings.topology, Topology::Replicated(_));
     let names = settings.topology.nodes();
-    let all: Vec<_> = (0..names.len()).map(|n| addresses.public(n)).collect();
-    let at = |n: usize| -> (SocketAddr, SocketAddr) {
-        let public = addresses.public(n);
-        (
-            public,
-            if settings.fabric {
-                addresses.private(n)
-            } else {
-                public
-            },
-        )
-    };
-    names
-        .into_iter()
-        .enumerate()
-        .map(|(n, name)| {
-            let folder = settings.folder.join(&name);
-            fs::create_dir_all(&folder)
-                .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
-            let primary = (replicated && n > 0).then(|| at(0).0);
-            let persistence = settings.topology.persistence();
-            let mut node = Node::new(name, at(n), primary, persistence, folder);
-            if let Topology::Cluster(spec) = &settings.topology {
-                node.settings = cluster::settings(spec, node.public);
-                node.introduction = Some(cluster::nodes_conf(spec, &all, n));
-            }
-            Ok(node)
-        })
-        .collect()
-}
-
-/// Puts the fabric in front of a node, and of its bus where it has one.
-async fn expose(fabric: &Fabric, node: &Node) -> Result<(), EnvironmentError> {
-    let mut doors = vec![(node.public, node.private)];
-    if node.introduction.is_some() {
-        doors.push((cluster::bus(node.public), cluster::bus(node.private)));
+    let public: Vec<SocketAddr> = (0..names.len()).map(|n| addresses.public(n)).collect();
+    let roles = shape.roles(&public);
+    let mut nodes = Vec::with_capacity(names.len());
+    for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
+        let folder = settings.folder.join(&name);
+        fs::create_dir_all(&folder)
+            .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+        let private = if settings.fabric {
+            addresses.private(n)
+        } else {
+            public[n]
+        };
+        let at = (public[n], private);
+        nodes.push(Node::new(name, at, role, shape.governs_itself(), folder));
     }
-    for (public, private) in doors {
-        fabric
-            .expose(&node.name, public, private)
-            .await
-            .map_err(EnvironmentError::io("listen on", public.to_string()))?;
-    }
-    Ok(())
-}
-
-/// An error about a node, for the nemesis.
-fn node_error(action: &'static str, node: &str) -> impl FnOnce(String) -> FaultError {
-    move |reason| FaultError::Node {
-        action,
-        node: node.to_owned(),
-        reason,
-    }
+    Ok(nodes)
 }
 
 #[async_trait]
@@ -252,16 +165,7 @@ impl Deployment for Servers {
     }
 
     async fn writable(&self) -> Vec<String> {
-        if let Some(leaders) = &self.leaders {
-            leaders.look(&self.nodes).await;
-            let all = leaders.all().into_iter();
-            return all.map(|n| self.nodes[n].name.clone()).collect();
-        }
-        self.route
-            .nodes()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect()
+        self.shape.writable(&self.nodes, &self.route).await
     }
 
     fn pid(&self, node: &str) -> Option<i32> {
@@ -273,67 +177,38 @@ impl Deployment for Servers {
     }
 
     async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError> {
-        let started = self.node(node)?.start(&self.program, memory).await;
-        started.map_err(|error| node_error("start", node)(error.to_string()))
+        let node = self.node(node)?;
+        let started = async {
+            node.start(&self.program, memory).await?;
+            self.shape.started_again(node).await
+        };
+        started.await.map_err(|error| FaultError::Node {
+            action: "start",
+            node: node.name.clone(),
+            reason: error.to_string(),
+        })
     }
 
     async fn keepers(&self, key: &str) -> Vec<String> {
-        let writable = self.writable().await;
-        match &self.leaders {
-            Some(leaders) => vec![self.nodes[leaders.of(key)].name.clone()],
-            None => writable,
-        }
+        self.shape.keepers(&self.nodes, &self.route, key).await
     }
 
     fn rejoins(&self) -> bool {
-        match self.topology {
-            Topology::Single(_) | Topology::Replicated(_) | Topology::Independent(_) => false,
-            Topology::Cluster(_) => true,
-        }
+        self.shape.governs_itself()
     }
 
     async fn promote(&self, node: &str) -> Result<(), FaultError> {
-        let promoted = self.node(node)?;
-        self.command(node, &["REPLICAOF", "NO", "ONE"]).await?;
-        let (ip, port) = (
-            promoted.public.ip().to_string(),
-            promoted.public.port().to_string(),
-        );
-        for other in self
-            .nodes
-            .iter()
-            .filter(|other| other.name != node && other.pid().is_some())
-        {
-            // The former primary is not told: nobody tells it in a real failover either.
-            if other.primary.is_some() {
-                self.command(&other.name, &["REPLICAOF", &ip, &port])
-                    .await?;
-            }
-        }
-        self.route
-            .replace(vec![(promoted.name.clone(), promoted.public)]);
-        Ok(())
+        let node = self.node(node)?;
+        self.shape.promote(&self.nodes, &self.route, node).await
     }
 
     async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError> {
-        if self.leaders.is_none() {
-            return Err(node_error("fail over to", node)(
-                "it is no part of a Cluster".to_owned(),
-            ));
-        }
-        let command: &[&str] = match mode {
-            FailoverMode::Agreed => &["CLUSTER", "FAILOVER"],
-            FailoverMode::Force => &["CLUSTER", "FAILOVER", "FORCE"],
-            FailoverMode::Takeover => &["CLUSTER", "FAILOVER", "TAKEOVER"],
-        };
-        self.command(node, command).await.map(|_| ())
+        let node = self.node(node)?;
+        self.shape.fail_over(&self.nodes, node, mode).await
     }
 
     async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
-        let address = self.node(node)?.private;
-        probe::ask(address, args)
-            .await
-            .map_err(node_error("ask", node))
+        self.node(node)?.ask(args).await
     }
 
     fn network(&self) -> Option<&dyn Network> {

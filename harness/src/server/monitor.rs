@@ -39,6 +39,8 @@ impl Monitor {
     pub async fn start(nodes: &[Node]) -> Result<Self, EnvironmentError> {
         let places: Vec<(SocketAddr, PathBuf)> = nodes
             .iter()
+            // Sentinels know no MONITOR, and no locks either.
+            .filter(|node| node.role.data().is_some())
             .map(|node| (node.private, node.folder.join(FILE)))
             .collect();
         let started = tokio::task::spawn_blocking(move || {

@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lockstorm_scenarios::{Memory, Persistence};
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::Memory;
 use tokio::time::{Instant, sleep};
 
 use super::binary::Program;
 use super::child;
-use super::config::NodeConfig;
 use super::error::EnvironmentError;
 use super::probe;
+use super::role::{Place, Role};
 
 /// How long a server may take from its start to its first answer.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -32,18 +33,12 @@ pub struct Node {
     pub public: SocketAddr,
     /// Where its process listens.
     pub private: SocketAddr,
-    /// The primary that it follows when it starts, if it is a replica.
-    pub primary: Option<SocketAddr>,
-    /// What it keeps on disk.
-    pub persistence: Persistence,
+    /// What it is when it is first started.
+    pub role: Role,
     /// Folder with its `conf`, `log` and, while it lives, `data`.
     pub folder: PathBuf,
-    /// What its topology asks for besides.
-    pub settings: Vec<(&'static str, String)>,
-    /// What it knows of its Cluster when it starts for the first time. From then on it keeps that
-    /// itself, in a file that survives even a loss of its memory: it forgets keys, and not who it
-    /// is.
-    pub introduction: Option<String>,
+    /// Whether it writes into its configuration what has become of it.
+    governs_itself: bool,
     child: Mutex<Option<Child>>,
 }
 
@@ -52,19 +47,17 @@ impl Node {
     pub fn new(
         name: String,
         (public, private): (SocketAddr, SocketAddr),
-        primary: Option<SocketAddr>,
-        persistence: Persistence,
+        role: Role,
+        governs_itself: bool,
         folder: PathBuf,
     ) -> Self {
         Self {
             name,
             public,
             private,
-            primary,
-            persistence,
+            role,
+            governs_itself,
             folder,
-            settings: Vec::new(),
-            introduction: None,
             child: Mutex::new(None),
         }
     }
@@ -78,6 +71,14 @@ impl Node {
             .map(|child| child.id().cast_signed())
     }
 
+    /// Starts the server for the first time, see [`Node::start`].
+    ///
+    /// # Errors
+    /// See [`Node::start`].
+    pub async fn start_empty(&self, program: &Program) -> Result<(), EnvironmentError> {
+        self.start(program, Memory::Lost).await
+    }
+
     /// Starts the server and waits until it answers, and is the process that we started.
     ///
     /// # Errors
@@ -88,10 +89,16 @@ impl Node {
             fs::remove_dir_all(&data).map_err(EnvironmentError::io("empty", show(&data)))?;
         }
         fs::create_dir_all(&data).map_err(EnvironmentError::io("create", show(&data)))?;
-        let config = self.write_config(&data)?;
+        let config = self.folder.join("conf");
+        // What a server that governs itself has written there is part of its memory. Of any other
+        // it is written anew, for whatever was changed while it ran is forgotten.
+        if memory == Memory::Lost || !self.governs_itself {
+            self.write_config(&data, &config)?;
+        }
         let mut command = Command::new(&program.path);
         command
-            .arg(config)
+            .arg(absolute(&config)?)
+            .args(self.flags())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -101,38 +108,48 @@ impl Node {
         self.wait_until_ready().await
     }
 
-    /// Writes the configuration anew: a demoted server may have rewritten it.
-    fn write_config(&self, data: &std::path::Path) -> Result<PathBuf, EnvironmentError> {
-        let absolute = |path: &std::path::Path| {
-            std::path::absolute(path).map_err(EnvironmentError::io("find", show(path)))
-        };
-        let path = self.folder.join("conf");
-        let cluster_file = match &self.introduction {
-            Some(text) => Some(absolute(&self.introduce(text)?)?),
-            None => None,
-        };
-        let text = NodeConfig {
-            bind: self.private,
-            public: self.public,
-            primary: self.primary,
-            persistence: self.persistence,
-            data: &absolute(data)?,
-            log: &absolute(&self.folder.join("log"))?,
-            cluster_file: cluster_file.as_deref(),
-            settings: &self.settings,
+    const fn flags(&self) -> &'static [&'static str] {
+        match self.role {
+            Role::Data(_) => &[],
+            Role::Sentinel(_) => &["--sentinel"],
         }
-        .render();
-        fs::write(&path, text).map_err(EnvironmentError::io("write", show(&path)))?;
-        Ok(path)
     }
 
-    /// Tells the server about its Cluster, unless it has been told.
-    fn introduce(&self, text: &str) -> Result<PathBuf, EnvironmentError> {
+    fn write_config(&self, data: &Path, config: &Path) -> Result<(), EnvironmentError> {
+        let place = Place {
+            bind: self.private,
+            public: self.public,
+            data: &absolute(data)?,
+            log: &absolute(&self.folder.join("log"))?,
+            cluster: &absolute(&self.introduce()?)?,
+        };
+        fs::write(config, place.config(&self.role))
+            .map_err(EnvironmentError::io("write", show(config)))
+    }
+
+    /// Tells the server about its Cluster, if it is a part of one, unless it has been told.
+    fn introduce(&self) -> Result<PathBuf, EnvironmentError> {
         let path = self.folder.join("nodes.conf");
-        if !path.exists() {
+        let text = self.role.data().and_then(|role| role.introduction.as_ref());
+        if let Some(text) = text
+            && !path.exists()
+        {
             fs::write(&path, text).map_err(EnvironmentError::io("write", show(&path)))?;
         }
         Ok(path)
+    }
+
+    /// Sends one command past the fabric, and gives its reply as text.
+    ///
+    /// # Errors
+    /// When there is no reply within a named limit, or an error.
+    pub async fn ask(&self, args: &[&str]) -> Result<String, FaultError> {
+        let reply = probe::ask(self.private, args).await;
+        reply.map_err(|reason| FaultError::Node {
+            action: "ask",
+            node: self.name.clone(),
+            reason,
+        })
     }
 
     async fn wait_until_ready(&self) -> Result<(), EnvironmentError> {
@@ -172,7 +189,8 @@ impl Node {
         Some(status.to_string())
     }
 
-    fn not_ready(&self, last: &str) -> EnvironmentError {
+    /// The error about a server that is not as it should be, with the end of its log.
+    pub fn not_ready(&self, last: &str) -> EnvironmentError {
         let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
         let tail = lines[lines.len().saturating_sub(LOG_LINES)..].join(" / ");
@@ -201,6 +219,10 @@ impl Drop for Node {
     }
 }
 
-fn show(path: &std::path::Path) -> String {
+fn absolute(path: &Path) -> Result<PathBuf, EnvironmentError> {
+    std::path::absolute(path).map_err(EnvironmentError::io("find", show(path)))
+}
+
+fn show(path: &Path) -> String {
     path.display().to_string()
 }

@@ -1,23 +1,61 @@
-//! Which servers clients talk to, now: moves with a promotion.
+//! Where clients find the servers that take writes.
 
 use std::net::SocketAddr;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The nodes that take writes, as clients see them. Shared by all clients of a run.
+/// The nodes that take writes, and how clients learn of a change. Shared by all clients of a run.
 #[derive(Debug)]
 pub struct Route {
+    guide: Guide,
     version: AtomicU64,
     nodes: RwLock<Vec<(String, SocketAddr)>>,
+}
+
+/// How clients learn which nodes take writes.
+#[derive(Debug)]
+pub enum Guide {
+    /// The route says so: it moves with a promotion, and clients with it.
+    Told,
+    /// Each client asks the sentinels by itself, and may be behind; the route only says where
+    /// writes are taken in truth.
+    Sentinels(Sentinels),
+}
+
+/// What a client of sentinels is configured with, and the names of all servers.
+#[derive(Clone, Debug)]
+pub struct Sentinels {
+    /// What sentinels call the primary, whoever it is.
+    pub master: &'static str,
+    /// Names and public addresses of the sentinels.
+    pub sentinels: Vec<(String, SocketAddr)>,
+    /// Names and public addresses of the servers that they watch over, the first primary first.
+    pub servers: Vec<(String, SocketAddr)>,
 }
 
 impl Route {
     /// A route to `nodes`, each with its public address.
     pub fn new(nodes: Vec<(String, SocketAddr)>) -> Self {
+        Self::guided(Guide::Told, nodes)
+    }
+
+    /// A route to whomever the sentinels name.
+    pub fn by_sentinels(sentinels: Sentinels) -> Self {
+        let first = sentinels.servers.iter().take(1).cloned().collect();
+        Self::guided(Guide::Sentinels(sentinels), first)
+    }
+
+    fn guided(guide: Guide, nodes: Vec<(String, SocketAddr)>) -> Self {
         Self {
+            guide,
             version: AtomicU64::new(0),
             nodes: RwLock::new(nodes),
         }
+    }
+
+    /// How clients learn of a change.
+    pub const fn guide(&self) -> &Guide {
+        &self.guide
     }
 
     /// Changes whenever the nodes do: a connection made under another version is out of date.
@@ -37,5 +75,13 @@ impl Route {
     pub fn replace(&self, nodes: Vec<(String, SocketAddr)>) {
         *self.nodes.write().expect("no holder of this lock panics") = nodes;
         self.version.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Sentinels {
+    /// What the server at `address` is called.
+    pub fn name_of(&self, address: SocketAddr) -> String {
+        let known = self.servers.iter().find(|(_, at)| *at == address);
+        known.map_or_else(|| address.to_string(), |(name, _)| name.clone())
     }
 }

@@ -8,7 +8,7 @@ use lockstorm_scenarios::Mutant;
 use tokio::time::Instant;
 
 use crate::adapter::{Answer, Can, Open, Server, Target};
-use crate::client::{Dialer, Gate, Holds};
+use crate::client::{Dialer, Gate, Holds, NoTrail};
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
 use crate::seed::Seed;
 use crate::server::Route;
@@ -40,6 +40,7 @@ impl Subject {
                 // Who stops this process stops all of it.
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
+                trail: Arc::new(NoTrail),
             },
             route: route.clone(),
             instance: SharedInstance::default(),

@@ -13,7 +13,7 @@ use lockstorm_scenarios::{Case, ClientKind, DurationRange, Lock, Mutant, Span, S
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
-use crate::client::{Dialer, Job, Processes, Roster, Session, SessionParts};
+use crate::client::{Dialer, Job, Processes, Recorded, Roster, Session, SessionParts};
 use crate::locks::{AnyLock, Instances, LockContext, SharedInstance};
 use crate::orders::OrderDatabase;
 use crate::progress::Progress;
@@ -157,6 +157,11 @@ impl Stage {
                         source,
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
+                        trail: Arc::new(Recorded {
+                            sink: self.sink.clone(),
+                            owner: name.into(),
+                            process: n as u64,
+                        }),
                     },
                     route: self.servers.route(),
                     instance: self.instance(n),

@@ -86,7 +86,10 @@ async fn key_gone(stage: &Stage, key: &str) {
     loop {
         let nodes = stage.servers.keepers(key).await;
         let needed = match stage.case.topology {
-            Topology::Single(_) | Topology::Replicated(_) | Topology::Cluster(_) => nodes.len(),
+            Topology::Single(_)
+            | Topology::Replicated(_)
+            | Topology::Sentinel(_)
+            | Topology::Cluster(_) => nodes.len(),
             Topology::Independent(_) => nodes.len() / 2 + 1,
         };
         let mut gone = 0;

@@ -96,7 +96,7 @@ pub(crate) fn single(persistence: Persistence) -> Topology {
 pub(crate) fn replicated() -> Topology {
     Topology::Replicated(Replicated {
         replicas: 1,
-        persistence: Persistence::None,
+        ..Replicated::default()
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lockstorm_harness::client::{Connection, Dialer};
+use lockstorm_harness::client::{Connection, Dialer, NoTrail};
 use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
@@ -69,6 +69,7 @@ impl Ground {
             source: self.servers.introduce_client(name, n),
             gate: self.servers.roster().enrol(name),
             reply_timeout: WITHIN,
+            trail: Arc::new(NoTrail),
         }
     }
 
@@ -91,8 +92,11 @@ impl Ground {
 
     /// The server's reply to a command of nobody's.
     pub async fn command(&self, args: &[&str]) -> Value {
-        let mut connection =
-            Connection::new(self.dialer("onlooker", 0), self.servers.nodes()[0].public);
+        let mut connection = Connection::new(
+            self.dialer("onlooker", 0),
+            "primary",
+            self.servers.nodes()[0].public,
+        );
         let mut command = Cmd::new();
         for arg in args {
             command.arg(arg);

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::FaultNote;
-use lockstorm_harness::client::{Dialer, Wire};
+use lockstorm_harness::client::{Dialer, NoTrail, Trail, Wire};
 use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
 use lockstorm_scenarios::{
-    Cut, CutMode, FaultSpec, Link, Lock, Persistence, Replicated, Single, Topology, load_str,
+    Cut, CutMode, FaultSpec, Link, Lock, Replicated, Single, Topology, load_str,
 };
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
@@ -53,7 +53,7 @@ impl Ground {
     pub async fn replicated(replicas: u32) -> Self {
         let topology = Topology::Replicated(Replicated {
             replicas,
-            persistence: Persistence::None,
+            ..Replicated::default()
         });
         Self::new(topology, true).await
     }
@@ -85,11 +85,17 @@ impl Ground {
 
     /// What a lock of client number `n` needs.
     pub fn context(&self, n: usize) -> LockContext {
+        self.context_with(n, Arc::new(NoTrail))
+    }
+
+    /// The same, with somebody who is told which servers the client turns to.
+    pub fn context_with(&self, n: usize, trail: Arc<dyn Trail>) -> LockContext {
         let name = format!("c{n}");
         let dialer = Dialer {
             source: self.servers.introduce_client(&name, n),
             gate: self.servers.roster().enrol(&name),
             reply_timeout: REPLY_TIMEOUT,
+            trail,
         };
         LockContext {
             client: name.clone(),

@@ -53,13 +53,13 @@ pub enum LockKind {
 struct Facts {
     name: &'static str,
     summary: &'static str,
-    topologies: &'static [TopologyKind],
 }
 
 /// Where a lock lives that is kept in one place.
 const ONE_PLACE: &[TopologyKind] = &[
     TopologyKind::Single,
     TopologyKind::Replicated,
+    TopologyKind::Sentinel,
     TopologyKind::Cluster,
 ];
 
@@ -92,7 +92,7 @@ impl LockKind {
 
     /// Whether the lock makes sense on servers of this shape.
     pub fn supports(self, topology: TopologyKind) -> bool {
-        self.facts().topologies.contains(&topology)
+        self.topologies().contains(&topology)
     }
 
     /// The Redissons that it can behave like, the oldest first; none where all do alike.
@@ -219,8 +219,16 @@ impl LockKind {
                 "the lock of a library, driven by a program of yours: docs/adapter-protocol.md",
             ),
         };
-        let topologies: &'static [TopologyKind] = match self {
-            Self::TokenWait => &[TopologyKind::Replicated, TopologyKind::Cluster],
+        Facts { name, summary }
+    }
+
+    const fn topologies(self) -> &'static [TopologyKind] {
+        match self {
+            Self::TokenWait => &[
+                TopologyKind::Replicated,
+                TopologyKind::Sentinel,
+                TopologyKind::Cluster,
+            ],
             Self::Redlock | Self::RedissonMulti | Self::RedissonRed => &[TopologyKind::Independent],
             Self::NoLock
             | Self::Setnx
@@ -236,11 +244,6 @@ impl LockKind {
             | Self::RedissonPermits => ONE_PLACE,
             // Its program says so itself where it is asked for what it cannot do.
             Self::Adapter => &TopologyKind::ALL,
-        };
-        Facts {
-            name,
-            summary,
-            topologies,
         }
     }
 }

@@ -19,6 +19,7 @@ mod step;
 mod step_form;
 mod storm;
 mod topology;
+mod topology_options;
 
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
@@ -42,4 +43,7 @@ pub use step::{
     Renew, RenewReply, ResumeClient, Step, Work,
 };
 pub use storm::{NemesisEntry, Storm};
-pub use topology::{Cluster, Independent, Persistence, Replicated, Single, Topology, TopologyKind};
+pub use topology::{Topology, TopologyKind};
+pub use topology_options::{
+    Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
+};

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::topology_options::{
+    Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
+};
 
 /// The servers, as `topology.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +15,9 @@ pub enum Topology {
     Single(Single),
     /// A primary and replicas: nodes `primary`, `replica-1`, ...
     Replicated(Replicated),
+    /// A primary, replicas, and sentinels that replace it: nodes `primary`, `replica-1`, ...,
+    /// `sentinel-1`, ...
+    Sentinel(Sentinel),
     /// Masters that know nothing of each other: nodes `n1`, `n2`, ...
     Independent(Independent),
     /// A Redis Cluster: nodes `shard-1`, `shard-2`, ..., `shard-1-replica-1`, ...
@@ -26,96 +31,12 @@ pub enum TopologyKind {
     Single,
     /// See [`Topology::Replicated`].
     Replicated,
+    /// See [`Topology::Sentinel`].
+    Sentinel,
     /// See [`Topology::Independent`].
     Independent,
     /// See [`Topology::Cluster`].
     Cluster,
-}
-
-/// Parameters of [`Topology::Single`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Single {
-    /// What the server keeps on disk.
-    #[serde(default)]
-    pub persistence: Persistence,
-}
-
-/// Parameters of [`Topology::Replicated`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Replicated {
-    /// How many replicas the primary has.
-    #[serde(default = "one")]
-    pub replicas: u32,
-    /// What each server keeps on disk.
-    #[serde(default)]
-    pub persistence: Persistence,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-/// Parameters of [`Topology::Independent`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Independent {
-    /// How many masters; odd, so that a majority is defined.
-    #[serde(default = "five")]
-    pub nodes: u32,
-    /// What each server keeps on disk.
-    #[serde(default)]
-    pub persistence: Persistence,
-}
-
-const fn five() -> u32 {
-    5
-}
-
-/// Parameters of [`Topology::Cluster`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Cluster {
-    /// How many shards share the keys; fewer than three cannot agree on a failover.
-    #[serde(default = "three")]
-    pub shards: u32,
-    /// How many replicas each shard has.
-    #[serde(default = "one")]
-    pub replicas: u32,
-    /// What each server keeps on disk.
-    #[serde(default)]
-    pub persistence: Persistence,
-    /// After how long without an answer a server is thought to be dead.
-    #[serde(default = "half_a_second")]
-    pub node_timeout: Span,
-    /// How many replicas must keep up with a master for it to take writes.
-    #[serde(default)]
-    pub min_replicas_to_write: u32,
-}
-
-const fn three() -> u32 {
-    3
-}
-
-/// The shortest that is steady on a busy machine; Redis's own default is 15 s.
-const fn half_a_second() -> Span {
-    Span::from_millis(500)
-}
-
-/// What a server keeps on disk, and so what a restart remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Persistence {
-    /// Nothing: a restart forgets every lock.
-    #[default]
-    None,
-    /// Append-only file, synced each second.
-    AofEverysec,
-    /// Append-only file, synced before each reply.
-    AofAlways,
-    /// Snapshots.
-    Rdb,
 }
 
 impl Topology {
@@ -124,6 +45,7 @@ impl Topology {
         match self {
             Self::Single(_) => TopologyKind::Single,
             Self::Replicated(_) => TopologyKind::Replicated,
+            Self::Sentinel(_) => TopologyKind::Sentinel,
             Self::Independent(_) => TopologyKind::Independent,
             Self::Cluster(_) => TopologyKind::Cluster,
         }
@@ -134,6 +56,7 @@ impl Topology {
         match self {
             Self::Single(single) => single.persistence,
             Self::Replicated(replicated) => replicated.persistence,
+            Self::Sentinel(sentinel) => sentinel.persistence,
             Self::Independent(independent) => independent.persistence,
             Self::Cluster(cluster) => cluster.persistence,
         }
@@ -143,8 +66,9 @@ impl Topology {
     pub fn nodes(&self) -> Vec<String> {
         match self {
             Self::Single(_) => vec!["primary".to_owned()],
-            Self::Replicated(replicated) => std::iter::once("primary".to_owned())
-                .chain((1..=replicated.replicas).map(|n| format!("replica-{n}")))
+            Self::Replicated(replicated) => replicated_nodes(replicated.replicas).collect(),
+            Self::Sentinel(sentinel) => replicated_nodes(sentinel.replicas)
+                .chain((1..=sentinel.sentinels).map(|n| format!("sentinel-{n}")))
                 .collect(),
             Self::Independent(independent) => {
                 (1..=independent.nodes).map(|n| format!("n{n}")).collect()
@@ -159,13 +83,20 @@ impl Topology {
         }
     }
 
-    /// How reports name it: `single`, `replicated (1 replica)`, `independent (5 nodes)`.
+    /// How reports name it: `single`, `replicated (1 replica)`, `sentinel (1 replica)`,
+    /// `independent (5 nodes)`.
     pub fn label(&self) -> String {
         match self {
             Self::Single(_) => "single".to_owned(),
-            Self::Replicated(Replicated { replicas: 1, .. }) => "replicated (1 replica)".to_owned(),
             Self::Replicated(replicated) => {
-                format!("replicated ({} replicas)", replicated.replicas)
+                format!("replicated ({})", count_replicas(replicated.replicas))
+            }
+            Self::Sentinel(sentinel) => {
+                let replicas = count_replicas(sentinel.replicas);
+                match sentinel.timers {
+                    Timers::Sharp => format!("sentinel ({replicas})"),
+                    Timers::Stock => format!("sentinel ({replicas}, stock timers)"),
+                }
             }
             Self::Independent(independent) => format!("independent ({} nodes)", independent.nodes),
             Self::Cluster(cluster) => format!(
@@ -177,11 +108,32 @@ impl Topology {
     }
 }
 
+/// A primary and its replicas, by name.
+fn replicated_nodes(replicas: u32) -> impl Iterator<Item = String> {
+    std::iter::once("primary".to_owned()).chain((1..=replicas).map(|n| format!("replica-{n}")))
+}
+
+fn count_replicas(replicas: u32) -> String {
+    match replicas {
+        1 => "1 replica".to_owned(),
+        n => format!("{n} replicas"),
+    }
+}
+
 impl TopologyKind {
+    /// Whether it has a primary with replicas, one of which can take its place.
+    pub const fn has_replicas(self) -> bool {
+        match self {
+            Self::Replicated | Self::Sentinel | Self::Cluster => true,
+            Self::Single | Self::Independent => false,
+        }
+    }
+
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Single,
         Self::Replicated,
+        Self::Sentinel,
         Self::Independent,
         Self::Cluster,
     ];
@@ -191,6 +143,9 @@ impl TopologyKind {
         match self {
             Self::Single => "one server: node primary",
             Self::Replicated => "a primary and its replicas: nodes primary, replica-1, ...",
+            Self::Sentinel => {
+                "the same with sentinels that replace the primary: also nodes sentinel-1, ..."
+            }
             Self::Independent => "masters that know nothing of each other: nodes n1, n2, ...",
             Self::Cluster => {
                 "a Redis Cluster that fails over by itself: nodes shard-1, ..., \
@@ -204,6 +159,7 @@ impl TopologyKind {
         match self {
             Self::Single => "single",
             Self::Replicated => "replicated",
+            Self::Sentinel => "sentinel",
             Self::Independent => "independent",
             Self::Cluster => "cluster",
         }

@@ -79,7 +79,7 @@ impl Ground {
         let parts = match self.kind {
             TopologyKind::Independent => &PARTS[..],
             TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
-            TopologyKind::Single | TopologyKind::Replicated => &[],
+            TopologyKind::Single | TopologyKind::Replicated | TopologyKind::Sentinel => &[],
         };
         DRAWN.iter().chain(parts).copied().collect()
     }
@@ -159,10 +159,6 @@ impl Ground {
     }
 
     fn replicas(&self) -> Option<&'static str> {
-        let has_replicas = match self.kind {
-            TopologyKind::Single | TopologyKind::Independent => false,
-            TopologyKind::Replicated | TopologyKind::Cluster => true,
-        };
-        has_replicas.then_some(REPLICAS)
+        self.kind.has_replicas().then_some(REPLICAS)
     }
 }

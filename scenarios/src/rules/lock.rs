@@ -242,7 +242,10 @@ pub(crate) fn judge_support(
             .collect();
         let why = match topology {
             TopologyKind::Cluster => "a Cluster keeps a key on one shard only; ",
-            TopologyKind::Single | TopologyKind::Replicated | TopologyKind::Independent => "",
+            TopologyKind::Single
+            | TopologyKind::Replicated
+            | TopologyKind::Sentinel
+            | TopologyKind::Independent => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

@@ -1,16 +1,16 @@
 //! Rules on the servers.
 
 use super::findings::Findings;
-use crate::model::{Cluster, Span, Topology};
+use crate::model::{Cluster, Sentinel, Span, Topology};
 
 /// Servers of one run at most: more say nothing new and outgrow a test machine.
 const NODES_MAX: u32 = 31;
-
 /// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
 const SHARDS_MIN: u32 = 3;
-
 /// Below it servers take each other for dead although nothing is wrong.
 const NODE_TIMEOUT_MIN: Span = Span::from_millis(100);
+/// What min-replicas-max-lag can say: it counts whole seconds.
+const MAX_LAG_UNIT_MS: u64 = 1000;
 
 /// Judges the topology at `path`.
 pub(crate) fn judge(topology: &Topology, path: &str, findings: &mut Findings<'_>) {
@@ -24,23 +24,50 @@ pub(crate) fn is_possible(topology: &Topology) -> bool {
     mistake(topology).is_none()
 }
 
-/// Path of the wrong number, message, help.
+/// What is wrong, and what would be right.
+type Wrong = (String, String);
+
+/// Path of the first option that is wrong, with what is wrong with it.
 fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
-    let (path, wrong) = match topology {
-        Topology::Single(_) => return None,
-        Topology::Replicated(replicated) => {
-            ("replicated.replicas", wrong_replicas(replicated.replicas))
+    let options = match topology {
+        Topology::Single(_) => Vec::new(),
+        Topology::Replicated(replicated) => vec![
+            ("replicated.replicas", wrong_replicas(replicated.replicas)),
+            (
+                "replicated.min-replicas-to-write",
+                wrong_min_replicas(replicated.min_replicas_to_write, replicated.replicas),
+            ),
+            (
+                "replicated.min-replicas-max-lag",
+                wrong_max_lag(replicated.min_replicas_max_lag),
+            ),
+        ],
+        Topology::Sentinel(sentinel) => vec![
+            ("sentinel.replicas", wrong_replicas(sentinel.replicas)),
+            ("sentinel.sentinels", wrong_sentinels(sentinel)),
+            (
+                "sentinel.min-replicas-to-write",
+                wrong_min_replicas(sentinel.min_replicas_to_write, sentinel.replicas),
+            ),
+            (
+                "sentinel.min-replicas-max-lag",
+                wrong_max_lag(sentinel.min_replicas_max_lag),
+            ),
+        ],
+        Topology::Independent(independent) => {
+            vec![("independent.nodes", wrong_nodes(independent.nodes))]
         }
-        Topology::Independent(independent) => ("independent.nodes", wrong_nodes(independent.nodes)),
         Topology::Cluster(cluster) => return wrong_cluster(cluster),
     };
-    wrong.map(|(message, help)| (path, message, help))
+    options
+        .into_iter()
+        .find_map(|(path, wrong)| wrong.map(|(message, help)| (path, message, help)))
 }
 
-fn wrong_replicas(replicas: u32) -> Option<(String, String)> {
+fn wrong_replicas(replicas: u32) -> Option<Wrong> {
     match replicas {
         0 => Some((
-            "a replicated topology needs a replica".to_owned(),
+            "there is no replica".to_owned(),
             "at least 1; a primary alone is `topology.single`".to_owned(),
         )),
         n if n >= NODES_MAX => Some((
@@ -49,6 +76,40 @@ fn wrong_replicas(replicas: u32) -> Option<(String, String)> {
         )),
         _ => None,
     }
+}
+
+fn wrong_sentinels(topology: &Sentinel) -> Option<Wrong> {
+    let room = NODES_MAX.saturating_sub(topology.replicas.saturating_add(1));
+    match topology.sentinels {
+        0 => Some((
+            "nobody watches over the primary".to_owned(),
+            "three sentinels are usual; without any it is `topology.replicated`".to_owned(),
+        )),
+        n if n > room => Some((
+            format!("{n} sentinels are too many"),
+            format!("at most {room} beside these servers"),
+        )),
+        _ => None,
+    }
+}
+
+fn wrong_min_replicas(needed: u32, replicas: u32) -> Option<Wrong> {
+    (needed > replicas).then(|| {
+        (
+            format!("no write is taken while fewer than {needed} of {replicas} replicas keep up"),
+            format!("0 to {replicas}"),
+        )
+    })
+}
+
+fn wrong_max_lag(lag: Span) -> Option<Wrong> {
+    let is_whole = lag.as_millis().is_multiple_of(MAX_LAG_UNIT_MS);
+    (!is_whole || lag < Span::from_millis(MAX_LAG_UNIT_MS)).then(|| {
+        (
+            format!("a lag of {lag} is no whole number of seconds"),
+            "the server knows no smaller unit; take \"1s\" or more".to_owned(),
+        )
+    })
 }
 
 fn wrong_cluster(cluster: &Cluster) -> Option<(&'static str, String, String)> {

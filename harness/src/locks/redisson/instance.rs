@@ -82,7 +82,7 @@ impl Instance {
         };
         Self {
             listener: Listener::new(dialer.clone(), context.instance.subscriptions()),
-            primary: Primary::new(dialer, context.route),
+            primary: Primary::new(dialer, context.route).listening(),
             id,
             thread,
             holder: format!("{}:{thread}", uuid(id)),

@@ -1,0 +1,75 @@
+//! A primary with its replicas, as more than one topology has them.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use lockstorm_scenarios::{Persistence, Span};
+use tokio::time::{Instant, sleep};
+
+use super::error::EnvironmentError;
+use super::node::Node;
+use super::probe;
+use super::role::{DataRole, Role};
+
+/// How long replicas may take to be in step with their primary.
+const IN_STEP_WITHIN: Duration = Duration::from_secs(10);
+/// Pause between two questions whether they are.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What a scenario says of a primary and its replicas.
+pub struct Family {
+    /// How many replicas there are.
+    pub replicas: u32,
+    /// What the primary keeps on disk.
+    pub persistence: Persistence,
+    /// What the replicas keep on disk, if it is something else.
+    pub replica_persistence: Option<Persistence>,
+    /// With fewer replicas that keep up, writes are refused.
+    pub min_replicas: u32,
+    /// How recently a replica that keeps up was heard.
+    pub max_lag: Span,
+}
+
+impl Family {
+    /// The roles of a primary at `primary` and of its replicas.
+    pub fn roles(&self, primary: SocketAddr) -> Vec<Role> {
+        let settings = vec![
+            ("min-replicas-to-write", self.min_replicas.to_string()),
+            ("min-replicas-max-lag", self.max_lag.0.as_secs().to_string()),
+        ];
+        let role = |follows, persistence| {
+            Role::Data(DataRole {
+                follows,
+                persistence,
+                settings: settings.clone(),
+                introduction: None,
+            })
+        };
+        let replica = self.replica_persistence.unwrap_or(self.persistence);
+        let replicas = (0..self.replicas).map(|_| role(Some(primary), replica));
+        std::iter::once(role(None, self.persistence))
+            .chain(replicas)
+            .collect()
+    }
+}
+
+/// Waits until as many replicas get what is written to `primary`, as it is written.
+///
+/// # Errors
+/// When they do not within a named limit.
+pub async fn wait_until_in_step(primary: &Node, replicas: u32) -> Result<(), EnvironmentError> {
+    let deadline = Instant::now() + IN_STEP_WITHIN;
+    loop {
+        let reached = probe::replicas_in_step(primary.private).await;
+        if reached == Ok(i64::from(replicas)) {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(primary.not_ready(&match reached {
+                Ok(n) => format!("{n} of {replicas} replicas are in step"),
+                Err(reason) => reason,
+            }));
+        }
+        sleep(POLL).await;
+    }
+}

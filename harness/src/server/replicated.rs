@@ -1,0 +1,53 @@
+//! A primary and its replicas, one of which becomes primary when the nemesis says so.
+
+use std::net::SocketAddr;
+
+use async_trait::async_trait;
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::Replicated;
+
+use super::binary::Program;
+use super::error::EnvironmentError;
+use super::family::{Family, wait_until_in_step};
+use super::node::Node;
+use super::role::Role;
+use super::route::Route;
+use super::shape::{Shape, places, start_each};
+
+#[async_trait]
+impl Shape for Replicated {
+    fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
+        let family = Family {
+            replicas: self.replicas,
+            persistence: self.persistence,
+            replica_persistence: self.replica_persistence,
+            min_replicas: self.min_replicas_to_write,
+            max_lag: self.min_replicas_max_lag,
+        };
+        family.roles(public[0])
+    }
+
+    fn route(&self, nodes: &[Node]) -> Route {
+        Route::new(places(&nodes[..1]))
+    }
+
+    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+        // The primary first, for its replicas ask for it at once.
+        start_each(nodes, program).await?;
+        wait_until_in_step(&nodes[0], self.replicas).await
+    }
+
+    async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {
+        node.ask(&["REPLICAOF", "NO", "ONE"]).await?;
+        let (ip, port) = (node.public.ip().to_string(), node.public.port().to_string());
+        for other in nodes {
+            // The former primary is not told: nobody tells it in a real failover either.
+            let follows = other.role.data().is_some_and(|role| role.follows.is_some());
+            if other.name != node.name && other.pid().is_some() && follows {
+                other.ask(&["REPLICAOF", &ip, &port]).await?;
+            }
+        }
+        route.replace(places(std::slice::from_ref(node)));
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! What is peculiar to a topology: which servers it has, how they start, and who takes writes.
+//!
+//! For: one implementation a topology, each in a file of its own. Not for: what all servers have in
+//! common, which `Servers` and `Node` know.
+
+use std::net::SocketAddr;
+
+use async_trait::async_trait;
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::{FailoverMode, Topology};
+
+use super::binary::Program;
+use super::cluster::Sharded;
+use super::error::EnvironmentError;
+use super::node::Node;
+use super::role::Role;
+use super::route::Route;
+use super::sentinel::Watched;
+
+/// One topology.
+#[async_trait]
+pub trait Shape: Send + Sync {
+    /// Checks whether servers at this port can have all the ports that they need.
+    ///
+    /// # Errors
+    /// When there is no room.
+    fn check_port(&self, _port: u16) -> Result<(), EnvironmentError> {
+        Ok(())
+    }
+
+    /// All addresses of a server whose first one is this.
+    fn doors(&self, address: SocketAddr) -> Vec<SocketAddr> {
+        vec![address]
+    }
+
+    /// What each node is, in the order of the topology's names; `public` says where each is found.
+    fn roles(&self, public: &[SocketAddr]) -> Vec<Role>;
+
+    /// How clients find the nodes that take writes.
+    fn route(&self, nodes: &[Node]) -> Route;
+
+    /// Starts all nodes for the first time and proves that they work together.
+    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError>;
+
+    /// Tells a node that was started again what it does not keep on disk.
+    async fn started_again(&self, _node: &Node) -> Result<(), EnvironmentError> {
+        Ok(())
+    }
+
+    /// Whether the servers decide by themselves who follows whom, and remember it on disk: a former
+    /// primary that comes back becomes a replica.
+    fn governs_itself(&self) -> bool {
+        false
+    }
+
+    /// The nodes that take writes now.
+    async fn writable(&self, _nodes: &[Node], route: &Route) -> Vec<String> {
+        route.nodes().into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The nodes that keep `key` now.
+    async fn keepers(&self, nodes: &[Node], route: &Route, _key: &str) -> Vec<String> {
+        self.writable(nodes, route).await
+    }
+
+    /// Has the servers themselves put a replica in the place of its primary.
+    ///
+    /// # Errors
+    /// Where they do not know how, or refuse.
+    async fn fail_over(
+        &self,
+        _nodes: &[Node],
+        node: &Node,
+        _mode: FailoverMode,
+    ) -> Result<(), FaultError> {
+        Err(FaultError::Node {
+            action: "fail over to",
+            node: node.name.clone(),
+            reason: "it is no part of a Cluster".to_owned(),
+        })
+    }
+
+    /// Makes a replica the primary, and has clients use it from their next operation on.
+    ///
+    /// # Errors
+    /// Where nobody can be promoted.
+    async fn promote(
+        &self,
+        _nodes: &[Node],
+        _route: &Route,
+        node: &Node,
+    ) -> Result<(), FaultError> {
+        Err(FaultError::Node {
+            action: "promote",
+            node: node.name.clone(),
+            reason: "no server of this topology takes the place of another when told".to_owned(),
+        })
+    }
+}
+
+/// What is peculiar to `topology`.
+pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
+    match topology.clone() {
+        Topology::Single(single) => Box::new(single),
+        Topology::Replicated(replicated) => Box::new(replicated),
+        Topology::Sentinel(sentinel) => Box::new(Watched(sentinel)),
+        Topology::Independent(independent) => Box::new(independent),
+        Topology::Cluster(cluster) => Box::new(Sharded::new(cluster)),
+    }
+}
+
+/// Starts nodes, one after the other.
+pub async fn start_each(nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+    for node in nodes {
+        node.start_empty(program).await?;
+    }
+    Ok(())
+}
+
+/// Names and public addresses.
+pub fn places(nodes: &[Node]) -> Vec<(String, SocketAddr)> {
+    nodes
+        .iter()
+        .map(|node| (node.name.clone(), node.public))
+        .collect()
+}

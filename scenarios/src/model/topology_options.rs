@@ -1,0 +1,169 @@
+//! Parameters of the topologies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::Span;
+
+/// Parameters of [`Topology::Single`](super::Topology::Single).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Single {
+    /// What the server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+}
+
+/// Parameters of [`Topology::Replicated`](super::Topology::Replicated).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Replicated {
+    /// How many replicas the primary has.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+    /// What the replicas keep on disk, if it is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica_persistence: Option<Persistence>,
+    /// The primary refuses writes while fewer replicas than this keep up with it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub min_replicas_to_write: u32,
+    /// A replica keeps up as long as it was heard so recently; whole seconds.
+    #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
+    pub min_replicas_max_lag: Span,
+}
+
+impl Default for Replicated {
+    /// One replica, nothing on disk, writes are always taken.
+    fn default() -> Self {
+        Self {
+            replicas: one(),
+            persistence: Persistence::default(),
+            replica_persistence: None,
+            min_replicas_to_write: 0,
+            min_replicas_max_lag: max_lag(),
+        }
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// Redis's own default.
+const fn max_lag() -> Span {
+    Span::from_secs(10)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_usual_max_lag(lag: &Span) -> bool {
+    *lag == max_lag()
+}
+
+/// Parameters of [`Topology::Sentinel`](super::Topology::Sentinel).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sentinel {
+    /// How many replicas the primary has.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// How many sentinels there are; more than half of them must agree on a failover.
+    #[serde(default = "three")]
+    pub sentinels: u32,
+    /// How soon the sentinels act.
+    #[serde(default)]
+    pub timers: Timers,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+    /// What the replicas keep on disk, if it is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica_persistence: Option<Persistence>,
+    /// A primary refuses writes while fewer replicas than this keep up with it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub min_replicas_to_write: u32,
+    /// A replica keeps up as long as it was heard so recently; whole seconds.
+    #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
+    pub min_replicas_max_lag: Span,
+}
+
+const fn three() -> u32 {
+    3
+}
+
+/// How soon sentinels notice, agree and tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timers {
+    /// A failover within two seconds; who was primary is told within one more.
+    #[default]
+    Sharp,
+    /// Redis's own periods: who was primary learns of it after ten seconds.
+    Stock,
+}
+
+/// Parameters of [`Topology::Independent`](super::Topology::Independent).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Independent {
+    /// How many masters; odd, so that a majority is defined.
+    #[serde(default = "five")]
+    pub nodes: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+}
+
+const fn five() -> u32 {
+    5
+}
+
+/// Parameters of [`Topology::Cluster`](super::Topology::Cluster).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Cluster {
+    /// How many shards share the keys; fewer than three cannot agree on a failover.
+    #[serde(default = "three")]
+    pub shards: u32,
+    /// How many replicas each shard has.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// What each server keeps on disk.
+    #[serde(default)]
+    pub persistence: Persistence,
+    /// After how long without an answer a server is thought to be dead.
+    #[serde(default = "half_a_second")]
+    pub node_timeout: Span,
+    /// How many replicas must keep up with a master for it to take writes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub min_replicas_to_write: u32,
+}
+
+/// The shortest that is steady on a busy machine; Redis's own default is 15 s.
+const fn half_a_second() -> Span {
+    Span::from_millis(500)
+}
+
+/// What a server keeps on disk, and so what a restart remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Persistence {
+    /// Nothing: a restart forgets every lock.
+    #[default]
+    None,
+    /// Append-only file, synced each second.
+    AofEverysec,
+    /// Append-only file, synced before each reply.
+    AofAlways,
+    /// Snapshots.
+    Rdb,
+}
