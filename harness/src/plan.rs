@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lockstorm_scenarios::{Case, CaseLabels, Role};
+use lockstorm_scenarios::{Case, CaseLabels, FaultSpec, Named, Role};
 
 use crate::seed::Seed;
 
@@ -72,9 +72,11 @@ pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
 /// Whether a case faults links, and so needs the fabric in the path.
 pub fn needs_fabric(case: &Case) -> bool {
     let faults = case.workload.faults();
-    faults
-        .iter()
-        .any(|fault| fault.names().iter().any(|named| named.role == Role::Place))
+    let breaks_links = |fault: &FaultSpec| {
+        let places = |named: &Named<&str>| named.role == Role::Place;
+        matches!(fault, FaultSpec::Partition(_)) || fault.names().iter().any(places)
+    };
+    faults.into_iter().any(breaks_links)
 }
 
 /// A text that was broken into lines, on one line.

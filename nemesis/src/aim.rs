@@ -4,12 +4,13 @@
 //! at this moment; in a script, where nothing is drawn, a node's name is always that node. A word
 //! that hits nobody is left as it stands, and the injection says that there is no such target.
 
-use lockstorm_scenarios::{FaultSpec, NodeWord, Role};
+use lockstorm_scenarios::{FaultSpec, NodeWord, Partition, Role};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::deployment::{ClientState, Deployment};
 use crate::faults::{Among, among_of};
+use crate::sides::{Parts, sides};
 
 /// Who takes aim: what that decides is whether words may be drawn by lot.
 pub(crate) enum Aim<'r> {
@@ -25,6 +26,10 @@ impl Aim<'_> {
         let leaders = on.writable().await;
         let among = candidates(among_of(fault), &leaders, on);
         let ground = (on, leaders.as_slice());
+        if let FaultSpec::Partition(partition) = fault {
+            let parted = self.parted(partition.clone(), leaders, on);
+            return vec![FaultSpec::Partition(parted)];
+        }
         let mut aimed = vec![fault.clone()];
         let mut places = Vec::new();
         for (n, named) in fault.names().iter().enumerate() {
@@ -43,6 +48,29 @@ impl Aim<'_> {
             aimed = spread(&aimed, n, &meant);
         }
         aimed
+    }
+
+    /// A storm parts by lot whom the form of a partition leaves open.
+    fn parted(
+        &mut self,
+        partition: Partition,
+        leaders: Vec<String>,
+        on: &dyn Deployment,
+    ) -> Partition {
+        let (Some(form), Aim::Storm(rng)) = (partition.form, self) else {
+            return partition;
+        };
+        let mut shuffled = |names: Vec<String>| lot(names.clone(), names.len(), rng);
+        let parts = Parts {
+            nodes: shuffled(on.nodes()),
+            leaders: shuffled(leaders),
+            clients: shuffled(on.clients().names()),
+        };
+        Partition {
+            sides: sides(form, partition.clients, &parts),
+            form: None,
+            ..partition
+        }
     }
 
     async fn place(

@@ -11,14 +11,9 @@ pub enum FaultError {
     /// The scenario names a client that does not exist (yet).
     #[error("there is no client '{0}'; a client comes into being with its first step")]
     UnknownClient(String),
-    /// The fault needs a network that can cut links.
-    #[error("cannot cut {from}→{to}: this run has no switchable network")]
-    NoNetwork {
-        /// Where bytes come from.
-        from: String,
-        /// Where they should no longer arrive.
-        to: String,
-    },
+    /// The fault needs a network that can break links.
+    #[error("this run has no switchable network, so that no link can be broken")]
+    NoNetwork,
     /// The node is not in the state that the fault needs.
     #[error("cannot {action} '{node}': {reason}")]
     Node {

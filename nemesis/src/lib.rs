@@ -20,6 +20,7 @@ mod network;
 mod probe;
 mod process;
 mod schedule;
+mod sides;
 
 pub use deployment::{ClientState, Clients, Deployment};
 pub use error::FaultError;

@@ -3,6 +3,7 @@
 
 mod data;
 mod ground;
+mod links;
 mod processes;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,7 @@
 //! The faults, one file each, and the one table of them.
 
 mod cut;
+mod delay;
 mod delete_key;
 mod evict;
 mod failover;
@@ -9,13 +10,16 @@ mod flush_scripts;
 mod kill;
 mod kill_client;
 mod kill_connections;
+mod links;
 mod migrate_slot;
+mod partition;
 mod pause;
 mod pause_client;
 mod promote;
 mod restart;
 mod sleep;
 mod table;
+mod throttle;
 
 pub use table::fault_kinds;
 pub(crate) use table::{Among, among_of, ends_of, fault_of};

@@ -15,4 +15,5 @@ mod fake;
 mod nodes;
 mod notes;
 mod schedule;
+mod slow_links;
 mod words;

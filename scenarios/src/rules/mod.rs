@@ -6,6 +6,7 @@
 mod findings;
 mod ground;
 mod guarded_resource;
+mod links;
 mod lock;
 mod processes;
 mod scenario;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
 use super::ground::Ground;
+use super::links;
 use crate::draft::Draft;
 use crate::model::{
     Acquire, Await, End, FaultSpec, KillClient, NodeWord, Role, Step, TopologyKind,
@@ -194,6 +195,7 @@ impl Script<'_, '_> {
                 }
             }
         }
+        links::judge(fault, &self.here, self.findings);
         self.broken.insert(fault.kind());
         if let FaultSpec::Kill(kill) = fault {
             self.strike(&kill.node, State::Dead);

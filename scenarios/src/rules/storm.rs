@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::findings::Findings;
 use super::ground::Ground;
+use super::links;
 use crate::draft::Draft;
 use crate::model::{Clients, FaultSpec, NodeWord, Role, Span, Storm};
 use crate::suggest::one_of;
@@ -96,6 +97,7 @@ impl Fault<'_> {
                 Role::Key => self.key(named.name, named.parameter, findings),
             }
         }
+        links::judge(fault, &self.path, findings);
         if let FaultSpec::Cut(cut) = fault
             && cut.from == cut.to
             && !MANY.contains(&cut.from.as_str())

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use crate::model::Span;
 
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `nodes`, `clients`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +81,96 @@ impl ConnectionUse {
             Self::Normal => "normal",
             Self::Pubsub => "pubsub",
             Self::Replica => "replica",
+        }
+    }
+}
+
+/// Parameters of [`FaultSpec::Delay`](super::FaultSpec::Delay).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Delay {
+    /// Where bytes come from.
+    pub from: String,
+    /// Where they arrive later.
+    pub to: String,
+    /// How much later.
+    pub by: Span,
+    /// How much later still at most, drawn anew for each piece; nothing is overtaken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub jitter: Span,
+}
+
+fn is_zero(span: &Span) -> bool {
+    *span == Span::default()
+}
+
+/// Parameters of [`FaultSpec::Throttle`](super::FaultSpec::Throttle).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Throttle {
+    /// Where bytes come from.
+    pub from: String,
+    /// Where they arrive slowly.
+    pub to: String,
+    /// How many pass in a second at most, on each connection.
+    pub bytes_per_second: u32,
+}
+
+/// Parameters of [`FaultSpec::Partition`](super::FaultSpec::Partition): either the sides, or the
+/// form that they are made by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Partition {
+    /// The sides: lists of nodes, clients and groups of them. Two of those that are named pass
+    /// bytes to each other only where some side has both; who is on no side is not concerned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<Vec<String>>,
+    /// How the nodes are parted, if no sides are named; in a storm by lot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<PartitionForm>,
+    /// With `isolate-primary`: how many clients are on the side of the primary.
+    #[serde(default, skip_serializing_if = "is_nobody")]
+    pub clients: u32,
+    /// How the links between the sides fail.
+    #[serde(default)]
+    pub mode: CutMode,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_nobody(count: &u32) -> bool {
+    *count == 0
+}
+
+/// How a partition parts the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartitionForm {
+    /// Into a smaller and a larger half.
+    Halves,
+    /// Each node sees a majority, and no two of them the same.
+    MajoritiesRing,
+    /// Into two halves with one node between them that sees both.
+    Bridge,
+    /// A node that takes writes, with as many clients as `clients` says, apart from all other
+    /// nodes and clients.
+    IsolatePrimary,
+}
+
+impl Partition {
+    /// Its name in notes: `a,n1 | b,n2`, or its form.
+    pub fn name(&self) -> String {
+        match self.form {
+            Some(PartitionForm::Halves) => "halves".to_owned(),
+            Some(PartitionForm::MajoritiesRing) => "majorities-ring".to_owned(),
+            Some(PartitionForm::Bridge) => "bridge".to_owned(),
+            Some(PartitionForm::IsolatePrimary) => "isolate-primary".to_owned(),
+            None => {
+                let sides: Vec<String> = self.sides.iter().map(|side| side.join(",")).collect();
+                sides.join(" | ")
+            }
         }
     }
 }

@@ -13,7 +13,9 @@ mod spec;
 
 pub use client::{KillClient, PauseClient};
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
-pub use link::{ConnectionUse, Cut, CutMode, KillConnections, Link};
+pub use link::{
+    ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Partition, PartitionForm, Throttle,
+};
 pub use node_word::{NodeTarget, NodeWord};
 pub use server::{Kill, Memory, Pause, Promote, Restart, Sleep};
 pub use shard::{Failover, FailoverMode, MigrateSlot, Way};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::client::{KillClient, PauseClient};
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
-use super::link::{Cut, KillConnections};
+use super::link::{Cut, Delay, KillConnections, Partition, Throttle};
 use super::server::{Kill, Pause, Promote, Restart, Sleep};
 use super::shard::{Failover, MigrateSlot};
 
@@ -27,6 +27,12 @@ macro_rules! with_every_fault {
             "pause" => Pause { node: Node },
             /// Nothing passes from one place to another (stall or reset); the way back stays open.
             "cut" => Cut { from: Place, to: Place },
+            /// What passes from one place to another arrives later, by a delay and a jitter.
+            "delay" => Delay { from: Place, to: Place },
+            /// So many bytes a second pass from one place to another on each connection.
+            "throttle" => Throttle { from: Place, to: Place },
+            /// Nodes and clients are parted into sides between which nothing passes.
+            "partition" => Partition { sides: Place },
             /// A replica becomes primary and clients follow it; it stays so.
             "promote" => Promote { node: Node },
             /// A replica of a Cluster takes over, in agreement or not; it stays so.
@@ -108,7 +114,7 @@ macro_rules! fault_spec {
                 let mut all = Vec::new();
                 match self {
                     $(Self::$Fault(fault) => {
-                        $(all.extend(fault.$parameter.name().map(|name| Named {
+                        $(all.extend(fault.$parameter.names().into_iter().map(|name| Named {
                             parameter: stringify!($parameter),
                             role: Role::$Role,
                             name,
@@ -123,7 +129,7 @@ macro_rules! fault_spec {
                 let mut all = Vec::new();
                 match self {
                     $(Self::$Fault(fault) => {
-                        $(all.extend(fault.$parameter.name_mut());)*
+                        $(all.extend(fault.$parameter.names_mut());)*
                     })*
                 }
                 all
@@ -137,6 +143,9 @@ with_every_fault!(fault_spec);
 impl FaultSpec {
     /// What it hits, as its notes name it: a node, a link, a client, a key.
     pub fn target(&self) -> String {
+        if let Self::Partition(partition) = self {
+            return partition.name();
+        }
         let names = self.names();
         let between = if names.iter().any(|named| named.role == Role::Place) {
             "→"
@@ -148,29 +157,39 @@ impl FaultSpec {
     }
 }
 
-/// A parameter that holds a name, or may hold one.
-trait MaybeName {
-    fn name(&self) -> Option<&str>;
-    fn name_mut(&mut self) -> Option<&mut String>;
+/// A parameter that holds names: one, perhaps one, or lists of them.
+trait Names {
+    fn names(&self) -> Vec<&str>;
+    fn names_mut(&mut self) -> Vec<&mut String>;
 }
 
-impl MaybeName for String {
-    fn name(&self) -> Option<&str> {
-        Some(self)
+impl Names for String {
+    fn names(&self) -> Vec<&str> {
+        vec![self]
     }
 
-    fn name_mut(&mut self) -> Option<&mut String> {
-        Some(self)
+    fn names_mut(&mut self) -> Vec<&mut String> {
+        vec![self]
     }
 }
 
-impl MaybeName for Option<String> {
-    fn name(&self) -> Option<&str> {
-        self.as_deref()
+impl Names for Option<String> {
+    fn names(&self) -> Vec<&str> {
+        self.iter().map(String::as_str).collect()
     }
 
-    fn name_mut(&mut self) -> Option<&mut String> {
-        self.as_mut()
+    fn names_mut(&mut self) -> Vec<&mut String> {
+        self.iter_mut().collect()
+    }
+}
+
+impl Names for Vec<Vec<String>> {
+    fn names(&self) -> Vec<&str> {
+        self.iter().flatten().map(String::as_str).collect()
+    }
+
+    fn names_mut(&mut self) -> Vec<&mut String> {
+        self.iter_mut().flatten().collect()
     }
 }
 

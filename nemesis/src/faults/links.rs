@@ -1,0 +1,179 @@
+//! Links with a rule in force, and the proof that the rule has met something.
+//!
+//! Between nodes there is always something to meet: an empty PUBLISH makes a primary write to its
+//! replicas without touching any key, a replica acknowledges every second by itself. A client may
+//! stay silent for long, so a rule on its links is proved when it next speaks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Evidence, Sighting};
+use crate::network::{LinkGuard, Network};
+
+/// Replication is never silent for longer than a second (acknowledgements, and the primary's
+/// PING at the period that deployments set); with some leave for a loaded machine.
+const NODES_SPEAK_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long a node may take for the PUBLISH that makes it speak; a paused one never answers.
+const PROVOKED_WITHIN: Duration = Duration::from_millis(200);
+
+/// A directed pair of names.
+pub(super) type Pair = (String, String);
+
+/// What a rule does to a link.
+pub(super) trait Rule {
+    /// Puts it in force.
+    fn lay(&self, network: &dyn Network, pair: &Pair) -> LinkGuard;
+
+    /// How much it has met so far, together with all rules of its sort.
+    fn count(&self, network: &dyn Network, pair: &Pair) -> u64;
+
+    /// What is counted: `bytes held back`.
+    fn unit(&self) -> &'static str;
+}
+
+/// The links of one fault.
+pub(super) struct Links<R> {
+    rule: R,
+    ruled: Vec<Ruled>,
+    /// Until when some traffic between nodes has to meet the rule.
+    expected_until: Option<Instant>,
+}
+
+/// One link with the rule in force.
+struct Ruled {
+    pair: Pair,
+    /// The network's count before.
+    before: u64,
+    _guard: LinkGuard,
+}
+
+impl<R: Rule> Links<R> {
+    pub(super) fn new(rule: R) -> Self {
+        Self {
+            rule,
+            ruled: Vec::new(),
+            expected_until: None,
+        }
+    }
+
+    /// Puts the rule in force on these links, and makes their nodes speak.
+    pub(super) async fn lay(
+        &mut self,
+        on: &dyn Deployment,
+        pairs: Vec<Pair>,
+    ) -> Result<(), FaultError> {
+        let Some(network) = on.network() else {
+            return Err(FaultError::NoNetwork);
+        };
+        for pair in pairs {
+            self.ruled.push(Ruled {
+                before: self.rule.count(network, &pair),
+                _guard: self.rule.lay(network, &pair),
+                pair,
+            });
+        }
+        let speakers = self.speakers(on);
+        for node in &speakers {
+            // Whether it can speak shows in what is counted; a dead node is no reason to fail.
+            let publish = on.command(node, &["PUBLISH", "lockstorm", ""]);
+            let _ = timeout(PROVOKED_WITHIN, publish).await;
+        }
+        self.expected_until = (!speakers.is_empty()).then(|| Instant::now() + NODES_SPEAK_WITHIN);
+        Ok(())
+    }
+
+    /// See [`Fault::observe`](crate::Fault::observe).
+    pub(super) fn observe(&self, on: &dyn Deployment) -> Sighting {
+        let met = self.met(on);
+        if !met.is_empty() {
+            return Sighting::seen(met.join(", "));
+        }
+        let nothing = "nothing has tried to pass".to_owned();
+        match self.expected_until {
+            Some(until) if Instant::now() < until => Sighting::NotYet(nothing),
+            Some(_) | None => Sighting::Later(nothing),
+        }
+    }
+
+    /// Takes the rule away: what it has met.
+    pub(super) fn heal(&mut self, on: &dyn Deployment) -> Evidence {
+        let met = self.met(on);
+        self.ruled.clear();
+        if met.is_empty() {
+            "passes again; nothing had tried to pass".into()
+        } else {
+            format!("passes again, after {}", met.join(", ")).into()
+        }
+    }
+
+    /// The links on which the rule has met something, with how much.
+    fn met(&self, on: &dyn Deployment) -> Vec<String> {
+        let Some(network) = on.network() else {
+            return Vec::new();
+        };
+        let told = |link: &Ruled| {
+            let count = self.rule.count(network, &link.pair) - link.before;
+            let (from, to) = &link.pair;
+            (count > 0).then(|| format!("{count} {} on {from}→{to}", self.rule.unit()))
+        };
+        self.ruled.iter().filter_map(told).collect()
+    }
+
+    /// The nodes that have a link to other nodes among these.
+    fn speakers(&self, on: &dyn Deployment) -> BTreeSet<String> {
+        let nodes = on.nodes();
+        let among = |link: &&Ruled| nodes.contains(&link.pair.0) && nodes.contains(&link.pair.1);
+        let between = self.ruled.iter().filter(among);
+        between.map(|link| link.pair.0.clone()).collect()
+    }
+}
+
+/// The links from one place to another.
+pub(super) async fn pairs(
+    on: &dyn Deployment,
+    from: &str,
+    to: &str,
+) -> Result<Vec<Pair>, FaultError> {
+    if on.network().is_none() {
+        // Where nothing can be broken, who is asked for matters no more.
+        return Err(FaultError::NoNetwork);
+    }
+    let (sources, sinks) = (members(on, from).await?, members(on, to).await?);
+    let mut pairs = Vec::new();
+    for from in &sources {
+        for to in sinks.iter().filter(|to| *to != from) {
+            pairs.push((from.clone(), to.clone()));
+        }
+    }
+    if pairs.is_empty() {
+        return Err(FaultError::Node {
+            action: "break a link of",
+            node: from.to_owned(),
+            reason: format!("it has no link to '{to}'"),
+        });
+    }
+    Ok(pairs)
+}
+
+/// The names behind one end of a link: those of a group, or the one name itself.
+pub(super) async fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String>, FaultError> {
+    let (nodes, clients) = (on.nodes(), on.clients().names());
+    match end {
+        "nodes" => Ok(nodes),
+        "clients" => Ok(clients),
+        "replicas" => {
+            let writable = on.writable().await;
+            let is_replica = |node: &String| !writable.contains(node);
+            Ok(nodes.into_iter().filter(is_replica).collect())
+        }
+        name if nodes.iter().chain(&clients).any(|known| known == name) => {
+            Ok(vec![name.to_owned()])
+        }
+        name => Err(FaultError::UnknownClient(name.to_owned())),
+    }
+}

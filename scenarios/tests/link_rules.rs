@@ -1,0 +1,48 @@
+//! The rules on slow links and partitions, each by a file that breaks it.
+
+use lockstorm_scenarios::load_str;
+
+/// The mistakes that are found in a script with this step.
+fn mistakes(step: &str) -> String {
+    let text = format!(
+        "name = \"rule\"\ntopology.replicated = {{}}\nlock.token = {{}}\n\
+         [[step]]\nacquire = {{ client = \"a\" }}\n[[step]]\n{step}\n"
+    );
+    load_str(&text, "f", &[]).expect_err(step).to_string()
+}
+
+#[test]
+fn a_slow_link_is_slow_and_passes_something() {
+    let delay = mistakes("delay = { from = \"a\", to = \"primary\", by = \"0s\" }");
+    assert!(delay.contains("the delay is zero"), "{delay}");
+    let shut = "throttle = { from = \"a\", to = \"primary\", bytes-per-second = 0 }";
+    let throttle = mistakes(shut);
+    assert!(throttle.contains("nothing would pass"), "{throttle}");
+}
+
+#[test]
+fn a_partition_has_sides_of_places_that_are_there() {
+    let none = mistakes("partition = {}");
+    assert!(none.contains("has no sides"), "{none}");
+    let one = mistakes("partition = { sides = [[\"a\", \"z\"]] }");
+    assert!(one.contains("two sides or more"), "{one}");
+    assert!(one.contains("no node, client or group 'z'"), "{one}");
+}
+
+#[test]
+fn a_partition_is_made_by_its_sides_or_by_a_form() {
+    let sides = "sides = [[\"a\"], [\"primary\"]]";
+    let both = mistakes(&format!("partition = {{ {sides}, form = \"halves\" }}"));
+    assert!(both.contains("named already"), "{both}");
+    let clients = mistakes("partition = { form = \"bridge\", clients = 1 }");
+    assert!(
+        clients.contains("only the form isolate-primary"),
+        "{clients}"
+    );
+}
+
+#[test]
+fn only_a_partition_that_began_can_be_ended() {
+    let end = mistakes("end = { fault = \"partition\" }");
+    assert!(end.contains("was not injected"), "{end}");
+}
