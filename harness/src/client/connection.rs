@@ -135,14 +135,28 @@ impl Connection {
         &mut self,
         commands: [&Cmd; 2],
     ) -> Result<[Result<Value, CallError>; 2], CallError> {
-        let [first, second] = commands;
+        let mut replies = self.call_all(&commands).await?.into_iter();
+        let mut next = || replies.next().expect("as many replies as commands");
+        Ok([next(), next()])
+    }
+
+    /// Sends commands in one go, one after the other on the same connection; nothing is ever sent
+    /// twice. Gives as many replies.
+    ///
+    /// # Errors
+    /// See [`CallError`]; the outer one tells that some have no reply.
+    pub async fn call_all(
+        &mut self,
+        commands: &[&Cmd],
+    ) -> Result<Vec<Result<Value, CallError>>, CallError> {
         self.dialer.gate.pass().await?;
         let within = self.dialer.reply_timeout;
         let exchange = async {
             let mut wire = self.take_wire().await?;
             self.dialer.gate.count_command();
-            wire.write(first).await?;
-            wire.write(second).await?;
+            for command in commands {
+                wire.write(command).await?;
+            }
             let mut replies = Vec::with_capacity(commands.len());
             for _ in commands {
                 match wire.read().await {
@@ -164,11 +178,10 @@ impl Connection {
             self.wire = None;
             return Err(killed.into());
         }
-        let mut replies = result?
-            .into_iter()
-            .map(|reply| reply.map_err(CallError::from));
-        let mut next = || replies.next().expect("as many replies as commands");
-        Ok([next(), next()])
+        let replies = result?.into_iter();
+        Ok(replies
+            .map(|reply| reply.map_err(CallError::from))
+            .collect())
     }
 
     /// Sends one command; nothing is ever sent twice. A connection that gave no reply is closed:

@@ -11,21 +11,23 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use super::connection::{CallError, Dialer};
-use super::subscriptions::{Seat, Subscriptions, Wake};
+use super::subscriptions::{Reach, Seat, Subscriptions, Wake};
 
 /// Hears one channel at a time.
 pub struct Listener {
     dialer: Dialer,
     subscriptions: Arc<Subscriptions>,
+    reach: Reach,
     seat: Option<Seat>,
 }
 
 impl Listener {
-    /// Hears nothing yet.
-    pub const fn new(dialer: Dialer, subscriptions: Arc<Subscriptions>) -> Self {
+    /// Hears nothing yet; of what it will hear, `reach` says how far it goes.
+    pub const fn new(dialer: Dialer, subscriptions: Arc<Subscriptions>, reach: Reach) -> Self {
         Self {
             dialer,
             subscriptions,
+            reach,
             seat: None,
         }
     }
@@ -49,7 +51,12 @@ impl Listener {
         self.unsubscribe().await?;
         let seat = self
             .subscriptions
-            .seat(&self.dialer, address, channel, self.deadline())
+            .seat(
+                &self.dialer,
+                (address, self.reach),
+                channel,
+                self.deadline(),
+            )
             .await;
         self.dialer.gate.pass().await?;
         self.seat = Some(seat?);

@@ -27,12 +27,48 @@ const WAKES_ONE: &[u8] = b"0";
 /// Opens a connection when first needed, and a new one where the old one is lost.
 #[derive(Default)]
 pub struct Subscriptions {
-    line: Mutex<Option<Arc<Line>>>,
+    /// One to the server that takes writes, or one to each shard.
+    lines: Mutex<BTreeMap<SocketAddr, Arc<Line>>>,
+}
+
+/// How far a message goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To whoever subscribes, in a Cluster at any of its servers.
+    #[default]
+    All,
+    /// To whoever subscribes at the shard to which the channel belongs as a key would.
+    Shard,
+}
+
+impl Reach {
+    /// The command that publishes.
+    pub const fn publish(self) -> &'static str {
+        match self {
+            Self::All => "PUBLISH",
+            Self::Shard => "SPUBLISH",
+        }
+    }
+
+    const fn subscribe(self) -> &'static str {
+        match self {
+            Self::All => "SUBSCRIBE",
+            Self::Shard => "SSUBSCRIBE",
+        }
+    }
+
+    const fn unsubscribe(self) -> &'static str {
+        match self {
+            Self::All => "UNSUBSCRIBE",
+            Self::Shard => "SUNSUBSCRIBE",
+        }
+    }
 }
 
 /// One connection that hears.
 struct Line {
     address: SocketAddr,
+    reach: Reach,
     reader: Mutex<WireReader>,
     /// Held while channels come and go, so that the server hears of it in the same order.
     writer: Mutex<WireWriter>,
@@ -75,12 +111,12 @@ impl Subscriptions {
     pub(super) async fn seat(
         &self,
         dialer: &Dialer,
-        address: SocketAddr,
+        (address, reach): (SocketAddr, Reach),
         channel: &str,
         deadline: Instant,
     ) -> Result<Seat, WireError> {
         let late = || WireError::Lost("no subscription in time".to_owned());
-        let line = timeout_at(deadline, self.line(dialer, address));
+        let line = timeout_at(deadline, self.line(dialer, address, reach));
         let line = line.await.map_err(|_| late())??;
         let seat = timeout_at(deadline, line.seat(channel)).await;
         let seat = seat.unwrap_or_else(|_| Err(late()));
@@ -90,27 +126,38 @@ impl Subscriptions {
         seat
     }
 
-    /// The connection to `address`. One to another server, or a lost one, is given up.
-    async fn line(&self, dialer: &Dialer, address: SocketAddr) -> Result<Arc<Line>, WireError> {
-        let mut current = self.line.lock().await;
-        if let Some(line) = &*current {
-            if line.address == address && !line.is_lost() {
-                return Ok(line.clone());
+    /// The connection to `address`. A lost one is given up, and so is one to another server,
+    /// unless that is another shard.
+    async fn line(
+        &self,
+        dialer: &Dialer,
+        address: SocketAddr,
+        reach: Reach,
+    ) -> Result<Arc<Line>, WireError> {
+        let mut lines = self.lines.lock().await;
+        for line in lines.values() {
+            if line.address != address && reach == Reach::All {
+                line.lose();
             }
-            line.lose();
-            *current = None;
+        }
+        lines.retain(|_, line| !line.is_lost());
+        if let Some(line) = lines.get(&address) {
+            return Ok(line.clone());
         }
         let mut wire = dialer.dial(address).await?;
         wire.send(redis::cmd("HELLO").arg(3)).await?;
-        Ok(current.insert(Arc::new(Line::new(address, wire))).clone())
+        let line = Arc::new(Line::new(address, reach, wire));
+        lines.insert(address, line.clone());
+        Ok(line)
     }
 }
 
 impl Line {
-    fn new(address: SocketAddr, wire: Wire) -> Self {
+    fn new(address: SocketAddr, reach: Reach, wire: Wire) -> Self {
         let (reader, writer) = wire.split();
         Self {
             address,
+            reach,
             reader: Mutex::new(reader),
             writer: Mutex::new(writer),
             channels: StdMutex::new(Some(BTreeMap::new())),
@@ -145,7 +192,8 @@ impl Line {
             (seat, first)
         };
         if first {
-            writer.write(redis::cmd("SUBSCRIBE").arg(name)).await?;
+            let command = self.reach.subscribe();
+            writer.write(redis::cmd(command).arg(name)).await?;
         }
         Ok(seat)
     }
@@ -188,9 +236,14 @@ impl Line {
         let Some(channel) = channels.as_mut().and_then(|all| all.get_mut(name)) else {
             return;
         };
-        if *kind == PushKind::Subscribe {
+        let confirmed = *channel.confirmed.borrow();
+        if matches!(kind, PushKind::Subscribe | PushKind::SSubscribe) {
             channel.confirmed.send_replace(true);
-        } else if *kind == PushKind::Message && *channel.confirmed.borrow() {
+        } else if *kind == PushKind::SUnsubscribe && confirmed {
+            // Nobody asked for that: the slot has gone to another shard, and so must who waits.
+            drop(channels);
+            self.lose();
+        } else if matches!(kind, PushKind::Message | PushKind::SMessage) && confirmed {
             match content {
                 Value::BulkString(text) if text == WAKES_ONE => channel.wake(1),
                 _ => channel.wake(channel.seats),
@@ -259,7 +312,8 @@ impl Seat {
                 empty && channels.remove(&name).is_some()
             });
             if emptied {
-                return writer.write(redis::cmd("UNSUBSCRIBE").arg(&name)).await;
+                let command = line.reach.unsubscribe();
+                return writer.write(redis::cmd(command).arg(&name)).await;
             }
             Ok(())
         };

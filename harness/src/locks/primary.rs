@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use redis::{Cmd, Value};
 
-use crate::client::{CallError, Connection, Dialer, Finder, SwitchWatch};
+use crate::client::{CallError, Connection, Dialer, Finder, Shards, SwitchWatch};
 use crate::server::{Guide, Route};
+use crate::slot::{slot_of, slot_of_command};
 
 /// One client's connection to the primary.
 pub struct Primary {
@@ -26,6 +27,8 @@ enum Way {
     Told(u64),
     /// It asks the sentinels.
     Asks(Asks),
+    /// It finds the shard of each key, in a Cluster.
+    Shards(Shards),
 }
 
 /// What a client of sentinels remembers.
@@ -44,6 +47,7 @@ impl Primary {
         let (name, address) = first(&route);
         let way = match route.guide() {
             Guide::Told => Way::Told(route.version()),
+            Guide::Shards(servers) => Way::Shards(Shards::new(dialer.clone(), servers.clone())),
             Guide::Sentinels(sentinels) => Way::Asks(Asks {
                 finder: Finder::new(dialer.clone(), sentinels.clone()),
                 watch: None,
@@ -73,6 +77,18 @@ impl Primary {
     /// # Errors
     /// See [`CallError`].
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        self.call_beside(command, command).await
+    }
+
+    /// Sends one command to where `beside` would go: for one that names no key.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn call_beside(&mut self, command: &Cmd, beside: &Cmd) -> Result<Value, CallError> {
+        if let Way::Shards(shards) = &mut self.way {
+            let mut replies = shards.call(&[command], beside).await?;
+            return replies.pop().expect("a reply for each command");
+        }
         self.follow().await?;
         let result = self.connection.call(command).await;
         self.heed(&result);
@@ -87,6 +103,11 @@ impl Primary {
         &mut self,
         commands: [&Cmd; 2],
     ) -> Result<[Result<Value, CallError>; 2], CallError> {
+        if let Way::Shards(shards) = &mut self.way {
+            let mut replies = shards.call(&commands, commands[0]).await?.into_iter();
+            let mut next = || replies.next().expect("a reply for each command");
+            return Ok([next(), next()]);
+        }
         self.follow().await?;
         let results = self.connection.call_both(commands).await;
         for result in results.iter().flatten() {
@@ -95,19 +116,32 @@ impl Primary {
         results
     }
 
-    /// Where writes go now, as far as the client knows.
-    pub fn address(&self) -> SocketAddr {
-        match self.way {
-            Way::Told(_) => first(&self.route).1,
-            Way::Asks(_) => self.connection.address(),
-        }
+    /// Where writes of `key` go now, as far as the client knows.
+    pub fn address(&self, key: &str) -> SocketAddr {
+        self.address_of(Some(slot_of(key.as_bytes())))
     }
 
-    /// Changes with the server that takes writes.
-    pub fn version(&self) -> u64 {
-        match self.way {
+    /// Where `command` goes now, as far as the client knows, and a number that changes when another
+    /// server takes writes.
+    pub fn place_of(&self, command: &Cmd) -> (SocketAddr, u64) {
+        let version = match &self.way {
             Way::Told(_) => self.route.version(),
             Way::Asks(_) => self.turns,
+            Way::Shards(shards) => shards.version(),
+        };
+        (self.address_of(slot_of_command(command)), version)
+    }
+
+    /// Whether keys are spread over shards.
+    pub const fn is_sharded(&self) -> bool {
+        matches!(self.way, Way::Shards(_))
+    }
+
+    fn address_of(&self, slot: Option<u16>) -> SocketAddr {
+        match &self.way {
+            Way::Told(_) => first(&self.route).1,
+            Way::Asks(_) => self.connection.address(),
+            Way::Shards(shards) => shards.address(slot),
         }
     }
 
@@ -131,6 +165,7 @@ impl Primary {
                 }
                 Ok(())
             }
+            Way::Shards(_) => Ok(()),
         }
     }
 

@@ -79,7 +79,7 @@ impl Shape for Sharded {
     }
 
     fn route(&self, nodes: &[Node]) -> Route {
-        Route::new(places(&nodes[..self.spec.shards as usize]))
+        Route::by_shards(places(nodes), self.spec.shards as usize)
     }
 
     async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {

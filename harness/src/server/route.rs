@@ -20,6 +20,9 @@ pub enum Guide {
     /// Each client asks the sentinels by itself, and may be behind; the route only says where
     /// writes are taken in truth.
     Sentinels(Sentinels),
+    /// Each client finds its way through a Cluster by itself, and is configured with all of these
+    /// servers, by names and public addresses.
+    Shards(Vec<(String, SocketAddr)>),
 }
 
 /// What a client of sentinels is configured with, and the names of all servers.
@@ -43,6 +46,12 @@ impl Route {
     pub fn by_sentinels(sentinels: Sentinels) -> Self {
         let first = sentinels.servers.iter().take(1).cloned().collect();
         Self::guided(Guide::Sentinels(sentinels), first)
+    }
+
+    /// A route into a Cluster of these servers, of which the first `shards` lead at first.
+    pub fn by_shards(servers: Vec<(String, SocketAddr)>, shards: usize) -> Self {
+        let leaders = servers[..shards].to_vec();
+        Self::guided(Guide::Shards(servers), leaders)
     }
 
     fn guided(guide: Guide, nodes: Vec<(String, SocketAddr)>) -> Self {

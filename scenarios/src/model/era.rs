@@ -69,6 +69,14 @@ impl Era {
         }
     }
 
+    /// Whether in a Cluster it tells only the shard of a lock of its release; from 3.22.0 on.
+    pub const fn publishes_to_shards(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
     /// How many locks one renewal script is for; batches came with 3.43.0.
     pub const fn renewal_batch(self) -> usize {
         match self {

@@ -12,7 +12,7 @@ use lockstorm_scenarios::{Era, Span, Sync};
 use redis::Cmd;
 use tokio::time::Instant;
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
+use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
 use crate::client::CallError;
@@ -114,7 +114,7 @@ impl RedissonFair {
             .arg(self.lease_ms())
             .arg(self.instance.holder())
             .arg(wall_ms())
-            .arg(PUBLISH)
+            .arg(self.instance.publish())
             .arg(LATCH_MS);
         Unlock { command, latch }
     }

@@ -1,5 +1,6 @@
 //! What all locks of one Redisson instance share: who it is, how it asks, and how it waits.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use lockstorm_scenarios::{Era, Mutant, Sync};
@@ -9,14 +10,12 @@ use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::names;
-use crate::client::{CallError, Dialer, Listener, Wake};
+use crate::client::{CallError, Dialer, Listener, Reach, Wake};
 use crate::locks::lock::{LockContext, Outcome, random_value};
 use crate::locks::mutation::Mutation;
 use crate::locks::primary::Primary;
 use crate::server::info_field;
 
-/// How releases are told; SPUBLISH in a Cluster.
-pub const PUBLISH: &str = "PUBLISH";
 /// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
 /// times in Redisson's default configuration.
 pub const LATCH_MS: u64 = 16_000;
@@ -29,14 +28,16 @@ const UNLOCK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 pub struct Instance {
     primary: Primary,
     listener: Listener,
+    /// How far it tells of a release.
+    reach: Reach,
     id: u128,
     thread: u32,
     holder: String,
     era: Era,
     sync: Sync,
     sync_timeout: Duration,
-    /// Replicas of the primary, as far as known, and the version of the route that it is true of.
-    replicas: Option<(u64, u32)>,
+    /// Replicas of the primary, as far as known, and the place that it is true of.
+    replicas: Option<((SocketAddr, u64), u32)>,
     rng: ChaCha8Rng,
     /// What the last try was told; `None` where it had no answer.
     refusal: Option<Refusal>,
@@ -80,9 +81,16 @@ impl Instance {
                 },
             ..context.dialer
         };
+        let primary = Primary::new(dialer.clone(), context.route).listening();
+        let reach = if primary.is_sharded() && era.publishes_to_shards() {
+            Reach::Shard
+        } else {
+            Reach::All
+        };
         Self {
-            listener: Listener::new(dialer.clone(), context.instance.subscriptions()),
-            primary: Primary::new(dialer, context.route).listening(),
+            listener: Listener::new(dialer, context.instance.subscriptions(), reach),
+            primary,
+            reach,
             id,
             thread,
             holder: format!("{}:{thread}", uuid(id)),
@@ -150,7 +158,7 @@ impl Instance {
     pub async fn call_synced(&mut self, command: &Cmd) -> Result<Synced, CallError> {
         let replicas = match self.sync {
             Sync::Off => 0,
-            Sync::Any | Sync::All => self.replicas().await?,
+            Sync::Any | Sync::All => self.replicas(command).await?,
         };
         if replicas == 0 {
             let reply = self.primary.call(command).await?;
@@ -232,16 +240,26 @@ impl Instance {
         }
     }
 
+    /// Whether its keys are spread over shards.
+    pub const fn is_sharded(&self) -> bool {
+        self.primary.is_sharded()
+    }
+
+    /// How releases are told.
+    pub const fn publish(&self) -> &'static str {
+        self.reach.publish()
+    }
+
     /// How many replicas the primary has: asked once, and again after a surprise.
-    async fn replicas(&mut self) -> Result<u32, CallError> {
-        if let Some((version, known)) = self.replicas
-            && version == self.primary.version()
+    async fn replicas(&mut self, of: &Cmd) -> Result<u32, CallError> {
+        if let Some((place, known)) = self.replicas
+            && place == self.primary.place_of(of)
         {
             return Ok(known);
         }
         let mut info = redis::cmd("INFO");
         info.arg("replication");
-        let count = match self.primary.call(&info).await? {
+        let count = match self.primary.call_beside(&info, of).await? {
             Value::BulkString(text) => {
                 info_field(&String::from_utf8_lossy(&text), "connected_slaves")
                     .and_then(|count| count.parse().ok())
@@ -249,7 +267,7 @@ impl Instance {
             _ => None,
         };
         let count = count.unwrap_or(0);
-        self.replicas = Some((self.primary.version(), count));
+        self.replicas = Some((self.primary.place_of(of), count));
         Ok(count)
     }
 
@@ -272,7 +290,7 @@ impl Instance {
         let refusal = self.refusal.take();
         let subscribed = self
             .listener
-            .subscribe(self.primary.address(), channel)
+            .subscribe(self.primary.address(channel), channel)
             .await;
         match (subscribed, refusal) {
             (Ok(true), _) => {}

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use redis::Value;
 use tokio::time::Instant;
 
-use super::instance::{Instance, PUBLISH};
+use super::instance::Instance;
 use super::names;
 use super::semaphore::Stock;
 use crate::client::CallError;
@@ -75,7 +75,7 @@ impl Lock for RedissonPermits {
             .arg(now + self.lease.as_millis() as u64)
             .arg(now)
             .arg(NEVER_MS)
-            .arg(PUBLISH);
+            .arg(self.instance.publish());
         for id in &ids {
             command.arg(id);
         }
@@ -119,7 +119,7 @@ impl Lock for RedissonPermits {
                 .arg(id)
                 .arg(1)
                 .arg(wall_ms())
-                .arg(PUBLISH);
+                .arg(self.instance.publish());
             match self.instance.call(&command).await {
                 Ok(Value::Int(back)) => given_back &= back == 1,
                 Ok(odd) => return Outcome::odd(&odd),

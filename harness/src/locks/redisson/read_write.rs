@@ -11,7 +11,7 @@ use lockstorm_scenarios::Era;
 use redis::Cmd;
 use tokio::time::Instant;
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
+use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
 use super::renewal::{keep_script, kept};
@@ -95,7 +95,7 @@ impl RedissonReadWrite {
             Mode::Read => command.arg("0").arg(self.instance.holder()),
             Mode::Write => command.arg("1").arg(self.lease_ms()).arg(self.writer()),
         };
-        command.arg(PUBLISH).arg(LATCH_MS);
+        command.arg(self.instance.publish()).arg(LATCH_MS);
         Unlock { command, latch }
     }
 

@@ -11,7 +11,7 @@ use lockstorm_scenarios as scenarios;
 use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep_until};
 
-use super::instance::{Instance, LATCH_MS, PUBLISH, Unlock, eval, granted};
+use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use crate::client::{CallError, Killed};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -110,7 +110,7 @@ impl Redisson {
         };
         command.arg(self.lease_ms()).arg(self.instance.holder());
         if self.waking == Waking::Told {
-            command.arg(PUBLISH);
+            command.arg(self.instance.publish());
         }
         command.arg(LATCH_MS);
         Unlock { command, latch }

@@ -1,5 +1,6 @@
 //! How an instance keeps what it holds: one script for many locks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstorm_checker::history::Name;
@@ -8,6 +9,7 @@ use redis::{Cmd, Value};
 use super::instance::{Instance, eval};
 use crate::client::CallError;
 use crate::locks::lock::{Ask, Grant, Outcome};
+use crate::slot::slot_of;
 
 const RENEW: &str = include_str!("scripts/renew.lua");
 
@@ -24,15 +26,36 @@ impl Instance {
         leases: &[(Name, Ask)],
         lease: Duration,
     ) -> Vec<Outcome<Grant>> {
-        let keys: Vec<&str> = leases.iter().map(|(key, _)| &**key).collect();
-        let command = keep_script(self, &keys, lease, self.holder());
-        match self.call(&command).await {
-            Ok(Value::Array(each)) if each.len() == keys.len() => {
-                each.into_iter().map(|kept| judged(&kept, lease)).collect()
+        let mut outcomes = vec![None; leases.len()];
+        for group in self.together(leases) {
+            let keys: Vec<&str> = group.iter().map(|&n| &*leases[n].0).collect();
+            let command = keep_script(self, &keys, lease, self.holder());
+            let kept = match self.call(&command).await {
+                Ok(Value::Array(each)) if each.len() == keys.len() => {
+                    each.into_iter().map(|kept| judged(&kept, lease)).collect()
+                }
+                Ok(odd) => vec![Outcome::odd(&odd); keys.len()],
+                Err(error) => vec![error.into(); keys.len()],
+            };
+            for (n, kept) in group.into_iter().zip(kept) {
+                outcomes[n] = Some(kept);
             }
-            Ok(odd) => vec![Outcome::odd(&odd); keys.len()],
-            Err(error) => vec![error.into(); keys.len()],
         }
+        let all = outcomes.into_iter();
+        all.map(|kept| kept.expect("each lease is in a group"))
+            .collect()
+    }
+
+    /// The numbers of the leases that one script can keep: all, or in a Cluster those of a slot.
+    fn together(&self, leases: &[(Name, Ask)]) -> Vec<Vec<usize>> {
+        if !self.is_sharded() {
+            return vec![(0..leases.len()).collect()];
+        }
+        let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+        for (n, (key, _)) in leases.iter().enumerate() {
+            groups.entry(slot_of(key.as_bytes())).or_default().push(n);
+        }
+        groups.into_values().collect()
     }
 }
 

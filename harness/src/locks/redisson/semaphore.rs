@@ -10,7 +10,7 @@ use lockstorm_scenarios as scenarios;
 use redis::Value;
 use tokio::time::Instant;
 
-use super::instance::{Instance, PUBLISH};
+use super::instance::Instance;
 use super::names;
 use crate::client::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -69,7 +69,7 @@ impl Lock for RedissonSemaphore {
             .arg(key)
             .arg(names::semaphore_channel(key))
             .arg(ask.permits)
-            .arg(PUBLISH);
+            .arg(self.instance.publish());
         match self.instance.call(&command).await {
             Ok(Value::Int(_)) => Outcome::Done(Released::default()),
             Ok(odd) => Outcome::odd(&odd),
@@ -117,7 +117,7 @@ impl Stock {
             .arg(key)
             .arg(names::semaphore_channel(key))
             .arg(self.permits)
-            .arg(PUBLISH);
+            .arg(instance.publish());
         instance.call(&command).await?;
         self.set.insert(key.to_owned());
         Ok(())
