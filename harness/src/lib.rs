@@ -12,6 +12,7 @@ pub mod adapter;
 pub mod cli;
 pub mod client;
 pub mod clock;
+mod conformance;
 mod descriptors;
 mod environment;
 mod folder;

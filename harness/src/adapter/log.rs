@@ -12,7 +12,7 @@ const KEPT_MAX: usize = 1 << 20;
 const CHUNK: usize = 4 << 10;
 
 /// Copies until the end.
-pub(super) async fn keep(mut errors: ChildStderr, mut file: File) {
+pub(crate) async fn keep_log(mut errors: ChildStderr, mut file: File) {
     let mut chunk = vec![0; CHUNK];
     let mut room = KEPT_MAX;
     while let Ok(read @ 1..) = errors.read(&mut chunk).await {

@@ -123,6 +123,9 @@ pub struct Open {
     pub topology: String,
     /// The servers that take writes, in order.
     pub servers: Vec<Server>,
+    /// All servers, whatever they do.
+    #[serde(default)]
+    pub nodes: Vec<Server>,
     /// Address to connect from: by it a faulty network knows whose connection it is.
     pub source: String,
     /// For whatever is drawn at random.

@@ -16,10 +16,14 @@ mod remote;
 mod rounds;
 mod talk;
 
+pub(crate) use log::keep_log;
+pub(crate) use rounds::Rounds;
+pub(crate) use talk::{Talk, TalkParts};
+
 pub use lines::{LineError, Lines};
 pub use message::{
     Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target, line,
 };
 pub use program::Program;
-pub use remote::{Remote, RemoteSettings, StartError, servers};
+pub use remote::{Remote, RemoteSettings, StartError, nodes, servers};
 pub use talk::{Complaints, Loss};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use lockstorm_checker::Nanos;
 use tokio::time::{Instant, sleep_until};
 
-use super::log;
+use super::log::keep_log;
 use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target};
 use super::program::Program;
 use super::rounds::Rounds;
@@ -19,7 +19,7 @@ use super::talk::{Complaints, Loss, Mute, Talk, TalkParts};
 use crate::client::{Gate, Processes};
 use crate::locks::{Ask, Grant, Lock, Outcome, Released};
 use crate::recorder::EventSink;
-use crate::server::Route;
+use crate::server::{Route, Servers};
 
 /// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
@@ -108,7 +108,7 @@ impl Remote {
                 source,
             })?;
         let program = Arc::new(program);
-        tokio::spawn(log::keep(pipes.errors, file));
+        tokio::spawn(keep_log(pipes.errors, file));
         let version = route.version();
         let rounds = Rounds::new(
             open.client.as_str().into(),
@@ -152,6 +152,7 @@ impl Remote {
             return mute.into();
         }
         let word = call.word();
+        let about_lock = matches!(call, Call::Acquire(_) | Call::Renew(_) | Call::Release(_));
         match self.talk.ask(call, takes + ANSWERS_WITHIN).await {
             Err(mute) => mute.into(),
             Ok((answer, time)) => {
@@ -160,6 +161,9 @@ impl Remote {
                     Answer::Error { text } => Some(Outcome::Unknown(text.clone())),
                     Answer::Failed { text } => Some(Outcome::Failed(text.clone())),
                     Answer::Unsupported { text } => {
+                        if about_lock {
+                            self.talk.unable(word, text);
+                        }
                         Some(Outcome::Failed(format!("unsupported: {text}")))
                     }
                     fitting => read(fitting),
@@ -194,6 +198,17 @@ pub fn servers(route: &Route) -> Vec<Server> {
         .collect()
 }
 
+/// The servers of a deployment, as a program is told of them.
+pub fn nodes(servers: &Servers) -> Vec<Server> {
+    let nodes = servers.nodes().iter();
+    nodes
+        .map(|node| Server {
+            name: node.name.clone(),
+            address: node.public.to_string(),
+        })
+        .collect()
+}
+
 /// Says hello, and who the program is to be; gives what it can do.
 async fn introduce(talk: &Talk, open: Open) -> Result<BTreeSet<Can>, StartError> {
     let hello = Call::Hello { protocol: PROTOCOL };
@@ -218,10 +233,7 @@ async fn answer(talk: &Talk, call: Call) -> Result<Answer, StartError> {
 
 impl From<Mute> for StartError {
     fn from(mute: Mute) -> Self {
-        match mute {
-            Mute::Killed => Self::Talk("it was killed".to_owned()),
-            Mute::Gone(why) => Self::Talk(why),
-        }
+        Self::Talk(mute.to_string())
     }
 }
 

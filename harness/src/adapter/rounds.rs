@@ -13,7 +13,7 @@ use crate::recorder::EventSink;
 const UNDER_WAY_MAX: usize = 1000;
 
 /// The renewals of one client.
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     owner: Name,
     lease_ms: Option<u64>,
     sink: EventSink,
@@ -26,7 +26,7 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// None yet.
-    pub(super) fn new(
+    pub(crate) fn new(
         owner: Name,
         lease_ms: Option<u64>,
         sink: EventSink,

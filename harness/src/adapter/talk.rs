@@ -39,25 +39,21 @@ const QUOTED_MAX: usize = 120;
 pub type Complaints = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A conversation. Dropping it ends the program.
-pub(super) struct Talk {
+pub(crate) struct Talk {
     shared: Arc<Shared>,
     outbox: mpsc::Sender<String>,
     tasks: [JoinHandle<()>; 2],
 }
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mute {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Mute {
     /// The nemesis has killed the client.
+    #[error("it was killed")]
     Killed,
     /// The program has ended, or something was wrong with it.
+    #[error("{0}")]
     Gone(String),
-}
-
-impl From<Killed> for Mute {
-    fn from(_: Killed) -> Self {
-        Self::Killed
-    }
 }
 
 /// What both ends of a conversation share.
@@ -83,6 +79,8 @@ struct State {
     lost: Vec<Loss>,
     /// Locks for which it has taken a place in the queue, and nobody has asked for yet.
     queued: BTreeSet<String>,
+    /// Whether it was told to do what it cannot.
+    unable: bool,
     /// Why the conversation is over.
     over: Option<String>,
 }
@@ -104,19 +102,19 @@ pub struct Loss {
 }
 
 /// What a conversation is made of.
-pub(super) struct TalkParts {
-    pub(super) program: Arc<Program>,
-    pub(super) input: ChildStdin,
-    pub(super) output: ChildStdout,
-    pub(super) gate: Arc<Gate>,
-    pub(super) clock: RunClock,
-    pub(super) rounds: Rounds,
-    pub(super) complaints: Complaints,
+pub(crate) struct TalkParts {
+    pub(crate) program: Arc<Program>,
+    pub(crate) input: ChildStdin,
+    pub(crate) output: ChildStdout,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) clock: RunClock,
+    pub(crate) rounds: Rounds,
+    pub(crate) complaints: Complaints,
 }
 
 impl Talk {
     /// Begins to listen.
-    pub(super) fn begin(parts: TalkParts) -> Self {
+    pub(crate) fn begin(parts: TalkParts) -> Self {
         let shared = Arc::new(Shared {
             program: parts.program,
             gate: parts.gate,
@@ -147,9 +145,9 @@ impl Talk {
     ///
     /// # Errors
     /// See [`Mute`].
-    pub(super) async fn ask(&self, call: Call, within: Duration) -> Result<(Answer, Nanos), Mute> {
+    pub(crate) async fn ask(&self, call: Call, within: Duration) -> Result<(Answer, Nanos), Mute> {
         let gate = &self.shared.gate;
-        gate.pass().await?;
+        gate.pass().await.map_err(|Killed| self.shared.why())?;
         let word = call.word();
         let (message, mut answer) = self.shared.expect(call)?;
         gate.count_command();
@@ -172,7 +170,7 @@ impl Talk {
                         self.shared.complain(&what);
                         return Err(self.shared.why());
                     }
-                    gate.pass().await?;
+                    gate.pass().await.map_err(|Killed| self.shared.why())?;
                 }
             }
         }
@@ -183,6 +181,14 @@ impl Talk {
         self.shared
             .complain(&format!("it answered '{word}' with '{}'", answer.word()));
         self.shared.why()
+    }
+
+    /// The program cannot do what the scenario asks for: it goes on, and the run says so.
+    pub(super) fn unable(&self, word: &str, text: &str) {
+        let first = !std::mem::replace(&mut self.shared.state().unable, true);
+        if first {
+            (self.shared.complaints)(&format!("it does not support '{word}': {text}"));
+        }
     }
 
     /// What the client has lost by its own word since this was asked last.
@@ -413,7 +419,10 @@ fn place(target: &Target) -> (Name, Mode) {
 fn quote(line: &[u8]) -> String {
     let shown = &line[..line.len().min(QUOTED_MAX)];
     let text = String::from_utf8_lossy(shown);
-    let text: String = text.chars().flat_map(char::escape_debug).collect();
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
     let more = if shown.len() < line.len() { " ..." } else { "" };
     format!("'{text}'{more}")
 }

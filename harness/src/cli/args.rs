@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::output::Color;
-use super::{check, doctor, explain, export, list, report, run, schema, validate};
+use super::{adapter, check, doctor, explain, export, list, report, run, schema, validate};
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]
@@ -45,6 +45,8 @@ pub enum Command {
     Explain(explain::ExplainArgs),
     /// Say what this machine lacks, and the command that mends it.
     Doctor(doctor::DoctorArgs),
+    /// Check a program that drives a lock library.
+    Adapter(adapter::AdapterArgs),
     /// Be a client of one lock, told what to do by the adapter protocol on standard input; what
     /// `run` starts for clients that are processes.
     Worker,

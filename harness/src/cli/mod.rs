@@ -2,6 +2,7 @@
 //!
 //! Text for people goes to standard error, output for machines to standard output.
 
+mod adapter;
 mod args;
 mod check;
 mod doctor;
@@ -39,6 +40,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::List(args) => list::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Doctor(args) => doctor::execute(&args),
+        Command::Adapter(args) => adapter::execute(&args),
         Command::Worker => worker::execute(),
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Subject {
     lock: AnyLock,
     route: Arc<Route>,
     holds: Holds,
+    /// Whether its grants come with tokens.
+    tokens: bool,
 }
 
 impl Subject {
@@ -56,15 +58,18 @@ impl Subject {
             lock,
             route,
             holds: Holds::new(every, renews_on),
+            tokens: open.lock.kind().has_tokens(),
         })
     }
 
     /// What it can do beside what all can.
     pub(super) fn can(&self) -> impl Iterator<Item = Can> {
         let queue = self.lock.has_queue().then_some(Can::Queue);
+        let tokens = self.tokens.then_some(Can::Tokens);
         [Can::Watchdog, Can::Await, Can::Source]
             .into_iter()
             .chain(queue)
+            .chain(tokens)
     }
 
     /// One try; and whether it took a place in the queue.

@@ -263,6 +263,7 @@ impl Stage {
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
             topology: self.case.topology.kind().name().to_owned(),
             servers: adapter::servers(&self.servers.route()),
+            nodes: adapter::nodes(&self.servers),
             source: source.to_string(),
             seed: self.seed.0,
             lock: spec.clone(),

@@ -1,0 +1,143 @@
+//! `lockstorm adapter`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Error};
+use clap::{Args, Subcommand, ValueEnum};
+use lockstorm_scenarios::{Independent, Persistence, Single, Topology};
+
+use super::exit::ExitCode;
+use super::output;
+use crate::clock::wall_clock;
+use crate::conformance::{Check, Finding, Ground};
+use crate::folder;
+use crate::seed::Seed;
+use crate::server::{DEFAULT_PORT, ServerSettings, find_program};
+
+/// Nodes of independent servers.
+const NODES: u32 = 5;
+
+/// Arguments of `lockstorm adapter`.
+#[derive(Debug, Args)]
+pub struct AdapterArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub command: AdapterCommand,
+}
+
+/// What can be done with an adapter.
+#[derive(Debug, Subcommand)]
+pub enum AdapterCommand {
+    /// Check on real servers whether a program speaks the adapter protocol, and means what it says.
+    Test(TestArgs),
+}
+
+/// Arguments of `lockstorm adapter test`.
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// The servers that it is given.
+    #[arg(long, value_enum, default_value_t)]
+    pub topology: Servers,
+    /// Folder of runs.
+    #[arg(
+        long,
+        default_value = "runs",
+        env = "LOCKSTORM_OUT",
+        value_name = "DIR"
+    )]
+    pub out: PathBuf,
+    /// The server program.
+    #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
+    pub redis_server: Option<PathBuf>,
+    /// Port of all servers, each on a loopback address of its own.
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    pub port: u16,
+}
+
+/// The servers of a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Servers {
+    /// One.
+    #[default]
+    Single,
+    /// Five that know nothing of each other.
+    Independent,
+}
+
+impl Servers {
+    fn topology(self) -> Topology {
+        let persistence = Persistence::None;
+        match self {
+            Self::Single => Topology::Single(Single { persistence }),
+            Self::Independent => Topology::Independent(Independent {
+                nodes: NODES,
+                persistence,
+            }),
+        }
+    }
+}
+
+/// Does what was typed.
+///
+/// # Errors
+/// When there are no servers to be had.
+pub fn execute(args: &AdapterArgs) -> Result<ExitCode, Error> {
+    match &args.command {
+        AdapterCommand::Test(args) => test(args),
+    }
+}
+
+/// Carries out every check and prints what came of each.
+fn test(args: &TestArgs) -> Result<ExitCode, Error> {
+    let program = find_program(args.redis_server.as_deref())?;
+    let folder = folder::create(&args.out, "adapter-test", wall_clock(), Seed::fresh())?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    runtime.block_on(async {
+        let settings = ServerSettings {
+            topology: args.topology.topology(),
+            program,
+            port: args.port,
+            folder: folder.join("nodes"),
+            fabric: false,
+        };
+        let mut ground = Ground::new(args.command.clone(), folder.clone(), settings).await?;
+        let [mut passed, mut failed] = [0, 0];
+        for check in Check::ALL {
+            let finding = check.run(&mut ground).await;
+            output::machine(&line(check, &finding))?;
+            match finding {
+                Finding::Passed(_) => passed += 1,
+                Finding::Failed(_) => failed += 1,
+                Finding::NotClaimed(_) => {}
+            }
+            if check == Check::Hello && failed > 0 {
+                // Without it the others would only say the same.
+                break;
+            }
+        }
+        output::human(&format!(
+            "{passed} passed, {failed} failed, {} not checked; logs in {}",
+            Check::ALL.len() - passed - failed,
+            folder.display()
+        ));
+        Ok(if failed == 0 {
+            ExitCode::AsExpected
+        } else {
+            ExitCode::Unexpected
+        })
+    })
+}
+
+/// A check and what came of it.
+fn line(check: Check, finding: &Finding) -> String {
+    let about = check.about();
+    match finding {
+        Finding::Passed(detail) if detail.is_empty() => format!("✓ {about}"),
+        Finding::Passed(detail) => format!("✓ {about} ({detail})"),
+        Finding::Failed(why) => format!("✗ {about}: {why}"),
+        Finding::NotClaimed(why) => format!("· {about}: not checked: {why}"),
+    }
+}

@@ -1,0 +1,104 @@
+//! The checks by name, and what can come of one.
+
+use super::checks;
+use super::ground::Ground;
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// As it should be; with what was seen, where that is worth a word.
+    Passed(String),
+    /// Otherwise.
+    Failed(String),
+    /// It cannot be checked, because the adapter does not claim it.
+    NotClaimed(String),
+}
+
+/// One thing that an adapter has to get right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// It says hello and opens.
+    Hello,
+    /// A free lock is granted.
+    Grants,
+    /// A held one is refused to another client.
+    Refuses,
+    /// Who holds it is told so.
+    Alive,
+    /// What is given back can be had.
+    Releases,
+    /// Nobody gives back what is not his.
+    NotOwner,
+    /// A lease ends, and not before its time.
+    Expires,
+    /// A renewal makes it longer.
+    Renews,
+    /// Tokens grow.
+    Tokens,
+    /// It lives on when its connection is lost.
+    Reconnects,
+    /// Without a reply, nobody knows.
+    Indeterminate,
+    /// It ends when it is told to.
+    Closes,
+    /// It ends when nobody talks to it any more.
+    EndOfInput,
+}
+
+impl Check {
+    /// All of them, in the order in which they are of use.
+    pub const ALL: [Self; 13] = [
+        Self::Hello,
+        Self::Grants,
+        Self::Refuses,
+        Self::Alive,
+        Self::Releases,
+        Self::NotOwner,
+        Self::Expires,
+        Self::Renews,
+        Self::Tokens,
+        Self::Reconnects,
+        Self::Indeterminate,
+        Self::Closes,
+        Self::EndOfInput,
+    ];
+
+    /// What is checked, in words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Hello => "answers hello and open",
+            Self::Grants => "grants a free lock",
+            Self::Refuses => "refuses a held lock to another client",
+            Self::Alive => "says of a held lock that it is held, and answers touch",
+            Self::Releases => "gives back a lock, which can then be had",
+            Self::NotOwner => "says not-owner of a lock that is another's",
+            Self::Expires => "lets a lease end, and not before its time",
+            Self::Renews => "renews a lease",
+            Self::Tokens => "gives fencing tokens that grow",
+            Self::Reconnects => "goes on after its connections were lost",
+            Self::Indeterminate => "answers error when no server replies",
+            Self::Closes => "ends when it is told to close",
+            Self::EndOfInput => "ends when its standard input ends",
+        }
+    }
+
+    /// Carries it out.
+    pub async fn run(self, ground: &mut Ground) -> Finding {
+        let found = match self {
+            Self::Hello => checks::hello(ground).await,
+            Self::Grants => checks::grants(ground).await,
+            Self::Refuses => checks::refuses(ground).await,
+            Self::Alive => checks::alive(ground).await,
+            Self::Releases => checks::releases(ground).await,
+            Self::NotOwner => checks::not_owner(ground).await,
+            Self::Expires => checks::expires(ground).await,
+            Self::Renews => checks::renews(ground).await,
+            Self::Tokens => checks::tokens(ground).await,
+            Self::Reconnects => checks::reconnects(ground).await,
+            Self::Indeterminate => checks::indeterminate(ground).await,
+            Self::Closes => checks::closes(ground).await,
+            Self::EndOfInput => checks::end_of_input(ground).await,
+        };
+        found.unwrap_or_else(Finding::Failed)
+    }
+}

@@ -1,0 +1,281 @@
+//! What each check does.
+
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::check::Finding;
+use super::ground::{Ground, Peer, Raw, target, unexpected};
+use crate::adapter::{Answer, Call, Can};
+
+/// A lease that no check outlasts.
+const LONG: Duration = Duration::from_secs(60);
+/// A lease whose end is waited for.
+const SHORT: Duration = Duration::from_secs(1);
+/// How much earlier than that its end may show, by the clocks of the servers.
+const EARLY_MAX: Duration = Duration::from_millis(50);
+/// How long after its end a lock may still be refused.
+const LATE_MAX: Duration = Duration::from_secs(5);
+/// Pause between two tries.
+const POLL: Duration = Duration::from_millis(20);
+/// Grants whose tokens are compared.
+const TOKENS: usize = 5;
+/// Tries after a lost connection, of which one has to be granted.
+const TRIES_MAX: usize = 20;
+/// How long it may take to end.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+
+type Found = Result<Finding, String>;
+
+fn passed() -> Finding {
+    Finding::Passed(String::new())
+}
+
+async fn granted(peer: &Peer, key: &str) -> Result<Option<u64>, String> {
+    match peer.acquire(key).await? {
+        Answer::Granted { token, .. } => Ok(token),
+        other => Err(unexpected("acquire of a free lock", &other)),
+    }
+}
+
+async fn released(peer: &Peer, key: &str) -> Result<(), String> {
+    match peer.release(key).await? {
+        Answer::Released { .. } => Ok(()),
+        other => Err(unexpected("release by its holder", &other)),
+    }
+}
+
+pub(super) async fn hello(ground: &mut Ground) -> Found {
+    let peer = ground.client(LONG).await?;
+    Ok(Finding::Passed(peer.name))
+}
+
+pub(super) async fn grants(ground: &mut Ground) -> Found {
+    let (peer, key) = (ground.client(LONG).await?, ground.key());
+    granted(&peer, &key).await?;
+    Ok(passed())
+}
+
+pub(super) async fn refuses(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
+    let key = ground.key();
+    granted(&a, &key).await?;
+    match b.acquire(&key).await? {
+        Answer::Refused => Ok(passed()),
+        other => Err(unexpected("acquire of a lock that another holds", &other)),
+    }
+}
+
+pub(super) async fn alive(ground: &mut Ground) -> Found {
+    let (peer, key) = (ground.client(LONG).await?, ground.key());
+    granted(&peer, &key).await?;
+    let touch = Call::Touch { key: key.clone() };
+    match peer.ask(touch).await? {
+        Answer::Done => {}
+        other => return Err(unexpected("touch", &other)),
+    }
+    match peer.ask(Call::Alive(target(&key))).await? {
+        Answer::Held => Ok(passed()),
+        other => Err(unexpected("alive of a held lock", &other)),
+    }
+}
+
+pub(super) async fn releases(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
+    let key = ground.key();
+    granted(&a, &key).await?;
+    released(&a, &key).await?;
+    granted(&b, &key).await?;
+    Ok(passed())
+}
+
+pub(super) async fn not_owner(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
+    let key = ground.key();
+    granted(&a, &key).await?;
+    match b.release(&key).await? {
+        // A library may refuse it without asking a server.
+        Answer::NotOwner | Answer::Failed { .. } => {}
+        other => return Err(unexpected("release by who does not hold it", &other)),
+    }
+    released(&a, &key).await?;
+    Ok(passed())
+}
+
+pub(super) async fn expires(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(SHORT).await?, ground.client(SHORT).await?);
+    let key = ground.key();
+    let asked = Instant::now();
+    granted(&a, &key).await?;
+    let held = until_granted(&b, &key, asked + SHORT + LATE_MAX).await? - asked;
+    if held + EARLY_MAX < SHORT {
+        let early = format!("granted to another after {held:?} of a lease of {SHORT:?}");
+        return Err(early);
+    }
+    match a.release(&key).await? {
+        Answer::NotOwner | Answer::Failed { .. } => {}
+        other => {
+            return Err(unexpected(
+                "release after the lease, of another's lock",
+                &other,
+            ));
+        }
+    }
+    released(&b, &key).await?;
+    Ok(Finding::Passed(format!("after {held:.3?} of {SHORT:?}")))
+}
+
+/// When `peer` was granted `key`, which another holds.
+async fn until_granted(peer: &Peer, key: &str, deadline: Instant) -> Result<Instant, String> {
+    loop {
+        match peer.acquire(key).await? {
+            Answer::Granted { .. } => return Ok(Instant::now()),
+            Answer::Refused if Instant::now() < deadline => sleep(POLL).await,
+            Answer::Refused => return Err("refused long after the lease has ended".to_owned()),
+            other => return Err(unexpected("acquire of a lock that another holds", &other)),
+        }
+    }
+}
+
+pub(super) async fn renews(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(SHORT).await?, ground.client(SHORT).await?);
+    let key = ground.key();
+    granted(&a, &key).await?;
+    sleep(SHORT / 2).await;
+    let asked = Instant::now();
+    match a.ask(Call::Renew(target(&key))).await? {
+        Answer::Renewed { .. } => {}
+        Answer::Unsupported { text } => return Ok(Finding::NotClaimed(text)),
+        // On a machine so busy that the lease has ended.
+        Answer::NotOwner => return Ok(Finding::NotClaimed("the machine is too busy".to_owned())),
+        other => return Err(unexpected("renew by its holder", &other)),
+    }
+    let held = until_granted(&b, &key, asked + SHORT + LATE_MAX).await? - asked;
+    if held + EARLY_MAX < SHORT {
+        return Err(format!(
+            "granted to another {held:?} after a renewal for {SHORT:?}"
+        ));
+    }
+    match a.ask(Call::Renew(target(&key))).await? {
+        Answer::NotOwner | Answer::Failed { .. } => Ok(passed()),
+        other => Err(unexpected("renew of another's lock", &other)),
+    }
+}
+
+pub(super) async fn tokens(ground: &mut Ground) -> Found {
+    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
+    if !a.can.contains(&Can::Tokens) {
+        return Ok(Finding::NotClaimed(
+            "open does not name 'tokens'".to_owned(),
+        ));
+    }
+    let key = ground.key();
+    let mut last = None;
+    for n in 0..TOKENS {
+        let peer = if n % 2 == 0 { &a } else { &b };
+        let token = granted(peer, &key).await?;
+        if token.is_none() || token <= last {
+            let show = |token: Option<u64>| token.map_or("none".to_owned(), |t| t.to_string());
+            return Err(format!(
+                "a grant came with token {}, the one before with {}",
+                show(token),
+                show(last)
+            ));
+        }
+        last = token;
+        released(peer, &key).await?;
+    }
+    Ok(passed())
+}
+
+pub(super) async fn reconnects(ground: &mut Ground) -> Found {
+    let (peer, key) = (ground.client(LONG).await?, ground.key());
+    granted(&peer, &key).await?;
+    released(&peer, &key).await?;
+    let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
+    ground.tell_servers(&kill).await?;
+    // A try that met the broken connection may have taken effect: the next ones ask for others.
+    for _ in 0..TRIES_MAX {
+        match peer.acquire(&ground.key()).await? {
+            Answer::Granted { .. } => return Ok(passed()),
+            Answer::Error { .. } | Answer::Failed { .. } => sleep(POLL).await,
+            other => return Err(unexpected("acquire of a free lock", &other)),
+        }
+    }
+    Err(format!("{TRIES_MAX} tries after the loss all failed"))
+}
+
+pub(super) async fn indeterminate(ground: &mut Ground) -> Found {
+    let (peer, key) = (ground.client(LONG).await?, ground.key());
+    granted(&peer, &ground.key()).await?;
+    let stopped = Stopped::all(ground.server_processes());
+    let answer = peer.acquire(&key).await;
+    drop(stopped);
+    match answer? {
+        Answer::Error { .. } => Ok(passed()),
+        other => Err(format!(
+            "{}, which nobody can know: the request may still be carried out",
+            unexpected("acquire with all servers stopped", &other)
+        )),
+    }
+}
+
+/// Servers that stand still until it is dropped.
+struct Stopped(Vec<i32>);
+
+impl Stopped {
+    fn all(processes: Vec<i32>) -> Self {
+        let this = Self(processes);
+        this.signal(Signal::SIGSTOP);
+        this
+    }
+
+    fn signal(&self, signal: Signal) {
+        for &process in &self.0 {
+            // Fails only for a dead server, and then the next check says so.
+            let _ = kill(Pid::from_raw(process), signal);
+        }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGCONT);
+    }
+}
+
+pub(super) async fn closes(ground: &mut Ground) -> Found {
+    let peer = ground.client(LONG).await?;
+    match peer.ask(Call::Close).await? {
+        Answer::Done => {}
+        other => return Err(unexpected("close", &other)),
+    }
+    let deadline = Instant::now() + ENDS_WITHIN;
+    while peer.program.ended(Duration::ZERO).await.is_none() {
+        if peer.program.pid().is_none() {
+            break;
+        }
+        if Instant::now() >= deadline {
+            return Err(format!("it is still there after {ENDS_WITHIN:?}"));
+        }
+        sleep_until(deadline.min(Instant::now() + POLL)).await;
+    }
+    Ok(passed())
+}
+
+pub(super) async fn end_of_input(ground: &mut Ground) -> Found {
+    let Raw {
+        program,
+        input,
+        output,
+    } = ground.start()?;
+    drop(input);
+    let ended = program.ended(ENDS_WITHIN).await;
+    drop(output);
+    match ended {
+        Some(_) => Ok(passed()),
+        None => Err(format!("it is still there after {ENDS_WITHIN:?}")),
+    }
+}

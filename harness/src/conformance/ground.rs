@@ -1,0 +1,244 @@
+//! Real servers for an adapter, and clients that are it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstorm_checker::history::Header;
+use lockstorm_nemesis::Deployment as _;
+use lockstorm_scenarios::{Adapter, Lock, Span, Topology};
+use tokio::process::{ChildStdin, ChildStdout};
+
+use crate::adapter::{
+    Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Talk, TalkParts, Target, keep_log, nodes,
+    servers,
+};
+use crate::client::Processes;
+use crate::clock::RunClock;
+use crate::recorder::Recorder;
+use crate::runner::RunError;
+use crate::server::{EnvironmentError, Node, ServerSettings, Servers};
+
+/// How long an answer may take: the start of an interpreter on a busy machine.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
+/// What a client is told of the patience that it should have with servers.
+const REPLY_TIMEOUT: Span = Span::from_millis(500);
+
+/// Servers, and the program under test.
+pub struct Ground {
+    command: Vec<String>,
+    folder: PathBuf,
+    topology: Topology,
+    servers: Servers,
+    recorder: Recorder,
+    /// How many clients there were.
+    clients: usize,
+    /// How many locks.
+    keys: usize,
+}
+
+/// One client that is the program.
+pub(super) struct Peer {
+    talk: Talk,
+    pub(super) program: Arc<Program>,
+    /// What it says that it is.
+    pub(super) name: String,
+    pub(super) can: std::collections::BTreeSet<Can>,
+}
+
+/// A program that was not spoken to yet.
+pub(super) struct Raw {
+    pub(super) program: Program,
+    pub(super) input: ChildStdin,
+    pub(super) output: ChildStdout,
+}
+
+impl Ground {
+    /// Starts the servers.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    pub async fn new(
+        command: Vec<String>,
+        folder: PathBuf,
+        settings: ServerSettings,
+    ) -> Result<Self, RunError> {
+        let topology = settings.topology.clone();
+        let clients = folder.join("clients");
+        let show = |path: &Path| path.display().to_string();
+        fs::create_dir_all(&clients).map_err(EnvironmentError::io("create", show(&clients)))?;
+        let history = folder.join("history.jsonl");
+        let recorder = Recorder::start(&history, &Header::new(), RunClock::start())?;
+        Ok(Self {
+            command,
+            folder: clients,
+            topology,
+            servers: Servers::start(settings).await?,
+            recorder,
+            clients: 0,
+            keys: 0,
+        })
+    }
+
+    /// A lock that nobody has asked for yet.
+    pub(super) fn key(&mut self) -> String {
+        self.keys += 1;
+        format!("check-{}", self.keys)
+    }
+
+    /// A fresh client that has said hello and is open, with locks of this lease.
+    pub(super) async fn client(&mut self, lease: Duration) -> Result<Peer, String> {
+        let number = self.clients;
+        let name = format!("c{number}");
+        let Raw {
+            program,
+            input,
+            output,
+        } = self.start()?;
+        let program = Arc::new(program);
+        let sink = self.recorder.sink();
+        let rounds = Rounds::new(
+            name.as_str().into(),
+            Some(lease.as_millis() as u64),
+            sink.clone(),
+            Processes::new(number as u64, u64::from(u32::MAX)),
+        );
+        let talk = Talk::begin(TalkParts {
+            program: program.clone(),
+            input,
+            output,
+            gate: self.servers.roster().enrol(&name),
+            clock: sink.clock(),
+            rounds,
+            // Whoever asks is told.
+            complaints: Box::new(|_| {}),
+        });
+        let open = self.open(&name, number, lease);
+        let mut peer = Peer {
+            talk,
+            program,
+            name: String::new(),
+            can: std::collections::BTreeSet::new(),
+        };
+        match peer.ask(Call::Hello { protocol: PROTOCOL }).await? {
+            Answer::Hello {
+                protocol,
+                name,
+                version,
+            } if protocol == PROTOCOL => {
+                let name = format!("{name} {version}");
+                name.trim_end().clone_into(&mut peer.name);
+            }
+            other => return Err(unexpected("hello", &other)),
+        }
+        match peer.ask(Call::Open(Box::new(open))).await? {
+            Answer::Opened { can } => peer.can = can,
+            other => return Err(unexpected("open", &other)),
+        }
+        Ok(peer)
+    }
+
+    /// The program, started and not spoken to.
+    pub(super) fn start(&mut self) -> Result<Raw, String> {
+        let log = self.folder.join(format!("c{}.log", self.clients));
+        self.clients += 1;
+        let told = |what: &str| {
+            let what = what.to_owned();
+            move |error: io::Error| format!("cannot {what}: {error}")
+        };
+        let file = File::create(&log).map_err(told("write its log"))?;
+        let (program, pipes) = Program::start(&self.command).map_err(told("start it"))?;
+        tokio::spawn(keep_log(pipes.errors, file));
+        Ok(Raw {
+            program,
+            input: pipes.input,
+            output: pipes.output,
+        })
+    }
+
+    fn open(&self, name: &str, number: usize, lease: Duration) -> Open {
+        Open {
+            client: name.to_owned(),
+            lease_ms: Some(lease.as_millis() as u64),
+            renew_every_ms: None,
+            reply_timeout_ms: REPLY_TIMEOUT.as_millis(),
+            topology: self.topology.kind().name().to_owned(),
+            servers: servers(&self.servers.route()),
+            nodes: nodes(&self.servers),
+            source: self.servers.introduce_client(name, number).to_string(),
+            seed: number as u64,
+            lock: Lock::Adapter(Adapter {
+                name: "adapter".to_owned(),
+                command: self.command.clone(),
+                lease: Span(lease),
+                renew_every: None,
+            }),
+        }
+    }
+
+    /// Sends one command to every server.
+    pub(super) async fn tell_servers(&self, args: &[&str]) -> Result<(), String> {
+        for node in self.servers.nodes() {
+            let told = self.servers.command(&node.name, args).await;
+            told.map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The processes of the servers.
+    pub(super) fn server_processes(&self) -> Vec<i32> {
+        let nodes = self.servers.nodes().iter();
+        nodes.filter_map(Node::pid).collect()
+    }
+}
+
+impl Peer {
+    /// Makes one request.
+    pub(super) async fn ask(&self, call: Call) -> Result<Answer, String> {
+        let answered = self.talk.ask(call, ANSWERS_WITHIN).await;
+        answered
+            .map(|(answer, _)| answer)
+            .map_err(|mute| mute.to_string())
+    }
+
+    /// Asks for a lock.
+    pub(super) async fn acquire(&self, key: &str) -> Result<Answer, String> {
+        self.ask(Call::Acquire(target(key))).await
+    }
+
+    /// Gives one back.
+    pub(super) async fn release(&self, key: &str) -> Result<Answer, String> {
+        self.ask(Call::Release(target(key))).await
+    }
+}
+
+/// All of a lock.
+pub(super) fn target(key: &str) -> Target {
+    Target {
+        key: key.to_owned(),
+        mode: lockstorm_checker::history::Mode::Write,
+        permits: 1,
+        wait_ms: None,
+    }
+}
+
+/// An answer that should be another.
+pub(super) fn unexpected(asked: &str, answer: &Answer) -> String {
+    let detail = match answer {
+        Answer::Error { text } | Answer::Failed { text } | Answer::Unsupported { text } => {
+            format!(": {text}")
+        }
+        Answer::Hello { protocol, .. } => format!(" of protocol {protocol}"),
+        Answer::Opened { .. }
+        | Answer::Granted { .. }
+        | Answer::Renewed { .. }
+        | Answer::Released { .. }
+        | Answer::Refused
+        | Answer::NotOwner
+        | Answer::Held
+        | Answer::Done => String::new(),
+    };
+    format!("{asked} was answered with '{}'{detail}", answer.word())
+}

@@ -1,0 +1,141 @@
+//! The adapters that come along: they keep to the protocol, and their scenarios come out as the
+//! files say. They need what `.ci/setup adapters` installs, and are skipped where that was not
+//! done.
+
+mod support;
+
+use std::path::Path;
+use std::process::Output;
+
+use support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
+
+const REDIS_PY: &str = "harness/adapters/redis-py/run";
+const REDLOCK: &str = "harness/adapters/redlock/run";
+
+/// Whether a library is installed; says loudly if not.
+#[expect(
+    clippy::print_stderr,
+    reason = "a skipped test must be seen in the log"
+)]
+fn installed(path: &str) -> bool {
+    let found = root().join(path).exists();
+    if !found {
+        eprintln!("SKIPPED, for want of {path}: run 'bash .ci/setup adapters'");
+    }
+    found && have_server()
+}
+
+fn have_redis_py() -> bool {
+    installed(".tools/redis-py/bin/python")
+}
+
+fn have_redlock() -> bool {
+    installed("harness/adapters/redlock/node_modules/redlock")
+}
+
+/// `lockstorm adapter test` with these arguments.
+fn tested(args: &[&str]) -> Output {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut command = lockstorm();
+    command.args(["adapter", "test", "--out"]).arg(out.path());
+    command.args(args).output().expect("it can be started")
+}
+
+fn as_expected(scenario: &str) {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = format!("scenarios/library/adapters/{scenario}.toml");
+    assert!(Path::new(&root()).join(&path).exists(), "{path}");
+    let output = run_scenario(&path, out.path(), &["--report", "none"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn the_adapter_of_redis_py_keeps_to_the_protocol() {
+    if !have_redis_py() {
+        return;
+    }
+    let output = tested(&[REDIS_PY]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert!(!text.contains('✗'), "{text}");
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn the_adapter_of_redlock_keeps_to_the_protocol() {
+    if !have_redlock() {
+        return;
+    }
+    let output = tested(&["--topology", "independent", REDLOCK]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn redis_py_comes_out_as_its_file_says() {
+    if have_redis_py() {
+        as_expected("redis-py");
+    }
+}
+
+#[test]
+fn redlock_comes_out_as_its_files_say() {
+    if have_redlock() {
+        as_expected("redlock-of-node");
+        as_expected("redlock-of-node-minority-down");
+    }
+}
+
+/// A program that says yes to everything: every client is granted everything.
+const YES_MAN: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"do":"hello"'*) is='"hello","protocol":1,"name":"yes"' ;;
+    *'"do":"open"'*) is='"opened"' ;;
+    *'"do":"acquire"'*) is='"granted"' ;;
+    *'"do":"renew"'*) is='"renewed"' ;;
+    *'"do":"release"'*) is='"released"' ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *) is='"done"' ;;
+  esac
+  printf '{"id":%s,"is":%s}\n' "$id" "$is"
+done
+"#;
+
+#[test]
+fn an_adapter_that_says_yes_to_everything_fails_the_checks_that_find_it_out() {
+    if !have_server() {
+        return;
+    }
+    let output = tested(&["sh", "-c", YES_MAN]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+    for failed in [
+        "✗ refuses a held lock to another client: acquire of a lock that another holds was \
+         answered with 'granted'",
+        "✗ says not-owner of a lock that is another's",
+        "✗ lets a lease end, and not before its time: granted to another after",
+        "✗ renews a lease",
+        "✗ answers error when no server replies",
+        "✗ ends when it is told to close: it is still there",
+    ] {
+        assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+    }
+    for passed in ["✓ answers hello and open (yes)", "✓ grants a free lock"] {
+        assert!(text.contains(passed), "{passed}\nis not in\n{text}");
+    }
+}
+
+#[test]
+fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
+    if !have_server() {
+        return;
+    }
+    let output = tested(&["sh", "-c", "exit 3"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    let expected = "✗ answers hello and open: it ended by itself with exit status: 3\n";
+    assert_eq!(text, expected);
+}

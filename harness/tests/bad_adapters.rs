@@ -1,0 +1,207 @@
+//! Programs that break the adapter protocol, each in its own way: the run says which and where,
+//! ends, and leaves nothing behind.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use support::{have_server, lockstorm, wait_until};
+
+/// The first two answers of a program, as it should be.
+const INTRODUCTION: &str = r#"
+read -r line; echo '{"id":1,"is":"hello","protocol":1,"name":"bad"}'
+read -r line; echo '{"id":2,"is":"opened"}'
+"#;
+/// The same, and the request that comes third.
+fn asked_to_acquire(then: &str) -> String {
+    format!("{INTRODUCTION}read -r line\n{then}")
+}
+
+/// Runs a script of two clients, each of them this shell script, to its end: gives what is said.
+fn said_of(script: &str) -> String {
+    said_of_command(&["sh", "-c", script])
+}
+
+fn said_of_command(command: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let scenario = format!(
+        "name = \"bad\"\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"bad\", command = {}, lease = \"1s\" }}\n\
+         checks.liveness-bound = \"100ms\"\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n\
+         [[step]]\nrelease = {{ client = \"a\", expect = \"released\" }}\n",
+        json!(command)
+    );
+    let path = folder.path().join("bad.toml");
+    fs::write(&path, scenario).expect("the file can be written");
+    let output = lockstorm()
+        .args(["run", "bad.toml", "--progress", "none", "--report", "none"])
+        // Whatever the program leaves behind, it is in this folder.
+        .current_dir(folder.path())
+        .output()
+        .expect("the program can be started");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    // What such a program says of locks may accuse the lock as well: then the code is 1.
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{text}");
+    wait_until("nothing is left", || processes_in(folder.path()) == 0);
+    for log in fs::read_dir(folder.path().join("runs/latest/clients")).expect("logs are kept") {
+        let data = log.expect("it can be listed").metadata();
+        let size = data.expect("it is there").len();
+        assert!(size < 2 << 20, "a log of {size} bytes");
+    }
+    text
+}
+
+/// Living processes whose current folder this is.
+fn processes_in(folder: &Path) -> usize {
+    let here = |entry: &fs::DirEntry| {
+        fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+    };
+    let processes = fs::read_dir("/proc").expect("this is Linux");
+    processes.flatten().filter(here).count()
+}
+
+/// Each script with what has to be said of it.
+fn each_is_told(cases: &[(String, &str)]) {
+    if !have_server() {
+        return;
+    }
+    for (script, expected) in cases {
+        let text = said_of(script);
+        // The text for people is broken into lines.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(expected), "{script}\nsaid: {text}");
+        assert!(text.contains("client 'a'"), "the client is named: {text}");
+    }
+}
+
+#[test]
+fn a_program_that_ends_by_itself_is_told_with_its_status() {
+    each_is_told(&[
+        ("exit 3".into(), "it ended by itself with exit status: 3"),
+        (
+            asked_to_acquire("exit 4"),
+            "it ended by itself with exit status: 4",
+        ),
+        (
+            asked_to_acquire("kill -SEGV $$"),
+            "it ended by itself with signal: 11",
+        ),
+        (
+            asked_to_acquire("printf '{\"id\":3,'"),
+            "after line 2 of its output, it ended in the middle of a line",
+        ),
+        (
+            asked_to_acquire("exec >&-; sleep 1000"),
+            "it closed its standard output",
+        ),
+    ]);
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_told_by_its_name() {
+    if !have_server() {
+        return;
+    }
+    let text = said_of_command(&["./no-such-program"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("client 'a' cannot be started: cannot start './no-such-program'"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_program_that_cannot_take_part_is_told_why() {
+    each_is_told(&[
+        (
+            "read -r line; echo '{\"id\":1,\"is\":\"hello\",\"protocol\":2,\"name\":\"bad\"}'; \
+             sleep 1000"
+                .into(),
+            "it speaks version 2 of the adapter protocol, and this is version 1",
+        ),
+        (
+            "read -r line; echo '{\"id\":1,\"is\":\"hello\",\"protocol\":1,\"name\":\"bad\"}'\n\
+             read -r line; echo '{\"id\":2,\"is\":\"unsupported\",\"text\":\"no such servers\"}'\n\
+             sleep 1000"
+                .into(),
+            "it cannot do what the scenario asks for: no such servers",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"id":3,"is":"unsupported","text":"keys"}'; sleep 1000"#),
+            "it does not support 'acquire': keys",
+        ),
+    ]);
+}
+
+#[test]
+fn a_program_that_lies_is_told_with_the_line() {
+    each_is_told(&[
+        (
+            "echo Starting up ...; sleep 1000".into(),
+            "line 1 of its output: no JSON: expected value at line 1 column 1: \
+             'Starting up ...'",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"id":3,"is":"perhaps"}'; sleep 1000"#),
+            "line 3 of its output: no line of the protocol: unknown variant `perhaps`",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"id":3,"is":"granted","token":-1}'; sleep 1000"#),
+            "line 3 of its output: no line of the protocol",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"id":99,"is":"granted"}'; sleep 1000"#),
+            "there was no request 99",
+        ),
+        (
+            asked_to_acquire(
+                r#"echo '{"id":3,"is":"granted"}'; echo '{"id":3,"is":"granted"}'; sleep 1000"#,
+            ),
+            "line 4 of its output: request 3 was answered before",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"id":3,"is":"released"}'; sleep 1000"#),
+            "it answered 'acquire' with 'released'",
+        ),
+        (
+            asked_to_acquire(r#"echo '{"note":"lost","key":"lock"}'; sleep 1000"#),
+            "it was never granted this lock",
+        ),
+        (
+            asked_to_acquire(
+                r#"echo '{"note":"renewed","number":1,"outcome":{"is":"renewed"}}'; sleep 1000"#,
+            ),
+            "it answers renewal 1, which is not under way",
+        ),
+    ]);
+}
+
+#[test]
+fn a_program_that_floods_is_told_and_fills_neither_memory_nor_disk() {
+    each_is_told(&[
+        (
+            asked_to_acquire("head -c 100000000 /dev/zero | tr '\\0' x; sleep 1000"),
+            "after line 2 of its output, it has a line of more than 65536 bytes",
+        ),
+        (
+            asked_to_acquire("yes '{\"note\":\"queued\",\"key\":\"lock\"}'"),
+            "more than 1000 notes between two answers",
+        ),
+        (asked_to_acquire("yes"), "line 3 of its output: no JSON"),
+        (
+            asked_to_acquire("yes >&2 & head -c 9000000 /dev/zero >&2; exit 5"),
+            "it ended by itself with exit status: 5",
+        ),
+    ]);
+}
+
+#[test]
+fn a_program_that_keeps_silent_is_given_up_after_the_limit() {
+    each_is_told(&[(
+        asked_to_acquire("sleep 1000"),
+        "it did not answer 'acquire' within 10000 ms",
+    )]);
+}
