@@ -23,6 +23,7 @@ async fn cluster(fabric: bool) -> Ground {
         persistence: Persistence::None,
         node_timeout: Span::from_millis(500),
         min_replicas_to_write: 0,
+        min_replicas_max_lag: Span::from_secs(10),
     });
     Ground::new(topology, fabric).await
 }

@@ -26,6 +26,7 @@ async fn cluster() -> Ground {
         persistence: Persistence::None,
         node_timeout: Span::from_millis(500),
         min_replicas_to_write: 0,
+        min_replicas_max_lag: Span::from_secs(10),
     });
     Ground::new(topology, false).await
 }

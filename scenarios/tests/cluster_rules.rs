@@ -44,7 +44,7 @@ fn servers_that_make_no_cluster_are_refused_with_the_remedy() {
         ),
         (
             on_servers("cluster.min-replicas-to-write = 2", "token"),
-            "2 replicas must keep up, and a shard has 1",
+            "no write is taken while fewer than 2 of 1 replicas keep up",
         ),
         (
             on_servers("cluster.node-timeout = \"10ms\"", "token"),

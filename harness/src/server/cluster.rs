@@ -142,7 +142,10 @@ fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)
             "min-replicas-to-write",
             cluster.min_replicas_to_write.to_string(),
         ),
-        ("min-replicas-max-lag", "1".to_owned()),
+        (
+            "min-replicas-max-lag",
+            cluster.min_replicas_max_lag.0.as_secs().to_string(),
+        ),
     ]
 }
 
@@ -375,6 +378,7 @@ mod tests {
             persistence: Persistence::None,
             node_timeout: Span::from_millis(500),
             min_replicas_to_write: 0,
+            min_replicas_max_lag: Span::from_secs(10),
         }
     }
 

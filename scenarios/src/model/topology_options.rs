@@ -146,6 +146,9 @@ pub struct Cluster {
     /// How many replicas must keep up with a master for it to take writes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min_replicas_to_write: u32,
+    /// A replica keeps up as long as it was heard so recently; whole seconds.
+    #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
+    pub min_replicas_max_lag: Span,
 }
 
 /// The shortest that is steady on a busy machine; Redis's own default is 15 s.

@@ -57,7 +57,22 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
         Topology::Independent(independent) => {
             vec![("independent.nodes", wrong_nodes(independent.nodes))]
         }
-        Topology::Cluster(cluster) => return wrong_cluster(cluster),
+        Topology::Cluster(cluster) => vec![
+            ("cluster.shards", wrong_shards(cluster)),
+            ("cluster.replicas", too_many_servers(cluster)),
+            (
+                "cluster.min-replicas-to-write",
+                wrong_min_replicas(cluster.min_replicas_to_write, cluster.replicas),
+            ),
+            (
+                "cluster.min-replicas-max-lag",
+                wrong_max_lag(cluster.min_replicas_max_lag),
+            ),
+            (
+                "cluster.node-timeout",
+                wrong_node_timeout(cluster.node_timeout),
+            ),
+        ],
     };
     options
         .into_iter()
@@ -112,34 +127,33 @@ fn wrong_max_lag(lag: Span) -> Option<Wrong> {
     })
 }
 
-fn wrong_cluster(cluster: &Cluster) -> Option<(&'static str, String, String)> {
-    let Cluster {
-        shards, replicas, ..
-    } = *cluster;
-    let all = u64::from(shards) * (u64::from(replicas) + 1);
-    if shards < SHARDS_MIN {
-        let message = format!("{shards} shards cannot agree that one of them is gone");
-        let help = format!("at least {SHARDS_MIN}: a failover needs a majority of masters");
-        Some(("cluster.shards", message, help))
-    } else if all > u64::from(NODES_MAX) {
-        let message = format!("{all} servers are too many");
-        let help = format!("at most {NODES_MAX}, shards and their replicas together");
-        Some(("cluster.replicas", message, help))
-    } else if cluster.min_replicas_to_write > replicas {
-        let needed = cluster.min_replicas_to_write;
-        let message = format!("{needed} replicas must keep up, and a shard has {replicas}");
-        let help = "at most `replicas`: no master would ever take a write".to_owned();
-        Some(("cluster.min-replicas-to-write", message, help))
-    } else if cluster.node_timeout < NODE_TIMEOUT_MIN {
-        let message = format!(
-            "{} is too short to tell slow from dead",
-            cluster.node_timeout
-        );
-        let help = format!("at least {NODE_TIMEOUT_MIN}; \"500ms\" is steady");
-        Some(("cluster.node-timeout", message, help))
-    } else {
-        None
-    }
+fn wrong_shards(cluster: &Cluster) -> Option<Wrong> {
+    let shards = cluster.shards;
+    (shards < SHARDS_MIN).then(|| {
+        (
+            format!("{shards} shards cannot agree that one of them is gone"),
+            format!("at least {SHARDS_MIN}: a failover needs a majority of masters"),
+        )
+    })
+}
+
+fn too_many_servers(cluster: &Cluster) -> Option<Wrong> {
+    let all = u64::from(cluster.shards) * (u64::from(cluster.replicas) + 1);
+    (all > u64::from(NODES_MAX)).then(|| {
+        (
+            format!("{all} servers are too many"),
+            format!("at most {NODES_MAX}, shards and their replicas together"),
+        )
+    })
+}
+
+fn wrong_node_timeout(timeout: Span) -> Option<Wrong> {
+    (timeout < NODE_TIMEOUT_MIN).then(|| {
+        (
+            format!("{timeout} is too short to tell slow from dead"),
+            format!("at least {NODE_TIMEOUT_MIN}; \"500ms\" is steady"),
+        )
+    })
 }
 
 fn wrong_nodes(nodes: u32) -> Option<(String, String)> {
