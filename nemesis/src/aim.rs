@@ -4,7 +4,9 @@
 //! at this moment; in a script, where nothing is drawn, a node's name is always that node. A word
 //! that hits nobody is left as it stands, and the injection says that there is no such target.
 
-use lockstorm_scenarios::{FaultSpec, NodeWord, Partition, Role};
+use std::collections::BTreeSet;
+
+use lockstorm_scenarios::{FaultSpec, Named, NodeWord, Partition, Role};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -16,15 +18,18 @@ use crate::sides::{Parts, sides};
 pub(crate) enum Aim<'r> {
     /// A step of a script.
     Script,
-    /// The nemesis of a storm, with the generator of its lots.
-    Storm(&'r mut ChaCha8Rng),
+    /// The nemesis of a storm, with the generator of its lots, and the nodes and clients that it
+    /// has in its grip already.
+    Storm(&'r mut ChaCha8Rng, &'r BTreeSet<String>),
 }
 
 impl Aim<'_> {
     /// The faults that `fault` stands for: one for each target that its words mean.
     pub(crate) async fn at(&mut self, fault: &FaultSpec, on: &dyn Deployment) -> Vec<FaultSpec> {
         let leaders = on.writable().await;
-        let among = candidates(among_of(fault), &leaders, on);
+        let among = filtered(candidates(among_of(fault), &leaders, on), |node| {
+            !self.has(node)
+        });
         let ground = (on, leaders.as_slice());
         if let FaultSpec::Partition(partition) = fault {
             let parted = self.parted(partition.clone(), leaders, on);
@@ -50,6 +55,30 @@ impl Aim<'_> {
         aimed
     }
 
+    /// Whether a storm has this node or client in its grip.
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Script => false,
+            Self::Storm(_, had) => had.contains(name),
+        }
+    }
+
+    /// Whether a fault has to be left out, since other faults have what it would hit: the one that
+    /// it names, or all that its word could mean.
+    pub(crate) fn spares(&self, fault: &FaultSpec) -> bool {
+        let Self::Storm(_, had) = self else {
+            return false;
+        };
+        let is_had = |named: &Named<&str>| match named.role {
+            Role::Node | Role::Client => {
+                let is_word = named.name == "one" || NodeWord::read(named.name).is_some();
+                had.contains(named.name) || is_word && !had.is_empty()
+            }
+            Role::Place | Role::Key => false,
+        };
+        fault.names().iter().any(is_had)
+    }
+
     /// A storm parts by lot whom the form of a partition leaves open.
     fn parted(
         &mut self,
@@ -57,7 +86,7 @@ impl Aim<'_> {
         leaders: Vec<String>,
         on: &dyn Deployment,
     ) -> Partition {
-        let (Some(form), Aim::Storm(rng)) = (partition.form, self) else {
+        let (Some(form), Aim::Storm(rng, _)) = (partition.form, self) else {
             return partition;
         };
         let mut shuffled = |names: Vec<String>| lot(names.clone(), names.len(), rng);
@@ -110,12 +139,12 @@ impl Aim<'_> {
                 NodeWord::Primary | NodeWord::One | NodeWord::Minority | NodeWord::Majority,
                 Aim::Script,
             ) => Vec::new(),
-            (NodeWord::Primary, Aim::Storm(rng)) => lot(filtered(among, leads), 1, rng),
-            (NodeWord::One, Aim::Storm(rng)) => lot(among, 1, rng),
-            (NodeWord::Minority, Aim::Storm(rng)) => {
+            (NodeWord::Primary, Aim::Storm(rng, _)) => lot(filtered(among, leads), 1, rng),
+            (NodeWord::One, Aim::Storm(rng, _)) => lot(among, 1, rng),
+            (NodeWord::Minority, Aim::Storm(rng, _)) => {
                 lot(among, all.len().saturating_sub(1) / 2, rng)
             }
-            (NodeWord::Majority, Aim::Storm(rng)) => lot(among, all.len() / 2 + 1, rng),
+            (NodeWord::Majority, Aim::Storm(rng, _)) => lot(among, all.len() / 2 + 1, rng),
         };
         if meant.is_empty() { itself } else { meant }
     }
@@ -123,13 +152,15 @@ impl Aim<'_> {
     /// The client that a word means: `one` of those that run, or the name itself.
     fn client(&mut self, word: &str, on: &dyn Deployment) -> String {
         let itself = word.to_owned();
-        let Aim::Storm(rng) = self else { return itself };
+        let Aim::Storm(rng, had) = self else {
+            return itself;
+        };
         if word != "one" {
             return itself;
         }
         let clients = on.clients();
         let running = filtered(clients.names(), |name| {
-            clients.state(name) == Some(ClientState::Running)
+            clients.state(name) == Some(ClientState::Running) && !had.contains(name)
         });
         lot(running, 1, rng).pop().unwrap_or(itself)
     }

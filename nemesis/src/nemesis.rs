@@ -1,12 +1,13 @@
 //! The nemesis: injects faults, proves them, heals them, and writes down each stage.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase, Name};
-use lockstorm_scenarios::{FaultSpec, Link};
+use lockstorm_scenarios::{FaultSpec, Link, Role};
 use tokio::time::{Instant, sleep};
 
 use crate::aim::Aim;
@@ -51,6 +52,8 @@ struct Active {
     target: Name,
     /// The target in the words of the scenario.
     asked: String,
+    /// The nodes and clients that it names.
+    hit: Vec<String>,
     fault: Box<dyn Fault>,
     observed: bool,
 }
@@ -125,6 +128,15 @@ impl Nemesis {
         }
         active.retain(|entry| !(entry.observed && entry.ends == Ends::Never));
         self.active = active;
+    }
+
+    /// The nodes and clients that faults in force have hit by name.
+    pub(crate) fn in_its_grip(&self) -> BTreeSet<String> {
+        let healed = self
+            .active
+            .iter()
+            .filter(|entry| entry.ends == Ends::Healed);
+        healed.flat_map(|entry| entry.hit.iter().cloned()).collect()
     }
 
     /// Whether some fault has been injected whose effect has not shown yet.
@@ -230,6 +242,7 @@ impl Nemesis {
             ends: ends_of(spec),
             target: spec.target().into(),
             asked,
+            hit: hit_by(spec),
             fault: fault_of(spec),
             observed: false,
         };
@@ -279,4 +292,11 @@ impl Nemesis {
         };
         self.sink.note(note).await;
     }
+}
+
+/// The nodes and clients that a fault names.
+fn hit_by(spec: &FaultSpec) -> Vec<String> {
+    let names = spec.names().into_iter();
+    let hit = names.filter(|named| matches!(named.role, Role::Node | Role::Client));
+    hit.map(|named| named.name.to_owned()).collect()
 }

@@ -1,154 +1,207 @@
-//! The schedule of a storm: which fault comes when, as a function of the seed.
+//! The schedule of a storm: packages of faults that go on side by side, and quiet periods for all.
 //!
-//! The plan is pure. Only the run of it knows a clock, and it waits from the end of one fault to
-//! the start of the next, so that a slow injection never squeezes the quiet time after it.
+//! ```text
+//! servers  ──▓▓▓▓────▓▓▓▓▓──      ──▓▓▓──▓▓▓▓   each package: one fault after the other
+//! links    ────▓▓▓▓▓▓▓─────      ────▓▓▓▓▓▓──
+//!                         ╰quiet╯
+//! ```
+//!
+//! For: when faults are injected and healed, by the plans of the packages. Not for: what a fault
+//! does, and not for which targets it can hit; but of two packages, none strikes a node or a client
+//! that the other has in its grip.
 
 use std::time::Duration;
 
-use lockstorm_scenarios::{FaultSpec, NemesisEntry};
-use rand::{Rng, RngExt, SeedableRng};
+use lockstorm_scenarios::{FaultSpec, NemesisEntry, Quiet};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::aim::Aim;
 use crate::error::FaultError;
-use crate::fault::Ends;
-use crate::faults::ends_of;
-use crate::nemesis::Nemesis;
-
-/// Shortest quiet time between two faults, so that no schedule becomes a busy loop.
-const QUIET_MIN: Duration = Duration::from_millis(10);
+use crate::nemesis::{FaultId, Nemesis};
+use crate::plan::{Plan, Planned};
 
 /// How often a running schedule looks for effects that had not shown yet.
 const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
-/// One fault of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
-    /// Quiet time since the end of the fault before.
-    pub quiet: Duration,
-    /// Which of the entries.
-    pub entry: usize,
-    /// How long it lasts; zero for what is over at once, or never.
-    pub lasts: Duration,
-    /// Seed of the choice of its target, which depends on how the deployment stands by then.
-    pub pick: u64,
-}
-
-/// The endless plan of a storm, one fault at a time; empty if there are no entries.
-pub struct Plan {
-    rhythms: Vec<Rhythm>,
-    /// Planned time at which the last fault ended.
-    now: Duration,
-    rng: ChaCha8Rng,
-}
-
-/// One entry of the schedule and when it is due.
-struct Rhythm {
-    every: Duration,
-    lasts: Duration,
-    due: Duration,
-}
-
-impl Plan {
-    /// The plan of these entries: a function of the generator's seed and of nothing else.
-    pub fn new(entries: &[NemesisEntry], mut rng: ChaCha8Rng) -> Self {
-        let rhythms = entries
-            .iter()
-            .map(|entry| Rhythm {
-                every: entry.every.0,
-                lasts: match ends_of(&entry.fault) {
-                    Ends::Healed => entry.lasts.0,
-                    Ends::ByItself | Ends::Never => Duration::ZERO,
-                },
-                due: quiet(entry.every.0, &mut rng),
-            })
-            .collect();
-        Self {
-            rhythms,
-            now: Duration::ZERO,
-            rng,
-        }
-    }
-}
-
-impl Iterator for Plan {
-    type Item = Planned;
-
-    fn next(&mut self) -> Option<Planned> {
-        let (entry, rhythm) = self
-            .rhythms
-            .iter_mut()
-            .enumerate()
-            .min_by_key(|(index, rhythm)| (rhythm.due, *index))?;
-        // An entry that fell due while another fault was in force comes right after it.
-        let quiet_before = rhythm.due.saturating_sub(self.now).max(QUIET_MIN);
-        self.now += quiet_before + rhythm.lasts;
-        rhythm.due = self.now + quiet(rhythm.every, &mut self.rng);
-        Some(Planned {
-            quiet: quiet_before,
-            entry,
-            lasts: rhythm.lasts,
-            pick: self.rng.next_u64(),
-        })
-    }
-}
-
-/// Half to one and a half of the mean.
-fn quiet(mean: Duration, rng: &mut ChaCha8Rng) -> Duration {
-    mean.mul_f64(rng.random_range(0.5..1.5))
-}
-
-/// Runs a plan against a deployment.
+/// Runs the packages of a storm against a deployment.
 pub struct Schedule {
+    packages: Vec<Package>,
+    quiet: Option<Quiet>,
+}
+
+/// Faults of which one comes after the other.
+struct Package {
     faults: Vec<FaultSpec>,
     plan: Plan,
+    stage: Stage,
+}
+
+/// Where a package is.
+enum Stage {
+    /// Nothing of it is in force; the next fault is due then.
+    Quiet(Planned, Instant),
+    /// These are in force until then.
+    InForce(Vec<FaultId>, Instant),
 }
 
 impl Schedule {
     /// The schedule of a storm's entries; all its choices are functions of the generator's seed
     /// and of how the deployment stands at each injection.
-    pub fn new(entries: &[NemesisEntry], rng: ChaCha8Rng) -> Self {
+    pub fn new(entries: &[NemesisEntry], quiet: Option<Quiet>, rng: &ChaCha8Rng) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for entry in entries {
+            if !names.contains(&entry.package.as_str()) {
+                names.push(&entry.package);
+            }
+        }
+        let now = Instant::now();
+        let package = |(number, name): (u64, &str)| {
+            let own = entries.iter().filter(|entry| entry.package == name);
+            let own: Vec<NemesisEntry> = own.cloned().collect();
+            let mut rng = rng.clone();
+            rng.set_stream(number);
+            Package::new(&own, rng, now)
+        };
         Self {
-            faults: entries.iter().map(|entry| entry.fault.clone()).collect(),
-            plan: Plan::new(entries, rng),
+            packages: (0..).zip(names).filter_map(package).collect(),
+            quiet,
         }
     }
 
-    /// Injects, holds and heals one fault after the other until `stop`, upon which the one in
-    /// force is healed at once. A fault that fails is noted as requested only, and the storm
-    /// goes on; the failures are returned.
+    /// Injects, holds and heals faults until `stop`, upon which those in force are healed at once.
+    /// A fault that fails is noted as requested only, and the storm goes on; the failures are
+    /// returned.
     pub async fn run(&mut self, nemesis: &mut Nemesis, stop: CancellationToken) -> Vec<FaultError> {
+        let begun = Instant::now();
+        for package in &mut self.packages {
+            package.put_off(begun);
+        }
         let mut errors = Vec::new();
-        for planned in &mut self.plan {
-            if !pass(planned.quiet, nemesis, &stop).await {
+        let mut quiet_from = self.quiet_after(begun);
+        while let Some(next) = next_of(&mut self.packages) {
+            if let (Some(from), Some(quiet)) = (quiet_from, self.quiet)
+                && from <= next.due()
+            {
+                if !pass(from, nemesis, &stop).await {
+                    break;
+                }
+                let until = Instant::now() + quiet.lasts.0;
+                errors.extend(self.calm(nemesis, until).await);
+                quiet_from = self.quiet_after(until);
+                continue;
+            }
+            if !pass(next.due(), nemesis, &stop).await {
                 break;
             }
-            let mut rng = ChaCha8Rng::seed_from_u64(planned.pick);
-            let fault = &self.faults[planned.entry];
-            let faults = Aim::Storm(&mut rng).at(fault, nemesis.deployment()).await;
-            let mut injected = Vec::new();
-            for fault in &faults {
-                match nemesis.inject(fault).await {
-                    Ok(id) => injected.push(id),
-                    Err(error) => errors.push(error),
-                }
+            errors.extend(next.turn(nemesis).await);
+        }
+        errors.extend(self.calm(nemesis, Instant::now()).await);
+        errors
+    }
+
+    fn quiet_after(&self, from: Instant) -> Option<Instant> {
+        self.quiet.map(|quiet| from + quiet.every.0)
+    }
+
+    /// Heals all that is in force, and puts off everything until then.
+    async fn calm(&mut self, nemesis: &mut Nemesis, until: Instant) -> Vec<FaultError> {
+        let mut errors = Vec::new();
+        for package in &mut self.packages {
+            if matches!(package.stage, Stage::InForce(..)) {
+                errors.extend(package.turn(nemesis).await);
             }
-            if !injected.is_empty() {
-                pass(planned.lasts, nemesis, &stop).await;
-            }
-            for id in &injected {
-                errors.extend(nemesis.heal_id(id).await.err());
-            }
+            package.put_off(until);
         }
         errors
     }
 }
 
+/// The package whose turn comes first.
+fn next_of(packages: &mut [Package]) -> Option<&mut Package> {
+    packages.iter_mut().min_by_key(|package| package.due())
+}
+
+impl Package {
+    /// None, if there are no entries.
+    fn new(entries: &[NemesisEntry], rng: ChaCha8Rng, now: Instant) -> Option<Self> {
+        let mut plan = Plan::new(entries, rng);
+        let first = plan.next()?;
+        Some(Self {
+            faults: entries.iter().map(|entry| entry.fault.clone()).collect(),
+            plan,
+            stage: Stage::Quiet(first, now),
+        })
+    }
+
+    fn due(&self) -> Instant {
+        match &self.stage {
+            Stage::Quiet(_, due) | Stage::InForce(_, due) => *due,
+        }
+    }
+
+    /// Lets the quiet time before the next fault begin then.
+    fn put_off(&mut self, until: Instant) {
+        if let Stage::Quiet(planned, due) = &mut self.stage {
+            *due = (*due).max(until + planned.quiet);
+        }
+    }
+
+    /// Injects what is due, or heals what is in force.
+    async fn turn(&mut self, nemesis: &mut Nemesis) -> Vec<FaultError> {
+        match &mut self.stage {
+            Stage::Quiet(planned, _) => {
+                let planned = planned.clone();
+                self.strike(&planned, nemesis).await
+            }
+            Stage::InForce(ids, _) => {
+                let ids = std::mem::take(ids);
+                let mut errors = Vec::new();
+                for id in &ids {
+                    errors.extend(nemesis.heal_id(id).await.err());
+                }
+                self.rest();
+                errors
+            }
+        }
+    }
+
+    async fn strike(&mut self, planned: &Planned, nemesis: &mut Nemesis) -> Vec<FaultError> {
+        let mut rng = ChaCha8Rng::seed_from_u64(planned.pick);
+        let fault = &self.faults[planned.entry];
+        let spared = nemesis.in_its_grip();
+        let mut aim = Aim::Storm(&mut rng, &spared);
+        let (mut ids, mut errors) = (Vec::new(), Vec::new());
+        for fault in aim.at(fault, nemesis.deployment()).await {
+            // Another package has all that this one could hit: it lets this turn go by.
+            if aim.spares(&fault) {
+                continue;
+            }
+            match nemesis.inject(&fault).await {
+                Ok(id) => ids.push(id),
+                Err(error) => errors.push(error),
+            }
+        }
+        if ids.is_empty() {
+            self.rest();
+        } else {
+            self.stage = Stage::InForce(ids, Instant::now() + planned.lasts);
+        }
+        errors
+    }
+
+    /// The quiet time before the next fault begins.
+    fn rest(&mut self) {
+        let planned = self.plan.next().expect("a plan with entries has no end");
+        let due = Instant::now() + planned.quiet;
+        self.stage = Stage::Quiet(planned, due);
+    }
+}
+
 /// Lets time pass while looking for effects that had not shown yet: `false` once stopped.
-async fn pass(length: Duration, nemesis: &mut Nemesis, stop: &CancellationToken) -> bool {
-    let until = Instant::now() + length;
+async fn pass(until: Instant, nemesis: &mut Nemesis, stop: &CancellationToken) -> bool {
     while !stop.is_cancelled() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {

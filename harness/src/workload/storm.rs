@@ -36,7 +36,7 @@ pub async fn run(
         Ok(clients) => clients,
         Err(stopped) => return Some(stopped),
     };
-    let mut schedule = Schedule::new(entries, stage.seed.stream("nemesis"));
+    let mut schedule = Schedule::new(entries, storm.quiet, &stage.seed.stream("nemesis"));
     let faults = schedule.run(nemesis, over.clone());
     let watch = async {
         let end = watch(stage, storm, &grants, &mut clients).await;
@@ -254,6 +254,7 @@ mod tests {
             duration: Span::from_secs(5),
             rounds,
             grants,
+            quiet: None,
         }
     }
 

@@ -14,6 +14,7 @@ mod cuts;
 mod fake;
 mod nodes;
 mod notes;
+mod packages;
 mod schedule;
 mod slow_links;
 mod words;

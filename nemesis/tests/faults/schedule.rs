@@ -20,6 +20,7 @@ fn entry(fault: FaultSpec, every_ms: u64, lasts_ms: u64) -> NemesisEntry {
         fault,
         every: Span::from_millis(every_ms),
         lasts: Span::from_millis(lasts_ms),
+        package: "main".to_owned(),
     }
 }
 
@@ -47,7 +48,7 @@ fn seed(seed: u64) -> ChaCha8Rng {
 async fn storm(fake: Fake, entries: &[NemesisEntry], rng: ChaCha8Rng) -> (Arc<Fake>, Arc<Notes>) {
     let (fake, notes, mut nemesis) = stage(fake);
     let stop = CancellationToken::new();
-    let mut schedule = Schedule::new(entries, rng);
+    let mut schedule = Schedule::new(entries, None, &rng);
     let (errors, ()) = tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
         sleep(Duration::from_secs(60)).await;
         stop.cancel();
@@ -165,7 +166,7 @@ async fn the_word_primary_follows_the_role() {
     });
     nemesis.inject(&promoted).await.unwrap();
     let stop = CancellationToken::new();
-    let mut schedule = Schedule::new(&[entry(kill("primary"), 100, 1000)], seed(1));
+    let mut schedule = Schedule::new(&[entry(kill("primary"), 100, 1000)], None, &seed(1));
     let (errors, ()) = tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
         sleep(Duration::from_millis(500)).await;
         stop.cancel();
@@ -179,7 +180,7 @@ async fn the_word_primary_follows_the_role() {
 async fn a_stop_heals_at_once() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
     let hour = 3_600_000;
-    let mut schedule = Schedule::new(&[entry(kill("primary"), 1000, hour)], seed(1));
+    let mut schedule = Schedule::new(&[entry(kill("primary"), 1000, hour)], None, &seed(1));
     let stop = CancellationToken::new();
     let start = Instant::now();
     tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
@@ -202,7 +203,7 @@ async fn a_fault_that_fails_does_not_end_the_storm() {
         entry(kill("n1"), 1000, 100),
     ];
     let stop = CancellationToken::new();
-    let mut schedule = Schedule::new(&entries, seed(1));
+    let mut schedule = Schedule::new(&entries, None, &seed(1));
     let (errors, ()) = tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
         sleep(Duration::from_secs(20)).await;
         stop.cancel();
@@ -222,7 +223,7 @@ async fn an_effect_that_shows_during_the_storm_is_noted_then() {
         to: "primary".into(),
         mode: CutMode::Stall,
     });
-    let mut schedule = Schedule::new(&[entry(cut, 1000, 30_000)], seed(1));
+    let mut schedule = Schedule::new(&[entry(cut, 1000, 30_000)], None, &seed(1));
     let stop = CancellationToken::new();
     tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
         sleep(Duration::from_secs(5)).await;

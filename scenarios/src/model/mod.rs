@@ -42,7 +42,7 @@ pub use step::{
     Acquire, AcquireReply, Await, CloseOrders, End, FindOrders, OrdersReply, Release, ReleaseReply,
     Renew, RenewReply, ResumeClient, Step, Work,
 };
-pub use storm::{NemesisEntry, Storm};
+pub use storm::{NemesisEntry, Quiet, Storm};
 pub use topology::{Topology, TopologyKind};
 pub use topology_options::{
     Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,

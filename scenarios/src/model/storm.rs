@@ -20,6 +20,19 @@ pub struct Storm {
     /// not show what it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<u32>,
+    /// Periods without any fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Quiet>,
+}
+
+/// Periods in which everything is healed and nothing new is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Quiet {
+    /// From the end of one to the start of the next.
+    pub every: Span,
+    /// How long each lasts.
+    pub lasts: Span,
 }
 
 /// One `[[nemesis]]`: a fault that comes back through the whole storm.
@@ -33,4 +46,15 @@ pub struct NemesisEntry {
     pub every: Span,
     /// How long each lasts before it is healed.
     pub lasts: Span,
+    /// Faults of one package come one after the other, those of several at the same time.
+    #[serde(default = "main_package", skip_serializing_if = "is_main_package")]
+    pub package: String,
+}
+
+fn main_package() -> String {
+    "main".to_owned()
+}
+
+fn is_main_package(package: &str) -> bool {
+    package == "main"
 }

@@ -26,6 +26,14 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
             "such as \"10s\"",
         );
     }
+    if let Some(quiet) = draft.storm.as_ref().and_then(|storm| storm.quiet) {
+        for (key, span) in [("every", quiet.every), ("lasts", quiet.lasts)] {
+            if span == Span::default() {
+                let path = format!("storm.quiet.{key}");
+                findings.value(&path, format!("'{key}' is zero"), "such as \"2s\"");
+            }
+        }
+    }
     if let (Some(storm), Some(clients)) = (&draft.storm, &draft.clients) {
         judge_rounds(storm, clients, findings);
     }
