@@ -96,6 +96,70 @@ fn ten_contenders_say_the_same_of_tasks_and_of_processes() {
     same_for_both_kinds("scenarios/library/storms/storm-contention.toml");
 }
 
+/// Kills whoever takes the writes while `a` holds, on these servers, and sees to it that the
+/// process `b` goes on elsewhere: gives what it says of that.
+fn goes_on_elsewhere(topology: &str, victim: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("elsewhere.toml");
+    let scenario = format!(
+        r#"name = "elsewhere"
+checks.only = ["liveness"]
+topology.{topology}
+lock.token = {{ lease = "1s" }}
+clients.kind = "process"
+[[step]]
+acquire = {{ client = "b", expect = "granted" }}
+[[step]]
+release = {{ client = "b", expect = "released" }}
+[[step]]
+acquire = {{ client = "a", expect = "granted" }}
+[[step]]
+acquire = {{ client = "b", expect = "refused" }}
+[[step]]
+kill = {{ node = "{victim}" }}
+[[step]]
+acquire = {{ client = "b", wait = "25s", expect = "granted" }}
+"#
+    );
+    fs::write(&path, scenario).expect("the file can be written");
+    let out = folder.path().join("runs");
+    let path = path.to_str().expect("a plain name");
+    let output = run_scenario(path, &out, &["--report", "none"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let history = fs::read_to_string(out.join("latest/history.jsonl")).expect("there is a history");
+    let of_b = |line: &&str| line.contains("\"routed\"") && line.contains("\"owner\":\"b\"");
+    history
+        .lines()
+        .filter(of_b)
+        .map(|line| {
+            let event: Json = serde_json::from_str(line).expect("it is JSON");
+            let to = event["value"]["route"]["to"].as_str();
+            to.expect("it says where to").to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_process_asks_the_sentinels_who_is_primary_and_says_where_it_goes() {
+    if !have_server() {
+        return;
+    }
+    let places = goes_on_elsewhere("sentinel = { replicas = 1 }", "primary");
+    assert_eq!(places.first().map(String::as_str), Some("primary"));
+    assert_eq!(places.last().map(String::as_str), Some("replica-1"));
+}
+
+#[test]
+fn a_process_finds_its_way_through_a_cluster_and_says_where_it_goes() {
+    if !have_server() {
+        return;
+    }
+    let cluster = "cluster = { shards = 3, replicas = 1 }";
+    let places = goes_on_elsewhere(cluster, "holder-of:lock");
+    assert_eq!(places.first().map(String::as_str), Some("shard-2"));
+    assert_ne!(places.last(), places.first(), "{places:?}");
+}
+
 /// What the nemesis has seen of its faults.
 fn observations(out: &Path) -> String {
     let history = fs::read_to_string(out.join("latest/history.jsonl")).expect("there is a history");

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use lockstorm_checker::history::Mode;
+use lockstorm_checker::history::{Mode, RouteNote};
 use lockstorm_scenarios::Lock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -126,12 +126,26 @@ pub struct Open {
     /// All servers, whatever they do.
     #[serde(default)]
     pub nodes: Vec<Server>,
+    /// Where there are sentinels: who they are, for clients that ask them who is primary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentinels: Option<Watch>,
     /// Address to connect from: by it a faulty network knows whose connection it is.
     pub source: String,
     /// For whatever is drawn at random.
     pub seed: u64,
     /// The lock, as the scenario names it.
     pub lock: Lock,
+}
+
+/// Sentinels, and what they watch over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// What they call the primary, whoever it is.
+    pub master: String,
+    /// The sentinels, each with its address.
+    pub sentinels: Vec<Server>,
+    /// The servers that they watch over, the first primary first.
+    pub servers: Vec<Server>,
 }
 
 /// A server.
@@ -301,6 +315,8 @@ pub enum Note {
     },
     /// The library says that the lock is lost.
     Lost(Target),
+    /// Its commands go to another server from here on, or to the same over a new connection.
+    Routed(RouteNote),
     /// The client has taken a place in the queue.
     Queued {
         /// Of which lock.

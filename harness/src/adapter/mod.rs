@@ -22,8 +22,9 @@ pub(crate) use talk::{Talk, TalkParts};
 
 pub use lines::{LineError, Lines};
 pub use message::{
-    Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target, line,
+    Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target,
+    Watch, line,
 };
 pub use program::Program;
-pub use remote::{Remote, RemoteSettings, StartError, nodes, servers};
+pub use remote::{Remote, RemoteSettings, StartError, nodes, servers, watch};
 pub use talk::{Complaints, Loss};

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +13,14 @@ use lockstorm_checker::Nanos;
 use tokio::time::{Instant, sleep_until};
 
 use super::log::keep_log;
-use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target};
+use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target, Watch};
 use super::program::Program;
 use super::rounds::Rounds;
 use super::talk::{Complaints, Loss, Mute, Talk, TalkParts};
-use crate::client::{Gate, Processes};
+use crate::client::{Gate, Processes, Trail};
 use crate::locks::{Ask, Grant, Lock, Outcome, Released};
 use crate::recorder::EventSink;
-use crate::server::{Route, Servers};
+use crate::server::{Guide, Route, Servers};
 
 /// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
@@ -42,6 +43,8 @@ pub struct RemoteSettings {
     pub gate: Arc<Gate>,
     /// Where its renewals are recorded.
     pub sink: EventSink,
+    /// Where it is written down which servers it turns to.
+    pub trail: Arc<dyn Trail>,
     /// The processes of its renewals.
     pub processes: Processes,
     /// Hears what is wrong with it.
@@ -123,6 +126,7 @@ impl Remote {
             gate: settings.gate,
             clock: settings.sink.clock(),
             rounds,
+            trail: settings.trail,
             complaints: settings.complaints,
         });
         let can = introduce(&talk, open).await?;
@@ -176,7 +180,8 @@ impl Remote {
     /// Tells the program where writes go now, if that has changed.
     async fn follow(&mut self) -> Result<(), Mute> {
         let version = self.route.version();
-        if version != self.version {
+        // Where clients find out by themselves, they may not be told.
+        if version != self.version && matches!(self.route.guide(), Guide::Told) {
             let servers = servers(&self.route);
             let call = Call::Servers { servers };
             // Who cannot follow goes on as it is.
@@ -189,24 +194,34 @@ impl Remote {
 
 /// The servers of a route, as a program is told of them.
 pub fn servers(route: &Route) -> Vec<Server> {
-    let nodes = route.nodes().into_iter();
-    nodes
-        .map(|(name, address)| Server {
-            name,
-            address: address.to_string(),
-        })
-        .collect()
+    listed(&route.nodes())
 }
 
-/// The servers of a deployment, as a program is told of them.
+/// All servers of a deployment, as a program is told of them.
 pub fn nodes(servers: &Servers) -> Vec<Server> {
     let nodes = servers.nodes().iter();
-    nodes
-        .map(|node| Server {
-            name: node.name.clone(),
-            address: node.public.to_string(),
-        })
-        .collect()
+    let places: Vec<_> = nodes.map(|node| (node.name.clone(), node.public)).collect();
+    listed(&places)
+}
+
+/// The sentinels of a route, if it has some, as a program is told of them.
+pub fn watch(route: &Route) -> Option<Watch> {
+    match route.guide() {
+        Guide::Told | Guide::Shards(_) => None,
+        Guide::Sentinels(sentinels) => Some(Watch {
+            master: sentinels.master.clone(),
+            sentinels: listed(&sentinels.sentinels),
+            servers: listed(&sentinels.servers),
+        }),
+    }
+}
+
+fn listed(places: &[(String, SocketAddr)]) -> Vec<Server> {
+    let server = |(name, address): &(String, SocketAddr)| Server {
+        name: name.clone(),
+        address: address.to_string(),
+    };
+    places.iter().map(server).collect()
 }
 
 /// Says hello, and who the program is to be; gives what it can do.

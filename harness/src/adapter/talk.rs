@@ -23,7 +23,7 @@ use super::message::{
 };
 use super::program::Program;
 use super::rounds::Rounds;
-use crate::client::{CLIENT_KILLED, Gate, Killed};
+use crate::client::{CLIENT_KILLED, Gate, Killed, Trail};
 use crate::clock::RunClock;
 
 /// Messages to a program that wait for it to read them, at most.
@@ -109,6 +109,7 @@ pub(crate) struct TalkParts {
     pub(crate) gate: Arc<Gate>,
     pub(crate) clock: RunClock,
     pub(crate) rounds: Rounds,
+    pub(crate) trail: Arc<dyn Trail>,
     pub(crate) complaints: Complaints,
 }
 
@@ -127,6 +128,7 @@ impl Talk {
             shared: shared.clone(),
             outbox: outbox.clone(),
             rounds: parts.rounds,
+            trail: parts.trail,
             heard: parts.clock.now(),
         };
         let tasks = [
@@ -262,6 +264,7 @@ struct Listener {
     shared: Arc<Shared>,
     outbox: mpsc::Sender<String>,
     rounds: Rounds,
+    trail: Arc<dyn Trail>,
     /// When it said something last.
     heard: Nanos,
 }
@@ -362,6 +365,10 @@ impl Listener {
                 let noticed = Some(self.heard);
                 self.count_note()?;
                 self.shared.state().lost.push(Loss { key, mode, noticed });
+            }
+            Note::Routed(route) => {
+                self.count_note()?;
+                self.trail.routed(route).await;
             }
             Note::Queued { key } => {
                 self.count_note()?;

@@ -103,7 +103,7 @@ impl Finder {
         command
             .arg("SENTINEL")
             .arg("GET-MASTER-ADDR-BY-NAME")
-            .arg(self.sentinels.master);
+            .arg(&self.sentinels.master);
         let asked = async {
             let mut wire = self.dialer.dial(*address).await?;
             wire.send(&command).await

@@ -43,7 +43,7 @@ impl SwitchWatch {
         for (name, address) in &sentinels.sentinels {
             let ear = Ear {
                 dialer: dialer.clone(),
-                master: sentinels.master,
+                master: sentinels.master.clone(),
                 name: name.clone(),
                 address: *address,
                 heard: Arc::clone(&heard),
@@ -66,7 +66,7 @@ impl SwitchWatch {
 /// Listens to one sentinel.
 struct Ear {
     dialer: Dialer,
-    master: &'static str,
+    master: String,
     name: String,
     address: SocketAddr,
     heard: Arc<Mutex<Option<Switch>>>,
@@ -99,7 +99,7 @@ impl Ear {
             Value::Push {
                 kind: PushKind::Message,
                 data,
-            } => Ok(switched(self.master, &data)),
+            } => Ok(switched(&self.master, &data)),
             _ => Ok(None),
         }
     }

@@ -13,9 +13,9 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
     Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Talk, TalkParts, Target, keep_log, nodes,
-    servers,
+    servers, watch,
 };
-use crate::client::Processes;
+use crate::client::{NoTrail, Processes};
 use crate::clock::RunClock;
 use crate::recorder::Recorder;
 use crate::runner::RunError;
@@ -112,6 +112,7 @@ impl Ground {
             gate: self.servers.roster().enrol(&name),
             clock: sink.clock(),
             rounds,
+            trail: Arc::new(NoTrail),
             // Whoever asks is told.
             complaints: Box::new(|_| {}),
         });
@@ -167,6 +168,7 @@ impl Ground {
             topology: self.topology.kind().name().to_owned(),
             servers: servers(&self.servers.route()),
             nodes: nodes(&self.servers),
+            sentinels: watch(&self.servers.route()),
             source: self.servers.introduce_client(name, number).to_string(),
             seed: number as u64,
             lock: Lock::Adapter(Adapter {

@@ -29,7 +29,7 @@ pub enum Guide {
 #[derive(Clone, Debug)]
 pub struct Sentinels {
     /// What sentinels call the primary, whoever it is.
-    pub master: &'static str,
+    pub master: String,
     /// Names and public addresses of the sentinels.
     pub sentinels: Vec<(String, SocketAddr)>,
     /// Names and public addresses of the servers that they watch over, the first primary first.

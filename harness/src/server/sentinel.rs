@@ -71,7 +71,7 @@ impl Shape for Watched {
     fn route(&self, nodes: &[Node]) -> Route {
         let (data, sentinels) = self.split(nodes);
         Route::by_sentinels(Sentinels {
-            master: MASTER,
+            master: MASTER.to_owned(),
             sentinels: places(sentinels),
             servers: places(data),
         })

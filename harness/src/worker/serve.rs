@@ -227,7 +227,7 @@ fn odd(what: &str) -> io::Error {
     ))
 }
 
-fn say(message: &impl serde::Serialize) -> io::Result<()> {
+pub(super) fn say(message: &impl serde::Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(line(message).as_bytes())?;
     out.flush()

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_checker::history::Name;
-use lockstorm_scenarios::Mutant;
+use async_trait::async_trait;
+use lockstorm_checker::history::{Name, RouteNote};
+use lockstorm_scenarios::{Mutant, TopologyKind};
 use tokio::time::Instant;
 
-use crate::adapter::{Answer, Can, Open, Server, Target};
-use crate::client::{Dialer, Gate, Holds, NoTrail};
+use super::serve::say;
+use crate::adapter::{Answer, Can, Note, Open, Server, Target};
+use crate::client::{Dialer, Gate, Holds, Trail};
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
 use crate::seed::Seed;
-use crate::server::Route;
+use crate::server::{Route, Sentinels};
 
 /// Name of the stream of choices that client `name`'s lock makes: the same in every kind of client.
 pub fn lock_stream(name: &str) -> String {
@@ -33,7 +35,7 @@ impl Subject {
     /// # Errors
     /// In words, what it lacks.
     pub(super) fn new(open: Open) -> Result<Self, String> {
-        let route = Arc::new(Route::new(read_servers(&open.servers)?));
+        let route = Arc::new(find_way(&open)?);
         let source = open.source.parse();
         let source = source.map_err(|error| format!("'{}': {error}", open.source))?;
         let context = LockContext {
@@ -42,7 +44,7 @@ impl Subject {
                 // Who stops this process stops all of it.
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
-                trail: Arc::new(NoTrail),
+                trail: Arc::new(Told),
             },
             route: route.clone(),
             instance: SharedInstance::default(),
@@ -170,6 +172,35 @@ impl Subject {
             lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
         };
         answer(outcome, extended, Answer::NotOwner)
+    }
+}
+
+/// How the client finds the servers that take writes: as the harness says, or by itself.
+fn find_way(open: &Open) -> Result<Route, String> {
+    if let Some(watch) = &open.sentinels {
+        return Ok(Route::by_sentinels(Sentinels {
+            master: watch.master.clone(),
+            sentinels: read_servers(&watch.sentinels)?,
+            servers: read_servers(&watch.servers)?,
+        }));
+    }
+    let leaders = read_servers(&open.servers)?;
+    if open.topology != TopologyKind::Cluster.name() {
+        return Ok(Route::new(leaders));
+    }
+    let nodes = read_servers(&open.nodes)?;
+    let shards = leaders.len().min(nodes.len());
+    Ok(Route::by_shards(nodes, shards))
+}
+
+/// Tells the harness which servers the client turns to.
+struct Told;
+
+#[async_trait]
+impl Trail for Told {
+    async fn routed(&self, note: RouteNote) {
+        // Where nobody listens any more, the next answer shows it.
+        let _ = say(&Note::Routed(note));
     }
 }
 

@@ -157,11 +157,7 @@ impl Stage {
                         source,
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
-                        trail: Arc::new(Recorded {
-                            sink: self.sink.clone(),
-                            owner: name.into(),
-                            process: n as u64,
-                        }),
+                        trail: self.trail(name, n),
                     },
                     route: self.servers.route(),
                     instance: self.instance(n),
@@ -186,6 +182,15 @@ impl Stage {
             rng: self.seed.stream(&format!("client/{name}")),
             job: self.orders.clone().map(Job::new),
         }))
+    }
+
+    /// Where client number `n`, called `name`, writes down which servers it turns to.
+    fn trail(&self, name: &str, n: usize) -> Arc<Recorded> {
+        Arc::new(Recorded {
+            sink: self.sink.clone(),
+            owner: name.into(),
+            process: n as u64,
+        })
     }
 
     /// Clients number `first` and on, called so, all started at once.
@@ -237,6 +242,7 @@ impl Stage {
             route: self.servers.route(),
             gate: roster.enrol(name),
             sink: self.sink.clone(),
+            trail: self.trail(name, n),
             // The upper half of the numbers is for what clients do by themselves.
             processes: Processes::new(all / 2 + n as u64, all),
             complaints,
@@ -264,6 +270,7 @@ impl Stage {
             topology: self.case.topology.kind().name().to_owned(),
             servers: adapter::servers(&self.servers.route()),
             nodes: adapter::nodes(&self.servers),
+            sentinels: adapter::watch(&self.servers.route()),
             source: source.to_string(),
             seed: self.seed.0,
             lock: spec.clone(),
