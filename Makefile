@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants setup setup-tests
+.PHONY: demo test check bench mutants clean-exits setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -23,6 +23,10 @@ bench: setup
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
 	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test mutants -- --ignored
+
+# Ends runs in every way, fifty times each, and looks for what is left of them; some minutes.
+clean-exits: setup
+	LOCKSTORM_ROUNDS=50 cargo test --locked -p lockstorm --test clean_exits
 
 # Installs a redis-server where there is none, and says how.
 setup:
