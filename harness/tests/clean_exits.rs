@@ -3,8 +3,8 @@
 //! Each way out is taken `LOCKSTORM_ROUNDS` times (3 unless set; `make clean-exits` takes 50), each
 //! time at another moment of a storm in which servers and clients, which are processes, are being
 //! stopped, killed and cut off. What belongs to a run is known by a mark in its environment, which
-//! children inherit, by its folder, in which servers work (they write over their environment), and by
-//! its port.
+//! children inherit; by its folder, in which servers work (they write over their environment); and
+//! by its port.
 
 mod support;
 
