@@ -108,7 +108,7 @@ impl Aim<'_> {
         end: &str,
         ground: (&dyn Deployment, &[String]),
     ) -> Vec<String> {
-        if end == "replicas" {
+        if ["replicas", "sentinels"].contains(&end) {
             return vec![end.to_owned()];
         }
         self.nodes(among, end, ground).await
@@ -128,9 +128,12 @@ impl Aim<'_> {
         };
         let all = on.nodes();
         let leads = |node: &str| leaders.iter().any(|leader| leader == node);
+        let sentinels = on.sentinels();
+        let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
         let meant = match (word, self) {
             (NodeWord::All, _) => among,
-            (NodeWord::Replicas, _) => filtered(among, |node| !leads(node)),
+            (NodeWord::Replicas, _) => filtered(among, |node| !leads(node) && !watches(node)),
+            (NodeWord::Sentinels, _) => filtered(among, watches),
             (NodeWord::HolderOf(key), _) => {
                 let holders = holders_of(key, leaders, on).await;
                 filtered(among, |node| holders.iter().any(|holder| holder == node))
@@ -186,7 +189,13 @@ fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<Stri
         Among::All => on.nodes(),
         Among::Live => filtered(on.nodes(), |node| on.pid(node).is_some()),
         Among::Writable => leaders.to_vec(),
-        Among::LiveReplicas => filtered(on.nodes(), |node| on.pid(node).is_some() && !leads(node)),
+        Among::LiveReplicas => {
+            let sentinels = on.sentinels();
+            let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
+            filtered(on.nodes(), |node| {
+                on.pid(node).is_some() && !leads(node) && !watches(node)
+            })
+        }
     }
 }
 

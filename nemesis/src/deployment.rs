@@ -14,6 +14,9 @@ pub trait Deployment: Send + Sync {
     /// Names of the nodes, in order.
     fn nodes(&self) -> Vec<String>;
 
+    /// The nodes that keep no data, but watch over those that do.
+    fn sentinels(&self) -> Vec<String>;
+
     /// The nodes that take writes now: the primary, or every master. Where servers fail over by
     /// themselves, they are asked.
     async fn writable(&self) -> Vec<String>;
@@ -38,11 +41,11 @@ pub trait Deployment: Send + Sync {
     /// Makes a replica the primary and has clients use it from their next operation on.
     async fn promote(&self, node: &str) -> Result<(), FaultError>;
 
-    /// Has a replica of a Cluster take over, as `mode` says; it may still be at it when this
-    /// returns.
+    /// Has the servers themselves put a replica in the place of its primary, as `mode` says; they
+    /// may still be at it when this returns.
     ///
     /// # Errors
-    /// [`FaultError::Node`] where it refuses, or is no part of a Cluster.
+    /// [`FaultError::Node`] where they refuse, or do not know how.
     async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError>;
 
     /// Sends one command to a node, past any cut link, and gives its reply as text.

@@ -58,11 +58,18 @@ fn servers_that_make_no_cluster_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn faults_of_shards_need_shards() {
+fn what_some_servers_cannot_do_is_refused_of_them() {
     assert_said(&[
         (
-            after_a_holds("replicated", "failover.node = \"replica-1\""),
-            "replicated servers have no shards (help: failover needs topology.cluster)",
+            after_a_holds("single", "failover.node = \"primary\""),
+            "single servers have no replica that could take over (help: failover needs",
+        ),
+        (
+            after_a_holds(
+                "sentinel",
+                "failover = { node = \"replica-1\", mode = \"force\" }",
+            ),
+            "sentinel servers do not fail over in this mode (help: there is only 'agreed')",
         ),
         (
             after_a_holds("single", "migrate-slot.key = \"lock\""),

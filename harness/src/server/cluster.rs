@@ -100,6 +100,7 @@ impl Shape for Sharded {
     async fn fail_over(
         &self,
         _nodes: &[Node],
+        _route: &Route,
         node: &Node,
         mode: FailoverMode,
     ) -> Result<(), FaultError> {

@@ -120,6 +120,14 @@ impl Servers {
         self.nodes.iter().filter_map(ended).collect()
     }
 
+    /// Waits until the servers have recovered from what was broken and is healed.
+    ///
+    /// # Errors
+    /// In words, what is still wrong after a named limit: none of it is the lock's fault.
+    pub async fn recover(&self) -> Result<(), String> {
+        self.shape.recover(&self.nodes).await
+    }
+
     /// Whether the fabric is in the path.
     pub fn has_fabric(&self) -> bool {
         self.fabric.is_some()
@@ -164,6 +172,12 @@ impl Deployment for Servers {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
+    fn sentinels(&self) -> Vec<String> {
+        let watches = |node: &&Node| node.role.data().is_none();
+        let sentinels = self.nodes.iter().filter(watches);
+        sentinels.map(|node| node.name.clone()).collect()
+    }
+
     async fn writable(&self) -> Vec<String> {
         self.shape.writable(&self.nodes, &self.route).await
     }
@@ -204,7 +218,9 @@ impl Deployment for Servers {
 
     async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError> {
         let node = self.node(node)?;
-        self.shape.fail_over(&self.nodes, node, mode).await
+        self.shape
+            .fail_over(&self.nodes, &self.route, node, mode)
+            .await
     }
 
     async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {

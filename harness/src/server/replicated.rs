@@ -1,10 +1,12 @@
 //! A primary and its replicas, one of which becomes primary when the nemesis says so.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
-use lockstorm_scenarios::Replicated;
+use lockstorm_scenarios::{FailoverMode, Replicated};
+use tokio::time::{sleep, timeout};
 
 use super::binary::Program;
 use super::error::EnvironmentError;
@@ -13,6 +15,11 @@ use super::node::Node;
 use super::role::Role;
 use super::route::Route;
 use super::shape::{Shape, places, start_each};
+
+/// How long a primary may take to hand over; it waits for its replica, which is in step.
+const FAILS_OVER_WITHIN: Duration = Duration::from_secs(5);
+/// Pause between two questions whether it has.
+const POLL: Duration = Duration::from_millis(2);
 
 #[async_trait]
 impl Shape for Replicated {
@@ -35,6 +42,42 @@ impl Shape for Replicated {
         // The primary first, for its replicas ask for it at once.
         start_each(nodes, program).await?;
         wait_until_in_step(&nodes[0], self.replicas).await
+    }
+
+    /// FAILOVER, which holds writes back until the replica has them all, and has the primary follow
+    /// it. Forced, the primary gives up its place at once if the replica is behind.
+    async fn fail_over(
+        &self,
+        nodes: &[Node],
+        route: &Route,
+        node: &Node,
+        mode: FailoverMode,
+    ) -> Result<(), FaultError> {
+        let leader = &route.nodes()[0].0;
+        let leader = nodes.iter().find(|node| node.name == *leader);
+        let leader = leader.expect("the route leads to nodes of this topology");
+        let (ip, port) = (node.public.ip().to_string(), node.public.port().to_string());
+        let mut command = vec!["FAILOVER", "TO", &ip, &port];
+        if mode == FailoverMode::Force {
+            command.extend(["FORCE", "TIMEOUT", "1"]);
+        }
+        leader.ask(&command).await?;
+        let follows = timeout(FAILS_OVER_WITHIN, async {
+            while !leader
+                .ask(&["ROLE"])
+                .await
+                .is_ok_and(|role| role.starts_with("slave"))
+            {
+                sleep(POLL).await;
+            }
+        });
+        follows.await.map_err(|_| FaultError::Node {
+            action: "fail over to",
+            node: node.name.clone(),
+            reason: format!("{} is still primary", leader.name),
+        })?;
+        route.replace(places(std::slice::from_ref(node)));
+        Ok(())
     }
 
     async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use lockstorm_scenarios::{Sentinel, Timers};
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::{FailoverMode, Sentinel, Timers};
 use tokio::time::{Instant, sleep};
 
 use super::binary::Program;
@@ -25,6 +26,10 @@ use super::shape::{Shape, places, start_each};
 pub const MASTER: &str = "mymaster";
 /// How long sentinels may take to know each other and all replicas.
 const AGREED_WITHIN: Duration = Duration::from_secs(30);
+/// How long servers may take to sort out who leads once all is healed. With stock timers a primary
+/// learns of its replacement after ten seconds, and a failover that came to nothing is tried again
+/// after twice the failover-timeout.
+const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
 /// Pause between two questions whether they do.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -101,6 +106,40 @@ impl Shape for Watched {
 
     fn governs_itself(&self) -> bool {
         true
+    }
+
+    /// Asks the first sentinel that answers. Which replica takes over is for it to say.
+    async fn fail_over(
+        &self,
+        nodes: &[Node],
+        _route: &Route,
+        node: &Node,
+        _mode: FailoverMode,
+    ) -> Result<(), FaultError> {
+        let (_, sentinels) = self.split(nodes);
+        let mut last = FaultError::UnknownNode(node.name.clone());
+        for sentinel in sentinels.iter().filter(|sentinel| sentinel.pid().is_some()) {
+            match sentinel.ask(&["SENTINEL", "FAILOVER", MASTER]).await {
+                Ok(_) => return Ok(()),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
+        let (data, sentinels) = self.split(nodes);
+        let deadline = Instant::now() + RECOVERED_WITHIN;
+        loop {
+            let Some(wrong) = wrong(data, sentinels).await else {
+                return Ok(());
+            };
+            if Instant::now() > deadline {
+                let within = RECOVERED_WITHIN.as_secs();
+                return Err(format!("{wrong}, {within} s after all was healed"));
+            }
+            sleep(POLL).await;
+        }
     }
 
     /// Whom all sentinels name that answer. Until they agree it is whoever it was.
@@ -206,6 +245,31 @@ impl Watched {
         let unfit = self.0.replicas as usize - linked.min(self.0.replicas as usize);
         (unfit > 0).then(|| format!("{unfit} replicas are not known to follow the primary"))
     }
+}
+
+/// What is wrong with servers of which none is broken: they are well when there is one primary,
+/// which takes writes and which all sentinels name.
+async fn wrong(data: &[Node], sentinels: &[Node]) -> Option<String> {
+    let roles = join_all(data.iter().map(|node| node.ask(&["ROLE"]))).await;
+    let is_primary = |role: &Result<String, FaultError>| {
+        role.as_ref().is_ok_and(|role| role.starts_with("master"))
+    };
+    let primaries: Vec<&Node> = data
+        .iter()
+        .zip(&roles)
+        .filter(|(_, role)| is_primary(role))
+        .map(|(node, _)| node)
+        .collect();
+    let [primary] = primaries.as_slice() else {
+        return Some(format!("{} servers are primaries", primaries.len()));
+    };
+    let named = named_by(sentinels).await;
+    if named.iter().any(|at| *at != Some(primary.public)) {
+        return Some(format!("not all sentinels name {}", primary.name));
+    }
+    // What deletes nothing is a write all the same, and leaves nothing behind.
+    let written = primary.ask(&["DEL", "lockstorm-takes-writes"]).await;
+    written.err().map(|error| error.to_string())
 }
 
 /// How often a list of fields and values, line by line, has this pair.

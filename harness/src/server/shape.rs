@@ -58,6 +58,14 @@ pub trait Shape: Send + Sync {
         route.nodes().into_iter().map(|(name, _)| name).collect()
     }
 
+    /// Waits until the servers have recovered from what was broken and is healed.
+    ///
+    /// # Errors
+    /// In words, what is still wrong after a named limit: none of it is the lock's fault.
+    async fn recover(&self, _nodes: &[Node]) -> Result<(), String> {
+        Ok(())
+    }
+
     /// The nodes that keep `key` now.
     async fn keepers(&self, nodes: &[Node], route: &Route, _key: &str) -> Vec<String> {
         self.writable(nodes, route).await
@@ -70,13 +78,14 @@ pub trait Shape: Send + Sync {
     async fn fail_over(
         &self,
         _nodes: &[Node],
+        _route: &Route,
         node: &Node,
         _mode: FailoverMode,
     ) -> Result<(), FaultError> {
         Err(FaultError::Node {
             action: "fail over to",
             node: node.name.clone(),
-            reason: "it is no part of a Cluster".to_owned(),
+            reason: "the servers of this topology do not fail over".to_owned(),
         })
     }
 

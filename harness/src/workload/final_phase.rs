@@ -39,6 +39,14 @@ pub async fn run(
     if stage.interrupt.is_cancelled() {
         return Some(Stopped("interrupted".to_owned()));
     }
+    let recovered = tokio::select! {
+        () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
+        recovered = stage.servers.recover() => recovered,
+    };
+    if let Err(wrong) = recovered {
+        let text = format!("the servers are stuck, which says nothing of the lock: {wrong}");
+        return Some(Stopped(text));
+    }
     // Processes take their time to start, which is none of the lock's.
     let probes = match stage
         .sessions(&probe_names(stage), stage.client_names().len())

@@ -1,5 +1,5 @@
-//! Another server takes over, as an operator asks for it: in a Cluster by one of three ways, which
-//! differ in whom they ask. Nothing undoes it; another failover may lead back.
+//! Another server takes over, as an operator asks for it: by one of three ways, which differ in
+//! whom they ask. Nothing undoes it; another failover may lead back.
 
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;

@@ -168,9 +168,11 @@ pub(super) async fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String
         "clients" => Ok(clients),
         "replicas" => {
             let writable = on.writable().await;
-            let is_replica = |node: &String| !writable.contains(node);
+            let sentinels = on.sentinels();
+            let is_replica = |node: &String| !writable.contains(node) && !sentinels.contains(node);
             Ok(nodes.into_iter().filter(is_replica).collect())
         }
+        "sentinels" => Ok(on.sentinels()),
         name if nodes.iter().chain(&clients).any(|known| known == name) => {
             Ok(vec![name.to_owned()])
         }

@@ -248,6 +248,10 @@ impl Deployment for Fake {
         Ok(())
     }
 
+    fn sentinels(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     async fn keepers(&self, _: &str) -> Vec<String> {
         self.writable().await
     }

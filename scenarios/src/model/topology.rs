@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::faults::FailoverMode;
 use super::topology_options::{
     Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
 };
@@ -121,6 +122,20 @@ fn count_replicas(replicas: u32) -> String {
 }
 
 impl TopologyKind {
+    /// The ways in which its servers fail over when they are asked to.
+    pub const fn failover_modes(self) -> &'static [FailoverMode] {
+        match self {
+            Self::Single | Self::Independent => &[],
+            Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
+            Self::Sentinel => &[FailoverMode::Agreed],
+            Self::Cluster => &[
+                FailoverMode::Agreed,
+                FailoverMode::Force,
+                FailoverMode::Takeover,
+            ],
+        }
+    }
+
     /// Whether it has a primary with replicas, one of which can take its place.
     pub const fn has_replicas(self) -> bool {
         match self {

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use super::findings::Findings;
 use crate::model::{FaultSpec, NodeWord, Topology, TopologyKind};
-use crate::suggest::suggest;
+use crate::suggest::{one_of, suggest};
 
 /// Groups that a cut may name, whatever the topology.
 const GROUPS: [&str; 2] = ["nodes", "clients"];
 
 /// The group that only a topology with replicas has.
 const REPLICAS: &str = "replicas";
+
+/// The group that only a topology with sentinels has.
+const SENTINELS: &str = "sentinels";
 
 /// Words for nodes that a step or a storm may use, whatever the topology.
 const ALL: &str = "all";
@@ -47,10 +50,9 @@ impl Ground {
 
     /// Judges the name of one node.
     pub(crate) fn judge_node(&self, node: &str, path: &str, findings: &mut Findings<'_>) {
-        let replicas = self.replicas();
         let known: Vec<&str> = (self.nodes.iter().map(String::as_str))
             .chain([ALL])
-            .chain(replicas)
+            .chain(self.kinds_of_nodes())
             .collect();
         if known.contains(&node) {
             return;
@@ -67,7 +69,7 @@ impl Ground {
     /// Judges the target of a fault in a storm.
     pub(crate) fn judge_target(&self, target: &str, path: &str, findings: &mut Findings<'_>) {
         let mut known = self.drawn();
-        known.extend(self.replicas());
+        known.extend(self.kinds_of_nodes());
         known.extend(self.nodes.iter().map(String::as_str));
         if !known.contains(&target) {
             findings.value(path, self.no_node(target), &suggest(target, &known));
@@ -86,11 +88,24 @@ impl Ground {
 
     /// Judges whether the fault at `path` can hit servers of this shape at all.
     pub(crate) fn judge_fault(&self, fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
-        let of_a_cluster = matches!(fault, FaultSpec::Failover(_) | FaultSpec::MigrateSlot(_));
-        if of_a_cluster && self.kind != TopologyKind::Cluster {
-            let message = format!("{} servers have no shards", self.kind.name());
-            let help = format!("{} needs topology.cluster", fault.kind());
-            findings.key(path, message, &help);
+        let name = self.kind.name();
+        if matches!(fault, FaultSpec::MigrateSlot(_)) && self.kind != TopologyKind::Cluster {
+            let message = format!("{name} servers have no shards");
+            findings.key(path, message, "migrate-slot needs topology.cluster");
+        }
+        let FaultSpec::Failover(failover) = fault else {
+            return;
+        };
+        if !self.kind.has_replicas() {
+            let message = format!("{name} servers have no replica that could take over");
+            let help = "failover needs topology.replicated, sentinel or cluster";
+            findings.key(path, message, help);
+        }
+        let modes = self.kind.failover_modes();
+        if self.kind.has_replicas() && !modes.contains(&failover.mode) {
+            let message = format!("{name} servers do not fail over in this mode");
+            let words: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+            findings.value(&format!("{path}.mode"), message, &one_of(&words));
         }
     }
 
@@ -155,10 +170,13 @@ impl Ground {
     }
 
     fn groups(&self) -> impl Iterator<Item = &'static str> + use<> {
-        GROUPS.into_iter().chain(self.replicas())
+        GROUPS.into_iter().chain(self.kinds_of_nodes())
     }
 
-    fn replicas(&self) -> Option<&'static str> {
-        self.kind.has_replicas().then_some(REPLICAS)
+    /// The words for all nodes of a kind, where there are such.
+    fn kinds_of_nodes(&self) -> Vec<&'static str> {
+        let replicas = self.kind.has_replicas().then_some(REPLICAS);
+        let sentinels = (self.kind == TopologyKind::Sentinel).then_some(SENTINELS);
+        replicas.into_iter().chain(sentinels).collect()
     }
 }

@@ -366,9 +366,10 @@ impl Script<'_, '_> {
         match NodeWord::read(target) {
             Some(NodeWord::All) => all,
             Some(NodeWord::Replicas) if all.contains(&self.primary) => {
-                let is_replica = |node: &String| *node != self.primary;
+                let is_replica = |node: &String| *node != self.primary && !is_sentinel(node);
                 all.into_iter().filter(is_replica).collect()
             }
+            Some(NodeWord::Sentinels) => all.into_iter().filter(|node| is_sentinel(node)).collect(),
             Some(
                 NodeWord::HolderOf(_)
                 | NodeWord::Replicas
@@ -425,7 +426,7 @@ impl Script<'_, '_> {
     }
 
     fn cut(&mut self, from: &str, to: &str) {
-        if from == to && !["nodes", "replicas"].contains(&from) {
+        if from == to && !["nodes", "replicas", "sentinels"].contains(&from) {
             let path = self.at("to");
             self.findings
                 .value(&path, "a link has two ends", "name another place");
@@ -443,4 +444,9 @@ impl Script<'_, '_> {
             ground.judge_place(place, &self.acquirers, &path, self.findings);
         }
     }
+}
+
+/// By its name, for a script says nothing of what a node is.
+fn is_sentinel(node: &str) -> bool {
+    node.starts_with("sentinel-")
 }

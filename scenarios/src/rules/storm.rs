@@ -10,7 +10,14 @@ use crate::model::{Clients, FaultSpec, NodeWord, Role, Span, Storm};
 use crate::suggest::one_of;
 
 /// Ends that stand for several places, between which there are links.
-const MANY: [&str; 5] = ["nodes", "replicas", "one", "minority", "majority"];
+const MANY: [&str; 6] = [
+    "nodes",
+    "replicas",
+    "sentinels",
+    "one",
+    "minority",
+    "majority",
+];
 
 /// Draws a client at random.
 const ONE: &str = "one";

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use crate::model::Span;
 
-/// A directed pair of places: nodes, clients, or the groups `replicas`, `nodes`, `clients`.
+/// A directed pair of places: nodes, clients, or the groups `replicas`, `sentinels`, `nodes`,
+/// `clients`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Link {

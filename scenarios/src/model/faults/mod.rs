@@ -5,6 +5,7 @@
 
 mod client;
 mod data;
+mod failover;
 mod link;
 mod node_word;
 mod server;
@@ -13,10 +14,11 @@ mod spec;
 
 pub use client::{KillClient, PauseClient};
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
+pub use failover::{Failover, FailoverMode};
 pub use link::{
     ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Partition, PartitionForm, Throttle,
 };
 pub use node_word::{NodeTarget, NodeWord};
 pub use server::{Kill, Memory, Pause, Promote, Restart, Sleep};
-pub use shard::{Failover, FailoverMode, MigrateSlot, Way};
+pub use shard::{MigrateSlot, Way};
 pub use spec::{FaultSpec, Named, Role};

@@ -1,7 +1,7 @@
 //! The words that stand for nodes where a fault names one.
 
-/// A node by name, `all`, `replicas` or `holder-of:KEY` (where a lock's key is now), and in a
-/// storm also `primary`, and drawn at random: `one`, `minority`, `majority`.
+/// A node by name, `all`, `replicas`, `sentinels` or `holder-of:KEY` (where a lock's key is now),
+/// and in a storm also `primary`, and drawn at random: `one`, `minority`, `majority`.
 pub type NodeTarget = String;
 
 /// Before the key, in the word for the nodes that hold it.
@@ -12,8 +12,10 @@ const HOLDER_OF: &str = "holder-of:";
 pub enum NodeWord<'a> {
     /// Every node.
     All,
-    /// Every node that takes no writes.
+    /// Every node that keeps data and takes no writes.
     Replicas,
+    /// Every node that watches over others.
+    Sentinels,
     /// The nodes, of those that take writes, on which this key exists at the moment.
     HolderOf(&'a str),
     /// A node that takes writes at the moment.
@@ -32,6 +34,7 @@ impl<'a> NodeWord<'a> {
         match target {
             "all" => Some(Self::All),
             "replicas" => Some(Self::Replicas),
+            "sentinels" => Some(Self::Sentinels),
             "primary" => Some(Self::Primary),
             "one" => Some(Self::One),
             "minority" => Some(Self::Minority),
@@ -43,7 +46,7 @@ impl<'a> NodeWord<'a> {
     /// Whether a script may use it: what it means is then no lot, and no name of a node.
     pub const fn suits_a_script(self) -> bool {
         match self {
-            Self::All | Self::Replicas | Self::HolderOf(_) => true,
+            Self::All | Self::Replicas | Self::Sentinels | Self::HolderOf(_) => true,
             Self::Primary | Self::One | Self::Minority | Self::Majority => false,
         }
     }

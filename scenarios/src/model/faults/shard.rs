@@ -1,33 +1,9 @@
-//! Faults of a Cluster: who leads a shard, and which slots are in it.
+//! Faults of a Cluster: which slots are in a shard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-
-/// Parameters of [`FaultSpec::Failover`](super::FaultSpec::Failover).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Failover {
-    /// Which replica takes over.
-    pub node: NodeTarget,
-    /// Whom it asks.
-    #[serde(default)]
-    pub mode: FailoverMode,
-}
-
-/// Whom a replica asks before it takes over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailoverMode {
-    /// Its master, which stops taking writes until the replica has them all.
-    #[default]
-    Agreed,
-    /// The other masters, but not its own.
-    Force,
-    /// Nobody.
-    Takeover,
-}
 
 /// Parameters of [`FaultSpec::MigrateSlot`](super::FaultSpec::MigrateSlot).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::client::{KillClient, PauseClient};
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
+use super::failover::Failover;
 use super::link::{Cut, Delay, KillConnections, Partition, Throttle};
 use super::server::{Kill, Pause, Promote, Restart, Sleep};
-use super::shard::{Failover, MigrateSlot};
+use super::shard::MigrateSlot;
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
 /// its implementation in the nemesis) cannot forget one.

@@ -1,0 +1,42 @@
+//! The planned failover, by which the servers themselves change who takes writes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_word::NodeTarget;
+
+/// Parameters of [`FaultSpec::Failover`](super::FaultSpec::Failover).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Failover {
+    /// Which replica takes over; of several, sentinels choose by themselves.
+    pub node: NodeTarget,
+    /// Whom it asks.
+    #[serde(default)]
+    pub mode: FailoverMode,
+}
+
+/// Whom a replica asks before it takes over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailoverMode {
+    /// Its primary, which stops taking writes until the replica has them all. Sentinels, when they
+    /// are asked, ask nobody: the primary learns of it when they tell it.
+    #[default]
+    Agreed,
+    /// Not its primary: in a Cluster the other masters, else nobody.
+    Force,
+    /// Nobody.
+    Takeover,
+}
+
+impl FailoverMode {
+    /// The word used in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Agreed => "agreed",
+            Self::Force => "force",
+            Self::Takeover => "takeover",
+        }
+    }
+}
