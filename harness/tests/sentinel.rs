@@ -10,7 +10,7 @@ use lockstorm_checker::history::RouteNote;
 use lockstorm_harness::client::Trail;
 use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{FaultSpec, Kill, Pause, Topology, load_str};
+use lockstorm_scenarios::{Failover, FailoverMode, FaultSpec, Kill, Pause, Topology, load_str};
 use support::ground::{Ground, spec};
 use support::{WITHIN, have_server};
 use tokio::time::{Instant, sleep};
@@ -146,6 +146,32 @@ async fn a_primary_that_dies_is_replaced_and_comes_back_as_a_replica() {
         .await;
         assert_eq!(ground.servers.writable().await, [leader]);
     }
+}
+
+/// Nobody asks the old primary: for a while there are two.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_planned_failover_leaves_two_primaries_until_the_old_one_is_told() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = Ground::new(topology("timers = \"stock\""), false).await;
+    let failover = FaultSpec::Failover(Failover {
+        node: "replica-1".into(),
+        mode: FailoverMode::Agreed,
+    });
+    ground
+        .nemesis
+        .inject(&failover)
+        .await
+        .expect("it takes over");
+    assert_eq!(ground.servers.writable().await, ["replica-1"]);
+    for node in ["primary", "replica-1"] {
+        let taken = ground.servers.command(node, &["SET", "lock", node]).await;
+        assert_eq!(taken.ok().as_deref(), Some("OK"), "{node}");
+    }
+    let recovered = ground.servers.recover().await;
+    assert_eq!(recovered, Ok(()), "the old one is told in the end");
+    assert_eq!(role(&ground, "primary").await, "slave");
 }
 
 /// Sentinels keep what they agreed on; sharp timers are told to each anew.

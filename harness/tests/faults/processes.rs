@@ -5,8 +5,8 @@ use lockstorm_harness::client::Wire;
 use lockstorm_nemesis::{ClientState, Deployment as _};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{
-    Cut, CutMode, DeleteKey, FaultSpec, Independent, KillClient, Link, Memory, Pause, PauseClient,
-    Persistence, Promote, Topology,
+    Cut, CutMode, DeleteKey, Failover, FailoverMode, FaultSpec, Independent, KillClient, Link,
+    Memory, Pause, PauseClient, Persistence, Promote, Topology,
 };
 use tokio::net::TcpStream;
 
@@ -213,6 +213,28 @@ async fn a_promoted_replica_takes_writes_and_clients_are_sent_there() {
         Ok("OK")
     );
     assert_eq!(ground.servers.writable().await, ["replica-1"]);
+}
+
+/// Unlike a promotion it loses nothing, and leaves one primary: the other one follows it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_planned_failover_hands_over_all_and_leaves_one_primary() {
+    if !have_server() {
+        return;
+    }
+    for mode in [FailoverMode::Agreed, FailoverMode::Force] {
+        let mut ground = ground(replicated(), false).await;
+        let written = ground.ask("primary", &["SET", "lock", "a"]).await;
+        assert_eq!(written.as_deref(), Ok("OK"));
+        let node = "replica-1".to_owned();
+        ground
+            .inject(FaultSpec::Failover(Failover { node, mode }))
+            .await;
+        assert_eq!(ground.servers.writable().await, ["replica-1"]);
+        let kept = ground.ask("replica-1", &["GET", "lock"]).await;
+        assert_eq!(kept.as_deref(), Ok("a"));
+        let refused = ground.ask("primary", &["SET", "lock", "b"]).await;
+        assert!(refused.is_err_and(|error| error.contains("read only")));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,6 +35,13 @@ fn rules_on_the_topology() {
             with("sentinel.sentinels = 4000000000", "token"),
         ),
         (
+            "sentinels where there are none",
+            format!(
+                "topology.replicated = {{}}\nlock.token = {{}}\n{A_HOLDS}\
+                 [[step]]\npause = {{ node = \"sentinels\" }}\n"
+            ),
+        ),
+        (
             "redlock under sentinels",
             with("sentinel.timers = \"stock\"", "redlock"),
         ),
