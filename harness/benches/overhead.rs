@@ -47,6 +47,7 @@ async fn compare(clients: usize) {
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
         fabric: false,
+        shim: false,
     })
     .await
     .expect("a server starts");

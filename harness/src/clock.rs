@@ -29,6 +29,11 @@ pub fn wall_ms() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
+/// The wall clock in nanoseconds since 1970: what a server's clock is put wrong against.
+pub fn wall_ns() -> i64 {
+    i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+}
+
 /// The wall clock as RFC 3339 in UTC, whole seconds: for names and headers, never for verdicts.
 pub fn wall_clock() -> jiff::Timestamp {
     jiff::Timestamp::now()

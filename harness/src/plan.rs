@@ -79,6 +79,14 @@ pub fn needs_fabric(case: &Case) -> bool {
     faults.into_iter().any(breaks_links)
 }
 
+/// Whether a case faults clocks or disks, and so needs the shim in its servers.
+pub fn needs_shim(case: &Case) -> bool {
+    case.workload
+        .faults()
+        .iter()
+        .any(|fault| fault.needs_shim())
+}
+
 /// A text that was broken into lines, on one line.
 pub fn one_paragraph(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -20,7 +20,7 @@ use crate::environment;
 use crate::folder;
 use crate::locks::Instances;
 use crate::orders::OrderDatabase;
-use crate::plan::{Job, needs_fabric, one_paragraph};
+use crate::plan::{Job, needs_fabric, needs_shim, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
 use crate::rerun;
@@ -73,6 +73,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         port: settings.port,
         folder: folder.join("nodes"),
         fabric: needs_fabric(&job.case),
+        shim: needs_shim(&job.case),
     })
     .await?;
     let environment = environment::look(&settings.program, &servers, &job.case.topology).await;

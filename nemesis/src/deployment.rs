@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use lockstorm_scenarios::{FailoverMode, Memory};
 
 use crate::error::FaultError;
+use crate::machines::Machines;
 use crate::network::Network;
 
 /// Real servers and clients that the nemesis may break.
@@ -56,6 +57,9 @@ pub trait Deployment: Send + Sync {
 
     /// The switchable network, if this run has one.
     fn network(&self) -> Option<&dyn Network>;
+
+    /// The clocks and disks of the nodes, if this run has hands on them.
+    fn machines(&self) -> Option<&dyn Machines>;
 
     /// The clients.
     fn clients(&self) -> &dyn Clients;

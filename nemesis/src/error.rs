@@ -14,6 +14,14 @@ pub enum FaultError {
     /// The fault needs a network that can break links.
     #[error("this run has no switchable network, so that no link can be broken")]
     NoNetwork,
+    /// The fault needs hands on the clock or the disk of a server.
+    #[error("cannot {action} '{node}': its server was started without the shim")]
+    NoShim {
+        /// What was attempted.
+        action: &'static str,
+        /// On which node.
+        node: String,
+    },
     /// The node is not in the state that the fault needs.
     #[error("cannot {action} '{node}': {reason}")]
     Node {

@@ -38,6 +38,7 @@ impl Stage {
             port: DEFAULT_PORT,
             folder: folder.path().join("nodes"),
             fabric: false,
+            shim: false,
         })
         .await
         .expect("a server starts");

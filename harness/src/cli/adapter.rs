@@ -102,6 +102,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
             port: args.port,
             folder: folder.join("nodes"),
             fabric: false,
+            shim: false,
         };
         let mut ground = Ground::new(args.command.clone(), folder.clone(), settings).await?;
         let [mut passed, mut failed] = [0, 0];

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Network};
+use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Machines, Network};
 use lockstorm_scenarios::{FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
@@ -16,6 +16,7 @@ use super::error::EnvironmentError;
 use super::node::Node;
 use super::route::Route;
 use super::shape::{Shape, shape_of};
+use super::shim::Shim;
 use crate::client::Roster;
 
 /// What a deployment is made of.
@@ -30,6 +31,8 @@ pub struct ServerSettings {
     pub folder: PathBuf,
     /// Put the fabric in the path, because links will be cut.
     pub fabric: bool,
+    /// Have hands on clocks and disks, because they will be faulted.
+    pub shim: bool,
 }
 
 /// Running servers with their network and the clients that use them.
@@ -133,7 +136,7 @@ impl Servers {
         self.fabric.is_some()
     }
 
-    fn node(&self, name: &str) -> Result<&Node, FaultError> {
+    pub(super) fn node(&self, name: &str) -> Result<&Node, FaultError> {
         self.nodes
             .iter()
             .find(|node| node.name == name)
@@ -150,6 +153,11 @@ fn plan_nodes(
     let names = settings.topology.nodes();
     let public: Vec<SocketAddr> = (0..names.len()).map(|n| addresses.public(n)).collect();
     let roles = shape.roles(&public);
+    let shim = if settings.shim {
+        Some(Shim::new().map_err(EnvironmentError::io("load", "the shim"))?)
+    } else {
+        None
+    };
     let mut nodes = Vec::with_capacity(names.len());
     for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
         let folder = settings.folder.join(&name);
@@ -161,7 +169,12 @@ fn plan_nodes(
             public[n]
         };
         let at = (public[n], private);
-        nodes.push(Node::new(name, at, role, shape.governs_itself(), folder));
+        let mut node = Node::new(name, at, role, shape.governs_itself(), folder);
+        if let Some(shim) = &shim {
+            let page = shim.page();
+            node.page = Some(page.map_err(EnvironmentError::io("load", "the shim"))?);
+        }
+        nodes.push(node);
     }
     Ok(nodes)
 }
@@ -229,6 +242,11 @@ impl Deployment for Servers {
 
     fn network(&self) -> Option<&dyn Network> {
         self.fabric.as_ref().map(|fabric| fabric as &dyn Network)
+    }
+
+    fn machines(&self) -> Option<&dyn Machines> {
+        let all = self.nodes.iter().all(|node| node.page.is_some());
+        all.then_some(self as &dyn Machines)
     }
 
     fn clients(&self) -> &dyn Clients {

@@ -8,6 +8,7 @@ mod deployment;
 mod error;
 mod family;
 mod independent;
+mod machines;
 mod monitor;
 mod node;
 mod probe;
@@ -16,6 +17,7 @@ mod role;
 mod route;
 mod sentinel;
 mod shape;
+mod shim;
 mod single;
 
 pub use address::{AddressBlock, DEFAULT_PORT};

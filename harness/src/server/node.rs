@@ -16,6 +16,7 @@ use super::child;
 use super::error::EnvironmentError;
 use super::probe;
 use super::role::{Place, Role};
+use super::shim::Page;
 
 /// How long a server may take from its start to its first answer.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -39,6 +40,8 @@ pub struct Node {
     pub folder: PathBuf,
     /// Whether it writes into its configuration what has become of it.
     governs_itself: bool,
+    /// Its clock and disk, where we have hands on them.
+    pub page: Option<Page>,
     child: Mutex<Option<Child>>,
 }
 
@@ -58,6 +61,7 @@ impl Node {
             role,
             governs_itself,
             folder,
+            page: None,
             child: Mutex::new(None),
         }
     }
@@ -84,9 +88,11 @@ impl Node {
     /// # Errors
     /// When it cannot be started, dies, or stays silent.
     pub async fn start(&self, program: &Program, memory: Memory) -> Result<(), EnvironmentError> {
-        let data = self.folder.join("data");
+        let data = self.data();
         if memory == Memory::Lost && data.exists() {
-            fs::remove_dir_all(&data).map_err(EnvironmentError::io("empty", show(&data)))?;
+            let emptied = fs::remove_dir_all(&data)
+                .and_then(|()| self.page.as_ref().map_or(Ok(()), Page::forget_files));
+            emptied.map_err(EnvironmentError::io("empty", show(&data)))?;
         }
         fs::create_dir_all(&data).map_err(EnvironmentError::io("create", show(&data)))?;
         let config = self.folder.join("conf");
@@ -102,10 +108,25 @@ impl Node {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        if let Some(page) = &self.page {
+            page.preload(&mut command);
+        }
         let child =
             child::spawn(command).map_err(EnvironmentError::io("start", show(&program.path)))?;
         *self.child.lock().expect("no holder panics") = Some(child);
-        self.wait_until_ready().await
+        self.wait_until_ready().await?;
+        match &self.page {
+            Some(page) if page.attached().ok() != self.pid().map(i64::from) => Err(self.not_ready(
+                "it did not load the shim that faults clocks and disks: it may be linked \
+                 statically, or made for another C library",
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Folder of its files.
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("data")
     }
 
     const fn flags(&self) -> &'static [&'static str] {
@@ -215,7 +236,7 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.kill();
         // What is of use after a run is in `conf` and `log`; a leftover folder is only untidy.
-        let _ = fs::remove_dir_all(self.folder.join("data"));
+        let _ = fs::remove_dir_all(self.data());
     }
 }
 

@@ -12,7 +12,7 @@ use lockstorm_scenarios::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::support::{WITHIN, servers};
+use crate::support::{WITHIN, servers, servers_with_shim};
 
 /// Keeps the notes, as the recorder would.
 #[derive(Default)]
@@ -46,7 +46,19 @@ pub(crate) struct Ground {
 
 pub(crate) async fn ground(topology: Topology, fabric: bool) -> Ground {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let servers = Arc::new(servers(topology, fabric, folder.path()).await);
+    let servers = servers(topology, fabric, folder.path()).await;
+    with(servers, folder)
+}
+
+/// The same with hands on clocks and disks.
+pub(crate) async fn ground_with_shim(topology: Topology) -> Ground {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let servers = servers_with_shim(topology, folder.path()).await;
+    with(servers, folder)
+}
+
+fn with(servers: Servers, folder: tempfile::TempDir) -> Ground {
+    let servers = Arc::new(servers);
     let notes = Arc::new(Notes::default());
     let nemesis = Nemesis::new(servers.clone(), notes.clone());
     Ground {

@@ -4,6 +4,7 @@
 mod data;
 mod ground;
 mod links;
+mod machines;
 mod processes;
 #[path = "../support/mod.rs"]
 mod support;

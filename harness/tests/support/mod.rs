@@ -79,16 +79,30 @@ pub fn have_server() -> bool {
 
 /// Real servers of the topology, with the fabric in the path if asked for.
 pub async fn servers(topology: Topology, fabric: bool, folder: &Path) -> Servers {
+    Servers::start(settings(topology, fabric, folder))
+        .await
+        .expect("the servers start")
+}
+
+/// Real servers of the topology, with hands on their clocks and disks.
+pub async fn servers_with_shim(topology: Topology, folder: &Path) -> Servers {
+    let shim = true;
+    let settings = settings(topology, false, folder);
+    Servers::start(ServerSettings { shim, ..settings })
+        .await
+        .expect("the servers start and load the shim")
+}
+
+fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
     let asked = std::env::var_os("LOCKSTORM_REDIS_SERVER");
-    Servers::start(ServerSettings {
+    ServerSettings {
         topology,
         program: find_program(asked.as_deref().map(Path::new)).expect("a server is installed"),
         port: DEFAULT_PORT,
         folder: folder.to_owned(),
         fabric,
-    })
-    .await
-    .expect("the servers start")
+        shim: false,
+    }
 }
 
 /// Waits for a condition, polling; fails the test when it does not come.

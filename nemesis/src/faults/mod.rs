@@ -1,5 +1,6 @@
 //! The faults, one file each, and the one table of them.
 
+mod clock;
 mod cut;
 mod delay;
 mod delete_key;
@@ -15,9 +16,11 @@ mod migrate_slot;
 mod partition;
 mod pause;
 mod pause_client;
+mod power_cut;
 mod promote;
 mod restart;
 mod sleep;
+mod slow_fsync;
 mod table;
 mod throttle;
 

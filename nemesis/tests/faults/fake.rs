@@ -301,6 +301,10 @@ impl Deployment for Fake {
         self
     }
 
+    fn machines(&self) -> Option<&dyn lockstorm_nemesis::Machines> {
+        None
+    }
+
     fn client_address(&self, _client: &str) -> Option<std::net::IpAddr> {
         None
     }

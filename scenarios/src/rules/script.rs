@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fault;
 use super::findings::Findings;
 use super::ground::Ground;
 use super::links;
 use crate::draft::Draft;
 use crate::model::{
-    Acquire, Await, End, FaultSpec, KillClient, NodeWord, Role, Step, TopologyKind,
+    Acquire, Await, End, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,
+    TopologyKind,
 };
 use crate::suggest::{nearest, suggest};
 
@@ -196,13 +198,16 @@ impl Script<'_, '_> {
             }
         }
         links::judge(fault, &self.here, self.findings);
+        fault::judge(fault, &self.here, self.findings);
         self.broken.insert(fault.kind());
         if let FaultSpec::Kill(kill) = fault {
             self.strike(&kill.node, State::Dead);
         } else if let FaultSpec::Pause(pause) = fault {
             self.strike(&pause.node, State::Paused);
-        } else if let FaultSpec::Restart(restart) = fault {
-            for node in self.meant(&restart.node) {
+        } else if let FaultSpec::Restart(Restart { node, .. })
+        | FaultSpec::PowerCut(PowerCut { node }) = fault
+        {
+            for node in self.meant(node) {
                 self.nodes.states.remove(&node);
             }
         } else if let FaultSpec::Cut(cut) = fault {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::fault;
 use super::findings::Findings;
 use super::ground::Ground;
 use super::links;
@@ -93,6 +94,7 @@ struct Fault<'a> {
 
 impl Fault<'_> {
     fn judge(&self, fault: &FaultSpec, findings: &mut Findings<'_>) {
+        fault::judge(fault, &self.path, findings);
         if matches!(fault, FaultSpec::Promote(_)) {
             findings.key(
                 &self.path,

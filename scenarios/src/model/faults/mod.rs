@@ -4,7 +4,9 @@
 //! table of them. Not for: what they do, which the nemesis knows.
 
 mod client;
+mod clock;
 mod data;
+mod disk;
 mod failover;
 mod link;
 mod node_word;
@@ -13,7 +15,9 @@ mod shard;
 mod spec;
 
 pub use client::{KillClient, PauseClient};
+pub use clock::Clock;
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
+pub use disk::{PowerCut, SlowFsync};
 pub use failover::{Failover, FailoverMode};
 pub use link::{
     ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Partition, PartitionForm, Throttle,

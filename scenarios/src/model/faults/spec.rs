@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::client::{KillClient, PauseClient};
+use super::clock::Clock;
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
+use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
 use super::link::{Cut, Delay, KillConnections, Partition, Throttle};
 use super::server::{Kill, Pause, Promote, Restart, Sleep};
@@ -56,6 +58,12 @@ macro_rules! with_every_fault {
             "kill-connections" => KillConnections { client: Client, node: Node },
             /// A key's slot moves to another shard, or part of the way; healed by finishing it.
             "migrate-slot" => MigrateSlot { key: Key, to: Node },
+            /// The wall clock of a server jumps, drifts or stands still; healed by the true time.
+            "clock" => Clock { node: Node },
+            /// SIGKILL of a server, the loss of all that was not yet safe on its disk, and a start.
+            "power-cut" => PowerCut { node: Node },
+            /// Each synchronisation of a server's files waits, as for a slow disk.
+            "slow-fsync" => SlowFsync { node: Node },
         }
     };
 }
@@ -142,6 +150,15 @@ macro_rules! fault_spec {
 with_every_fault!(fault_spec);
 
 impl FaultSpec {
+    /// Whether it needs hands on the clock or the disk of a process, which only a process has that
+    /// was started with the shim.
+    pub const fn needs_shim(&self) -> bool {
+        matches!(
+            self,
+            Self::Clock(_) | Self::PowerCut(_) | Self::SlowFsync(_)
+        )
+    }
+
     /// What it hits, as its notes name it: a node, a link, a client, a key.
     pub fn target(&self) -> String {
         if let Self::Partition(partition) = self {

@@ -1,0 +1,64 @@
+//! The power of a server fails: it dies, what was not yet safe on its disk is lost, and it starts
+//! again. SIGKILL alone loses nothing that was written, for the system keeps it.
+
+use async_trait::async_trait;
+use lockstorm_scenarios::{self as scenarios, Memory};
+
+use super::table::Kind;
+use crate::deployment::Deployment;
+use crate::error::FaultError;
+use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::probe::{info, live_pid};
+
+impl Kind for scenarios::PowerCut {
+    const ENDS: Ends = Ends::ByItself;
+
+    fn fault(self) -> Box<dyn Fault> {
+        Box::new(PowerCut {
+            node: self.node,
+            run_before: None,
+            lost: 0,
+        })
+    }
+}
+
+struct PowerCut {
+    node: String,
+    /// Redis' own id of the run before; `None` when a paused server could not tell.
+    run_before: Option<String>,
+    /// Bytes of its files that were lost.
+    lost: u64,
+}
+
+#[async_trait]
+impl Fault for PowerCut {
+    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        let machines = on.machines().ok_or_else(|| FaultError::NoShim {
+            action: "cut the power of",
+            node: self.node.clone(),
+        })?;
+        live_pid(on, &self.node, "cut the power of")?;
+        self.run_before = info(on, &self.node, "server", "run_id").await.ok();
+        on.kill(&self.node).await?;
+        let lost = machines.lose_unsynced(&self.node);
+        // Whatever became of its files, the server is not left dead.
+        on.start(&self.node, Memory::Kept).await?;
+        self.lost = lost?;
+        Ok(())
+    }
+
+    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
+        match info(on, &self.node, "server", "run_id").await {
+            Ok(run) if Some(&run) != self.run_before.as_ref() => Sighting::seen(format!(
+                "answers as another run, {run}; bytes of its files that were lost: {}",
+                self.lost
+            )),
+            Ok(run) => Sighting::NotYet(format!("still answers as run {run}")),
+            Err(error) => Sighting::NotYet(error.to_string()),
+        }
+    }
+
+    async fn heal(&mut self, _on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        Ok("it runs again".into())
+    }
+}

@@ -1,0 +1,24 @@
+//! Faults of a clock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_word::NodeTarget;
+use crate::model::duration::Span;
+
+/// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Clock {
+    /// Which server.
+    pub node: NodeTarget,
+    /// It jumps so far into the future.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forward: Option<Span>,
+    /// It jumps so far into the past.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<Span>,
+    /// From then on it goes at this speed, in percent of the true one: 0 stands still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<u32>,
+}

@@ -1,0 +1,25 @@
+//! Faults of a disk.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_word::NodeTarget;
+use crate::model::duration::Span;
+
+/// Parameters of [`FaultSpec::PowerCut`](super::FaultSpec::PowerCut).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PowerCut {
+    /// Which server.
+    pub node: NodeTarget,
+}
+
+/// Parameters of [`FaultSpec::SlowFsync`](super::FaultSpec::SlowFsync).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SlowFsync {
+    /// Which server.
+    pub node: NodeTarget,
+    /// How long each synchronisation waits before it begins.
+    pub by: Span,
+}

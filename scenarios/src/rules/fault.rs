@@ -1,0 +1,65 @@
+//! Rules on what a fault asks for, wherever it is asked for.
+
+use super::findings::Findings;
+use crate::model::{Clock, FaultSpec, Span};
+
+/// The greatest speed of a clock, in percent: as if a minute were a second.
+const SPEED_MAX: u32 = 6000;
+
+/// How long a server may be put to sleep at most.
+const SLEEP_MAX: Span = Span::from_secs(60);
+
+/// Judges the parameters of the fault at `path` that name nothing.
+pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
+    if let FaultSpec::Clock(clock) = fault {
+        judge_clock(clock, path, findings);
+    } else if let FaultSpec::SlowFsync(slow) = fault
+        && slow.by == Span::default()
+    {
+        let message = "nothing is slow that takes no longer";
+        findings.value(&format!("{path}.by"), message, "such as \"500ms\"");
+    } else if let FaultSpec::Sleep(sleep) = fault
+        && (sleep.length == Span::default() || sleep.length > SLEEP_MAX)
+    {
+        let message = format!("a server cannot sleep for {}", sleep.length);
+        let help = format!("more than nothing, at most {SLEEP_MAX}");
+        findings.value(&format!("{path}.for"), message, &help);
+    }
+}
+
+fn judge_clock(clock: &Clock, path: &str, findings: &mut Findings<'_>) {
+    let jumps = [("forward", clock.forward), ("back", clock.back)];
+    for (key, _) in jumps.iter().filter(|(_, by)| *by == Some(Span::default())) {
+        let message = "a clock that jumps by nothing stays where it is";
+        findings.value(&format!("{path}.{key}"), message, "such as \"2s\"");
+    }
+    if clock.forward.is_some() && clock.back.is_some() {
+        let message = "a clock jumps forward or back, not both at once";
+        findings.key(&format!("{path}.back"), message, "leave one of them out");
+    }
+    let jumps = clock.forward.is_some() || clock.back.is_some();
+    match clock.speed {
+        None if !jumps => {
+            let help =
+                "add forward = \"2s\", back = \"2s\" or speed = 50 (percent; 0 stands still)";
+            findings.key(path, "nothing is wrong with this clock", help);
+        }
+        Some(100) => {
+            let help = "leave it out, or take another: 0 stands still, 200 goes twice as fast";
+            findings.value(
+                &format!("{path}.speed"),
+                "100 percent is the true speed",
+                help,
+            );
+        }
+        Some(speed) if speed > SPEED_MAX => {
+            let message = format!("{speed} percent is faster than clocks go wrong");
+            findings.value(
+                &format!("{path}.speed"),
+                message,
+                &format!("at most {SPEED_MAX}"),
+            );
+        }
+        Some(_) | None => {}
+    }
+}
