@@ -33,4 +33,5 @@ pub use machines::{Clock, Machines};
 pub use nemesis::{FaultId, Nemesis, NoteSink};
 pub use network::{LinkGuard, Network, Slowness};
 pub use plan::{Plan, Planned};
+pub use process::{ProcessState, process_state};
 pub use schedule::Schedule;

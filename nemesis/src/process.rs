@@ -4,7 +4,7 @@ use std::fs;
 
 /// How a process stands, as far as faults care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessState {
+pub enum ProcessState {
     /// It runs or waits.
     Alive,
     /// It is stopped by a signal.
@@ -15,7 +15,7 @@ pub(crate) enum ProcessState {
 
 /// Reads `/proc/<pid>/stat`: the state is the first letter after the command, which stands in
 /// parentheses and may itself contain some.
-pub(crate) fn process_state(pid: i32) -> ProcessState {
+pub fn process_state(pid: i32) -> ProcessState {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return ProcessState::Gone;
     };

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::{join_all, try_join_all};
-use lockstorm_nemesis::FaultError;
+use lockstorm_nemesis::{FaultError, ProcessState, process_state};
 use lockstorm_scenarios::{Cluster, FailoverMode};
 use tokio::time::{Instant, sleep};
 
@@ -115,6 +115,19 @@ impl Shape for Sharded {
     async fn keepers(&self, nodes: &[Node], _route: &Route, key: &str) -> Vec<String> {
         self.leaders.look(nodes).await;
         vec![nodes[self.leaders.of(key)].name.clone()]
+    }
+
+    /// A master that has not heard that it leads no more, cut off or just awake, asks nobody.
+    async fn agree_on(&self, nodes: &[Node], key: &str) -> bool {
+        let leader = nodes[self.leaders.of(key)].public;
+        let slot = slot_of(key.as_bytes());
+        let views = join_all(telling(nodes).map(|(_, node)| view_of(node))).await;
+        views.into_iter().flatten().all(|view| {
+            let mut lines = view.into_iter();
+            let leads = |line: &Line| line.slots.iter().any(|slots| slots.contains(&slot));
+            let named = lines.find(|line| line.master && leads(line));
+            named.is_some_and(|line| line.myself || line.address == leader)
+        })
     }
 }
 
@@ -292,16 +305,8 @@ impl Leaders {
     /// Asks all living servers. Of two that claim a slot, the one with the greater epoch has it:
     /// the other has not heard yet. A slot that nobody claims stays with whom it was.
     async fn look(&self, nodes: &[Node]) {
-        let alive = nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| node.pid().is_some());
-        let views = alive.map(|(n, node)| async move {
-            let view = probe::ask(node.private, &["CLUSTER", "NODES"]).await.ok()?;
-            let line = view
-                .lines()
-                .filter_map(Line::read)
-                .find(|line| line.myself)?;
+        let views = telling(nodes).map(|(n, node)| async move {
+            let line = view_of(node).await?.into_iter().find(|line| line.myself)?;
             line.master.then_some((line.epoch, n, line.slots))
         });
         let views = join_all(views).await;
@@ -330,8 +335,26 @@ impl Leaders {
     }
 }
 
+/// The nodes that can tell anything, with their numbers. One that is stopped cannot, and waiting
+/// for it would only take time.
+fn telling(nodes: &[Node]) -> impl Iterator<Item = (usize, &Node)> {
+    let tells = |node: &Node| {
+        let pid = node.pid();
+        pid.is_some_and(|pid| process_state(pid) == ProcessState::Alive)
+    };
+    let all = nodes.iter().enumerate();
+    all.filter(move |(_, node)| tells(node))
+}
+
+/// What a node says of all of them; `None` where it does not answer.
+async fn view_of(node: &Node) -> Option<Vec<Line>> {
+    let view = probe::ask(node.private, &["CLUSTER", "NODES"]).await.ok()?;
+    Some(view.lines().filter_map(Line::read).collect())
+}
+
 /// One line of CLUSTER NODES.
 struct Line {
+    address: SocketAddr,
     myself: bool,
     master: bool,
     /// The server that tells is connected to it, and does not think that it fails.
@@ -345,11 +368,12 @@ impl Line {
     /// brackets, are left out.
     fn read(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, _, flags, _, _, _, epoch, state, slots @ ..] = words.as_slice() else {
+        let [_, address, flags, _, _, _, epoch, state, slots @ ..] = words.as_slice() else {
             return None;
         };
         let has = |flag: &str| flags.split(',').any(|known| known == flag);
         Some(Self {
+            address: address.split('@').next()?.parse().ok()?,
             myself: has("myself"),
             master: has("master"),
             well: *state == "connected" && !["fail", "fail?", "handshake"].into_iter().any(has),

@@ -131,6 +131,11 @@ impl Servers {
         self.shape.recover(&self.nodes).await
     }
 
+    /// Whether whoever a client may ask says by now who takes the writes of `key`.
+    pub async fn agree_on(&self, key: &str) -> bool {
+        self.shape.agree_on(&self.nodes, key).await
+    }
+
     /// Whether the fabric is in the path.
     pub fn has_fabric(&self) -> bool {
         self.fabric.is_some()

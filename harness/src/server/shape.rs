@@ -89,6 +89,11 @@ pub trait Shape: Send + Sync {
         })
     }
 
+    /// Whether whoever a client may ask says of `key` what is true by now.
+    async fn agree_on(&self, _nodes: &[Node], _key: &str) -> bool {
+        true
+    }
+
     /// Makes a replica the primary, and has clients use it from their next operation on.
     ///
     /// # Errors

@@ -104,8 +104,8 @@ async fn key_gone(stage: &Stage, key: &str) {
     }
 }
 
-/// Waits until others than `led` take the writes of the key, and have taken one; they are `led`
-/// from then on.
+/// Waits until others than `led` take the writes of the key, have taken one, and are known to
+/// whoever a client may ask; they are `led` from then on.
 async fn failover(stage: &Stage, key: &str, led: &mut Vec<String>) {
     // What deletes nothing is a write all the same, and leaves nothing behind.
     let probe = format!("lockstorm-takes-writes:{}", braced(key));
@@ -117,7 +117,7 @@ async fn failover(stage: &Stage, key: &str, led: &mut Vec<String>) {
                 let written = stage.servers.command(leader, &["DEL", &probe]).await;
                 taken += usize::from(written.is_ok());
             }
-            if taken == leaders.len() {
+            if taken == leaders.len() && stage.servers.agree_on(key).await {
                 *led = leaders;
                 return;
             }
