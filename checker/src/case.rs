@@ -9,7 +9,7 @@ use crate::history::Mode;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::ledger::{Standing, standings};
-use crate::operation::{KeyId, OpId, OwnerId};
+use crate::operation::{KeyId, OpId, Operation, OwnerId};
 use crate::options::Options;
 use crate::verdict::{Coverage, FaultSummary, Property};
 
@@ -23,8 +23,8 @@ pub(crate) struct Case<'a> {
     pub(crate) options: &'a Options,
     /// The operations of each owner; made when they are first asked for.
     pub(crate) by_owner: OnceLock<Groups<OpId>>,
-    /// What proves holds, by key and owner; made when it is first asked for.
-    pub(crate) proofs: OnceLock<Vec<(KeyId, OwnerId, OpId)>>,
+    /// What proves holds, by key, owner and mode; made when it is first asked for.
+    pub(crate) proofs: OnceLock<Vec<(KeyId, OwnerId, bool, OpId)>>,
     /// Made when it is first asked for.
     pub(crate) standings: OnceLock<Vec<Standing>>,
 }
@@ -42,15 +42,30 @@ impl<'a> Case<'a> {
 
     /// The first operation after `id` that proves another hold of the owner of `hold`.
     pub(crate) fn proof_after(&self, hold: &Hold, id: OpId) -> Option<OpId> {
+        let reads = |hold: &Hold| is_shared(hold) && self.digest.has_two_modes();
         let proofs = self.proofs.get_or_init(|| {
-            let proof = |hold: &Hold| Some((hold.key, hold.owner, hold.proof?));
+            let proof = |hold: &Hold| Some((hold.key, hold.owner, reads(hold), hold.proof?));
             let mut proofs: Vec<_> = self.holds.iter().filter_map(proof).collect();
             proofs.sort_unstable();
             proofs
         });
-        let next = proofs.partition_point(|proof| *proof <= (hold.key, hold.owner, id));
-        let &(key, owner, id) = proofs.get(next)?;
-        ((key, owner) == (hold.key, hold.owner)).then_some(id)
+        let own = (hold.key, hold.owner, reads(hold));
+        let next = proofs.partition_point(|&(key, owner, reads, proof)| {
+            ((key, owner, reads), proof) <= (own, id)
+        });
+        let &(key, owner, reads, id) = proofs.get(next)?;
+        ((key, owner, reads) == own).then_some(id)
+    }
+
+    /// Whether an operation of the owner of `hold` may be about it, and not about one of the other
+    /// mode.
+    pub(crate) fn concerns(&self, operation: &Operation, hold: &Hold) -> bool {
+        operation.is_vague || self.is_of_mode(operation, hold)
+    }
+
+    /// Whether an operation is of the mode of `hold`, where it matters.
+    pub(crate) fn is_of_mode(&self, operation: &Operation, hold: &Hold) -> bool {
+        operation.mode == hold.mode || !self.digest.has_two_modes()
     }
 
     /// How often each owner may have held, and must have held, before each of its operations.

@@ -4,11 +4,13 @@
 //! histories in bad order, which the reader does; here a stray completion counts for nothing, and
 //! an operation whose process moves on without completing it is indeterminate.
 
+mod modes;
 mod narrow;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
+use self::modes::Modes;
 use crate::groups::Groups;
 use crate::history::{
     Event, EventSink, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
@@ -20,6 +22,7 @@ use crate::operation::{
 };
 
 /// What the checker keeps of a history. Its operations are in order of invocation.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     /// What the events belong to.
@@ -46,6 +49,11 @@ pub struct Digest {
     is_in_time: bool,
     /// Whether an operation asks for none or several permits.
     names_permits: bool,
+    /// Whether an operation on a lock is a reader's.
+    has_readers: bool,
+    /// Whether a renewal or a release names its mode: who does so names none only where it is the
+    /// usual one.
+    names_modes: bool,
     /// When each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// "You lost the lock" notices, by index.
@@ -155,6 +163,12 @@ impl Digest {
         self.names_permits
     }
 
+    /// Whether an owner may hold a lock twice, as a writer and as a reader. The permits of a
+    /// semaphore have no modes.
+    pub(crate) fn has_two_modes(&self) -> bool {
+        self.has_readers && self.header.permits.unwrap_or(1) <= 1
+    }
+
     /// All keys that the history names.
     pub(crate) fn all_keys(&self) -> Vec<KeyId> {
         (0..self.keys.len() as u32).map(KeyId).collect()
@@ -186,6 +200,7 @@ pub struct DigestBuilder {
     edges: Vec<Edge>,
     /// An event was earlier than one before it.
     is_disordered: bool,
+    modes: Modes,
 }
 
 impl DigestBuilder {
@@ -236,6 +251,7 @@ impl DigestBuilder {
             is_disordered: !digest.is_in_time,
             digest,
             pending,
+            modes: Modes::default(),
         }
     }
 
@@ -252,10 +268,11 @@ impl DigestBuilder {
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
         let permits = event.value.permits.unwrap_or(1);
         self.digest.names_permits |= permits != 1;
+        let (mode, is_vague) = self.mode(event.value.mode, action, (key, owner));
         let position = self.digest.operations.len();
         self.pending.insert(process, OpId::at(position));
         self.edges.push(Edge::sent(OpId::at(position)));
-        self.digest.operations.push(Operation {
+        let operation = Operation {
             invoke: event.index,
             invoked: event.time,
             completion: None,
@@ -267,12 +284,34 @@ impl DigestBuilder {
             is_named: event.value.owner.is_some(),
             permits,
             action,
-            mode: event.value.mode.unwrap_or(Mode::Write),
+            mode,
+            is_vague,
             outcome: Outcome::Unknown,
             waited: Nanos(0),
             count: None,
             detail,
-        });
+        };
+        self.digest.has_readers |= operation.is_reader();
+        self.digest.operations.push(operation);
+    }
+
+    /// The mode of an operation, and whether nobody can tell which it is.
+    fn mode(
+        &mut self,
+        named: Option<Mode>,
+        action: Action,
+        place: (KeyId, OwnerId),
+    ) -> (Mode, bool) {
+        let digest = &mut self.digest;
+        let is_of_hold = matches!(action, Action::Renew | Action::Release);
+        digest.names_modes |= is_of_hold && named.is_some();
+        match named {
+            Some(mode) => (mode, false),
+            None if is_of_hold && digest.has_readers && !digest.names_modes => {
+                self.modes.of_unnamed(&digest.operations, place)
+            }
+            None => (Mode::Write, false),
+        }
     }
 
     fn detail(&mut self, value: &Value) -> DetailId {

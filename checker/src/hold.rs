@@ -22,7 +22,7 @@ use crate::digest::Digest;
 use crate::history::{Mode, Nanos};
 use crate::interval::Interval;
 use crate::lease::Lease;
-use crate::operation::{KeyId, OpId, OwnerId};
+use crate::operation::{KeyId, OpId, Operation, OwnerId};
 
 /// What one acquire led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,8 @@ pub struct Hold {
     pub release: Option<OpId>,
     /// The first release that gave back only one of several grants, by the service's own word.
     pub partial: Option<OpId>,
-    /// What its owner asked for after it had given up the hold.
+    /// What its owner asked for after it had given up the hold, or what may have ended it, without
+    /// being certainly about it.
     pub anew: Option<OpId>,
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.
@@ -87,6 +88,12 @@ impl Hold {
     pub(crate) fn is_fresh(&self, digest: &Digest) -> bool {
         let count = digest.operation(self.acquire).count;
         count.is_none_or(|count| count <= 1)
+    }
+
+    /// Its owner asked for something else that takes its place, or may have taken it.
+    pub(crate) fn give_up(&mut self, id: OpId, anew: &Operation) {
+        self.core.end = self.core.end.min(anew.invoked);
+        self.anew = self.anew.or(Some(id));
     }
 
     /// Held in the client's belief and inside the lease; may be empty.

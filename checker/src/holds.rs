@@ -8,7 +8,14 @@
 //! the lease was certainly running; later it begins a new hold. The first release then ends the
 //! hold for accusations, for not every lock counts its grants, unless the service says by a count
 //! that it is a partial one. The hull ends with as many releases as there were grants.
+//!
+//! A writer may also read: an owner has a hold of each mode, and what is said of one is not said of
+//! the other, as far as it can be told which is meant.
 
+mod modes;
+mod moment;
+
+use self::moment::{Moment, News, moment};
 use crate::digest::{Digest, LostNote};
 use crate::evidence::{deny, deny_release, excuse, is_adrift, is_after_grant, outlive, show};
 use crate::grants::Grants;
@@ -16,7 +23,7 @@ use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::lease::{Drift, Lease};
-use crate::operation::{Action, Edge, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
 use crate::parallel;
 
 /// The holds of a history, grouped by key, each group in order of grant.
@@ -28,7 +35,8 @@ pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
 pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hold> {
     let mut notes: Vec<&LostNote> = digest.lost.iter().collect();
     notes.sort_by_key(|note| note.key);
-    let owners = || vec![Owner::default(); digest.owners.len()];
+    let slots = 1 + usize::from(digest.has_two_modes());
+    let owners = || vec![Owner::default(); slots * digest.owners.len()];
     let mut by_key = parallel::map(threads, &digest.all_keys(), owners, |owners, &key| {
         let first = notes.partition_point(|note| note.key < key);
         let last = notes.partition_point(|note| note.key <= key);
@@ -36,6 +44,7 @@ pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hol
             digest,
             drift,
             holds: Vec::new(),
+            slots,
             owners,
         };
         builder.take_all(key, &notes[first..last]);
@@ -51,51 +60,7 @@ pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hol
     holds
 }
 
-/// When something bears on the hold of an owner.
-#[derive(Clone, Copy)]
-struct Moment {
-    time: Nanos,
-    index: u64,
-    news: News,
-}
-
-/// What bears on a hold.
-#[derive(Clone, Copy)]
-enum News {
-    Op(OpId),
-    /// An acquire was sent that will be granted.
-    Asked(OpId),
-    /// The client was told that it lost the lock.
-    Lost(OwnerId),
-}
-
-/// The moment that an end of an operation is, if the operation bears on a hold there.
-fn moment(digest: &Digest, edge: Edge) -> Option<Moment> {
-    let id = edge.operation();
-    let operation = digest.operation(id);
-    let at_answer = match (operation.action, operation.outcome) {
-        (Action::Acquire | Action::Renew | Action::Resource(_), Outcome::Ok)
-        | (Action::Renew, Outcome::NotOwner) => true,
-        (Action::Acquire | Action::Renew, Outcome::Unknown) | (Action::Release, _) => false,
-        (Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other, _) => return None,
-    };
-    let is_asked = edge.is_sent() && at_answer && operation.action == Action::Acquire;
-    if edge.is_sent() == at_answer && !is_asked {
-        return None;
-    }
-    let (time, index) = match operation.completion {
-        Some(completion) if !edge.is_sent() => (completion.time, completion.index),
-        Some(_) | None => (operation.invoked, operation.invoke),
-    };
-    let news = if is_asked {
-        News::Asked(id)
-    } else {
-        News::Op(id)
-    };
-    Some(Moment { time, index, news })
-}
-
-/// What an owner has of the key at hand; positions in the list of holds.
+/// What an owner has of the key at hand, in one mode; positions in the list of holds.
 #[derive(Clone, Copy, Default)]
 struct Owner {
     /// Granted, and no release sent.
@@ -126,11 +91,28 @@ struct Owner {
     token_last: Option<u64>,
 }
 
+impl Owner {
+    /// A release that may be of what it has or had.
+    fn released_by(&mut self, id: OpId, release: &Operation) {
+        match (release.outcome, release.answered()) {
+            (Outcome::Ok, Some(answered)) => {
+                self.released = self.released.max(Some((answered, id)));
+            }
+            (Outcome::Unknown, _) => self.doubted = Some(id),
+            (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
+        }
+        self.adrift += u32::from(is_adrift(release));
+        self.sent += 1;
+    }
+}
+
 struct Builder<'a> {
     digest: &'a Digest,
     drift: Drift,
     holds: Vec<Hold>,
-    /// By number; all at their default between two keys.
+    /// How many an owner has: one, or two where it may write and read.
+    slots: usize,
+    /// By number and mode; all at their default between two keys.
     owners: &'a mut [Owner],
 }
 
@@ -163,7 +145,7 @@ impl Builder<'_> {
         } else {
             for edge in edges {
                 let owner = digest.operation(edge.operation()).owner;
-                self.owners[owner.0 as usize] = Owner::default();
+                self.of(owner).fill(Owner::default());
             }
         }
     }
@@ -173,22 +155,33 @@ impl Builder<'_> {
             News::Op(id) => id,
             News::Asked(id) => {
                 let acquire = self.digest.operation(id);
-                let asking = &mut self.owners[acquire.owner.0 as usize].asking;
+                let place = self.place(acquire);
+                let asking = &mut self.owners[place].asking;
                 *asking = (*asking).max(acquire.bears_at());
                 return;
             }
             News::Lost(owner) => {
-                let owner = &mut self.owners[owner.0 as usize];
-                owner.grants.least = 0;
-                if let Some(open) = owner.open {
-                    let told = &mut self.holds[open].told_lost;
-                    *told = (*told).min(moment.time);
+                let first = self.slots * owner.0 as usize;
+                for owner in &mut self.owners[first..first + self.slots] {
+                    owner.grants.least = 0;
+                    if let Some(open) = owner.open {
+                        let told = &mut self.holds[open].told_lost;
+                        *told = (*told).min(moment.time);
+                    }
                 }
                 return;
             }
         };
         let operation = self.digest.operation(id);
-        let place = operation.owner.0 as usize;
+        let place = self.place(operation);
+        match self.slots {
+            1 => self.take_at(place, id, operation),
+            _ => self.take_beside(place, id, operation),
+        }
+    }
+
+    /// An operation on the hold of one mode.
+    fn take_at(&mut self, place: usize, id: OpId, operation: &Operation) {
         let mut owner = self.owners[place];
         match operation.action {
             Action::Acquire => self.acquire(&mut owner, id, operation),
@@ -256,7 +249,10 @@ impl Builder<'_> {
             return;
         };
         let release = left.release.map(|id| self.digest.operation(id));
-        let doubted = release.is_some_and(is_adrift);
+        // One that was under way before the grant was known may yet strike, whatever came then.
+        let granting = self.digest.operation(left.proof.unwrap_or(left.acquire));
+        let is_later = |release: &&Operation| granting.last_event() < release.invoke;
+        let doubted = release.filter(is_later).is_some_and(is_adrift);
         let inside = granted <= left.lease.floor && left.told_lost == Nanos::MAX;
         if doubted && inside && owner.sent == 1 {
             owner.adrift = owner.adrift.saturating_sub(1);
@@ -291,25 +287,23 @@ impl Builder<'_> {
         }
     }
 
-    /// Who asks anew after its lease, or for another mode, or after it was told that the lock is
-    /// lost, has given up the hold before.
+    /// Who asks anew after its lease, or after it was told that the lock is lost, has given up the
+    /// hold before; so has who asks for another mode where there is one hold for both.
     fn give_up(&mut self, owner: &mut Owner, id: OpId, anew: &Operation) {
         let Some(open) = owner.open.filter(|&open| self.ends_by(open, id, anew)) else {
             return;
         };
-        owner.open = None;
-        owner.lapsed = Some(open);
+        (owner.open, owner.lapsed) = (None, Some(open));
     }
 
     /// Whether a hold ends by what its owner asks for anew.
     fn ends_by(&mut self, position: usize, id: OpId, anew: &Operation) -> bool {
         let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);
-        let ends =
-            asked > hold.lease.floor || hold.told_lost < Nanos::MAX || hold.mode != anew.mode;
+        let is_other = self.slots == 1 && hold.mode != anew.mode;
+        let ends = asked > hold.lease.floor || hold.told_lost < Nanos::MAX || is_other;
         if ends {
-            hold.core.end = hold.core.end.min(anew.invoked);
-            hold.anew = hold.anew.or(Some(id));
+            hold.give_up(id, anew);
         }
         ends
     }
@@ -360,11 +354,17 @@ impl Builder<'_> {
             .open
             .or_else(|| self.racing_its_release(*owner, operation))
         else {
-            // What an acquire beside it was granted may be what it renewed.
-            if let (Outcome::Ok, Some(answered), false) =
-                (operation.outcome, operation.answered(), beside_a_grant)
-            {
-                self.prove(owner, id, operation, answered);
+            match (operation.outcome, operation.answered()) {
+                // What an acquire beside it was granted may be what it renewed.
+                (Outcome::Ok, Some(answered)) if !beside_a_grant => {
+                    self.prove(owner, id, operation, answered);
+                }
+                (Outcome::Unknown, _) => {
+                    if let Some(lapsed) = owner.lapsed {
+                        self.holds[lapsed].lease.ceiling = Nanos::MAX;
+                    }
+                }
+                (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => {}
             }
             return;
         };
@@ -448,15 +448,7 @@ impl Builder<'_> {
             deny_release(&mut self.holds[left], id, operation, self.digest);
             owner.is_kept = operation.outcome == Outcome::Failed;
         }
-        match (operation.outcome, operation.answered()) {
-            (Outcome::Ok, Some(answered)) => {
-                owner.released = owner.released.max(Some((answered, id)));
-            }
-            (Outcome::Unknown, _) => owner.doubted = Some(id),
-            (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
-        }
-        owner.adrift += u32::from(is_adrift(operation));
-        owner.sent += 1;
+        owner.released_by(id, operation);
         owner.grants.release(operation);
         if let (Some(left), Outcome::Ok | Outcome::NotOwner, Some(answered)) =
             (owner.left, operation.outcome, operation.answered())
@@ -506,12 +498,12 @@ impl Builder<'_> {
     /// Turns the phantom of an owner into a hold that begins at `answered`. What may just as well
     /// be of a hold that it gave up proves nothing.
     fn prove(&mut self, owner: &mut Owner, id: OpId, proof: &Operation, answered: Nanos) {
-        let Some(position) = self.phantom_before(owner, id) else {
-            return;
-        };
         if self.is_of_lapsed(*owner, proof, answered) {
             return;
         }
+        let Some(position) = self.phantom_before(owner, id) else {
+            return;
+        };
         owner.phantom = None;
         let asked_for = self.asked_for(position);
         let hold = &mut self.holds[position];

@@ -172,6 +172,7 @@ impl Account {
     }
 
     fn doubt(&mut self, operation: &Operation) {
+        self.mix(operation);
         if operation.action == Action::Acquire {
             self.phantoms += 1;
             // It may be a grant to the holder, which extends the lease.
@@ -204,9 +205,16 @@ impl Account {
             self.mode = None;
             self.is_mixed = false;
         }
+        self.mix(operation);
+    }
+
+    /// Who asks for one mode after the other may have two counts, and so may who gives back another
+    /// than it asked for.
+    fn mix(&mut self, operation: &Operation) {
+        let is_other = |mode: Mode| mode != operation.mode && !operation.is_vague;
+        self.is_mixed |= self.mode.is_some_and(is_other);
         if operation.action == Action::Acquire {
-            let mode = self.mode.replace(operation.mode);
-            self.is_mixed |= mode.is_some_and(|mode| mode != operation.mode);
+            self.mode = Some(operation.mode);
         }
     }
 

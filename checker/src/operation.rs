@@ -183,6 +183,9 @@ pub struct Operation {
     pub action: Action,
     /// Shared or alone.
     pub mode: Mode,
+    /// Whether it is a renewal or a release that names no mode, of an owner that had asked for the
+    /// lock in both: nobody can tell which of its holds it is about.
+    pub is_vague: bool,
     /// What became of it.
     pub outcome: Outcome,
     /// How long after its invocation the request was sent that was granted; zero unless an acquire
@@ -228,6 +231,15 @@ impl Operation {
     /// An acquire that was granted.
     pub fn is_grant(&self) -> bool {
         self.action == Action::Acquire && self.outcome == Outcome::Ok
+    }
+
+    /// Whether it is an operation on a lock by a reader.
+    pub(crate) fn is_reader(&self) -> bool {
+        let is_of_lock = match self.action {
+            Action::Acquire | Action::Renew | Action::Release => true,
+            Action::Resource(_) | Action::Other => false,
+        };
+        is_of_lock && self.mode == Mode::Read
     }
 
     /// Where it bears on the hold of its owner, as a time and the index of an event: a release and

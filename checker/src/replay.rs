@@ -240,13 +240,22 @@ fn account(case: &Case, at: usize) -> Option<Account> {
             }
             Action::Release | Action::Resource(_) | Action::Other => false,
         };
-        let anew = asked.0 > account.lease.floor || asked > told || operation.mode != acquire.mode;
-        if asks && anew && hold.proof != Some(id) {
+        let own = case.concerns(operation, hold);
+        let is_other = if case.digest.has_two_modes() {
+            !own && operation.mode == Mode::Write
+        } else {
+            operation.mode != acquire.mode
+        };
+        let vague = hold.anew == Some(id) && operation.is_vague;
+        let anew = asked.0 > account.lease.floor || asked > told || is_other || vague;
+        // A release that may have been of the other hold.
+        let ended = operation.action == Action::Release && hold.anew == Some(id);
+        if ended || asks && anew && hold.proof != Some(id) {
             account.left = account.left.min(operation.invoked);
             break;
         }
         let sent_inside = granting.precedes(operation) || hold.proof == Some(id);
-        let counts = sent_inside || operation.action == Action::Acquire;
+        let counts = own && (sent_inside || operation.action == Action::Acquire);
         match (operation.action, operation.outcome, operation.answered()) {
             (Action::Release, _, _) => account.left = account.left.min(operation.invoked),
             (Action::Renew, Outcome::NotOwner, Some(_)) if counts => {
@@ -279,7 +288,8 @@ fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
     let own = own.map(|&id| case.digest.operation(id));
     let acquires = own.filter(|own| {
         let asks = matches!(own.outcome, Outcome::Ok | Outcome::Unknown);
-        own.key == hold.key && own.action == Action::Acquire && asks
+        let acquires = own.key == hold.key && own.action == Action::Acquire && asks;
+        acquires && case.is_of_mode(own, hold)
     });
     let mut asked: Vec<Asked> = acquires
         .map(|acquire| Asked {

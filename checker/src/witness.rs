@@ -115,8 +115,11 @@ pub(crate) fn operations(case: &Case, hold: &Hold) -> Vec<OpId> {
                 }
                 None => proof.is_none_or(|proof| at < proof),
             };
-        let marks = [Some(hold.acquire), hold.proof, hold.release].contains(&Some(id));
-        operation.key == hold.key && (marks || inside && extends)
+        let ended = hold.anew.filter(|_| operation.action == Action::Release);
+        let marks = [Some(hold.acquire), hold.proof, hold.release, ended].contains(&Some(id));
+        // Who asks for the other mode may give up this one.
+        let bears = operation.action == Action::Acquire || case.concerns(operation, hold);
+        operation.key == hold.key && (marks || inside && extends && bears)
     })
     .collect()
 }

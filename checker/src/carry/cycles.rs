@@ -2,21 +2,29 @@
 //!
 //! A hold makes no sense without the renewals and releases that followed: a cycle is carried on as
 //! a whole or not at all. An acquire of unknown outcome that was sent inside a hold may have been
-//! granted to the holder; it belongs to that hold.
+//! granted to the holder; it belongs to that hold. What a writer reads inside its hold belongs to
+//! the same cycle, and what it goes on to read after it.
 
 use std::collections::HashMap;
 
 use crate::case::Case;
 use crate::history::Nanos;
 use crate::hold::Hold;
-use crate::operation::{KeyId, OpId, OwnerId};
+use crate::operation::{Action, KeyId, OpId, OwnerId};
 
 /// Which cycle each operation is in, and which are kept.
 pub(super) struct Cycles {
     of: Vec<u32>,
     kept: Vec<bool>,
-    /// Whether the service last said that the owner still has some of its grants.
-    counted: Vec<bool>,
+    /// Whether the service last said that the owner still has some of its grants, of each mode.
+    counted: Vec<[bool; 2]>,
+}
+
+/// The last cycle of an owner in one mode, and until when it is inside its hold.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    cycle: Option<u32>,
+    until: Nanos,
 }
 
 impl Cycles {
@@ -26,29 +34,40 @@ impl Cycles {
         for hold in case.holds {
             begins[hold.acquire.position()] = Some(hold);
         }
-        // The last cycle of each owner, and until when it is inside its hold.
-        let mut last: HashMap<(KeyId, OwnerId), (u32, Nanos)> = HashMap::new();
-        let (mut of, mut counted) = (Vec::with_capacity(operations.len()), Vec::new());
-        for (operation, begun) in operations.iter().zip(begins) {
-            let place = (operation.key, operation.owner);
-            let next = counted.len() as u32;
-            let (cycle, until) = last.entry(place).or_insert((next, Nanos(0)));
-            if let Some(hold) = begun {
-                let is_left = counted.get(*cycle as usize).is_some_and(|&counted| counted);
-                if !is_left && (operation.is_grant() || *until <= operation.invoked) {
-                    *cycle = next;
-                }
-                if hold.is_granted() {
-                    *until = hold.core.end;
-                }
+        let strays = strays(case);
+        let mut last: HashMap<(KeyId, OwnerId), [Last; 2]> = HashMap::new();
+        let mut of: Vec<u32> = Vec::with_capacity(operations.len());
+        let mut counted: Vec<[bool; 2]> = Vec::new();
+        for ((id, operation), begun) in OpId::each(operations).zip(begins) {
+            let owner = last.entry((operation.key, operation.owner)).or_default();
+            let mode = usize::from(operation.is_reader() && case.digest.has_two_modes());
+            let (own, other) = (owner[mode], owner[1 - mode]);
+            let cycle = match (begun, own.cycle) {
+                (None, cycle) => match strays.get(&id) {
+                    Some(acquire) => Some(of[acquire.position()]),
+                    None => cycle,
+                },
+                (Some(_), Some(cycle)) if any(counted[cycle as usize]) => Some(cycle),
+                (Some(_), _) if operation.invoked < other.until => other.cycle,
+                (Some(_), cycle) => cycle.filter(|_| {
+                    // Its hold, if it began one, is that which the owner has.
+                    !operation.is_grant() && operation.invoked < own.until
+                }),
+            };
+            let cycle = cycle.unwrap_or_else(|| {
+                counted.push([false; 2]);
+                counted.len() as u32 - 1
+            });
+            if begun.is_some() || own.cycle.is_none() {
+                owner[mode].cycle = Some(cycle);
             }
-            if *cycle == next {
-                counted.push(false);
+            if let Some(hold) = begun.filter(|hold| hold.is_granted()) {
+                owner[mode].until = hold.core.end;
             }
             if let Some(count) = operation.count {
-                counted[*cycle as usize] = count > 0;
+                counted[cycle as usize][mode] = count > 0;
             }
-            of.push(*cycle);
+            of.push(cycle);
         }
         Self {
             of,
@@ -64,10 +83,28 @@ impl Cycles {
 
     /// Whether the service has last said that grants are left of the cycle of an operation.
     pub(super) fn is_left(&self, id: OpId) -> bool {
-        self.counted[self.of[id.position()] as usize]
+        any(self.counted[self.of[id.position()] as usize])
     }
 
     pub(super) fn keeps(&self, id: OpId) -> bool {
         self.kept[self.of[id.position()] as usize]
     }
+}
+
+fn any(counted: [bool; 2]) -> bool {
+    counted.contains(&true)
+}
+
+/// What ended a hold of the other mode than its own, with the acquire of that hold.
+fn strays(case: &Case) -> HashMap<OpId, OpId> {
+    let ends = |hold: &Hold| {
+        let ends = [hold.release, hold.anew].into_iter().flatten();
+        let (mode, acquire) = (hold.mode, hold.acquire);
+        ends.filter_map(move |id| {
+            let end = case.digest.operation(id);
+            let is_stray = end.action != Action::Acquire && end.mode != mode;
+            is_stray.then_some((id, acquire))
+        })
+    };
+    case.holds.iter().flat_map(ends).collect()
 }

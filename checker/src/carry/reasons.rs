@@ -110,7 +110,12 @@ fn keep_holds(case: &Case, holds: &[Hold], horizon: Horizon, cycles: &mut Cycles
         if is_over(case, cycles, hold, horizon) {
             continue;
         }
-        let marks = [Some(hold.acquire), hold.proof, hold.release];
+        // Without what took its place it would seem to go on.
+        let taken = hold.anew.filter(|&id| {
+            let anew = case.digest.operation(id);
+            anew.mode != hold.mode || anew.is_vague
+        });
+        let marks = [Some(hold.acquire), hold.proof, hold.release, taken];
         for id in marks.into_iter().flatten() {
             cycles.keep(id);
         }

@@ -21,6 +21,7 @@ impl Digest {
                 events: self.events,
                 end: self.end,
                 is_in_time: self.is_in_time,
+                names_modes: self.names_modes,
                 faults: self.faults.clone(),
                 final_phase: self.final_phase,
                 ..Self::default()
@@ -68,6 +69,7 @@ impl Narrow<'_> {
             ..*whole
         };
         self.part.names_permits |= whole.permits != 1;
+        self.part.has_readers |= whole.is_reader();
         self.since
             .entry((whole.key, whole.owner))
             .or_insert(whole.invoke);

@@ -188,10 +188,9 @@ impl Holders {
     fn loss(&self, case: &Case, victim: usize, release: OpId) -> Option<OpId> {
         let hold = &case.holds[victim];
         let own = self.by_release.get(&release).map(|&at| &case.holds[at]);
-        if own
-            .or_else(|| self.kept(case, release))
-            .is_some_and(|own| own.guaranteed().overlaps(hold.guaranteed()))
-        {
+        // Who gives back its reading may go on to write.
+        let mut own = own.into_iter().chain(self.kept(case, release));
+        if own.any(|own| own.guaranteed().overlaps(hold.guaranteed())) {
             return None;
         }
         let sent = case.digest.operation(release).invoked;

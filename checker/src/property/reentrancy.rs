@@ -245,7 +245,8 @@ fn counted_rests(case: &Case) -> Vec<Rest> {
         };
         let (hold, end) = (&case.holds[at], case.holds[at].guaranteed().end);
         let inside = operation.invoked < end && hold.release.is_none_or(|last| id < last);
-        let gives_back = operation.action == Action::Release && operation.count != Some(0);
+        let is_release = operation.action == Action::Release && case.is_of_mode(operation, hold);
+        let gives_back = is_release && operation.count != Some(0);
         if (key, owner) == place && inside && gives_back {
             last.insert(place, rests.len());
             rests.push(Rest {

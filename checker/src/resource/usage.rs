@@ -93,7 +93,7 @@ type Acquired = (Nanos, OpId);
 /// What one owner did to one lock.
 #[derive(Debug, Default)]
 struct Client {
-    /// Positions of its holds, by grant.
+    /// Positions of its holds as a writer, by grant.
     holds: Vec<usize>,
     /// When it asked for the lock or to renew it, the acquire that was under way longest by then,
     /// and how long either may have been.
@@ -103,7 +103,7 @@ struct Client {
 fn clients_of(case: &Case) -> HashMap<(KeyId, OwnerId), Client> {
     let mut clients: HashMap<(KeyId, OwnerId), Client> = HashMap::new();
     for (at, hold) in case.holds.iter().enumerate() {
-        if hold.is_granted() {
+        if hold.is_granted() && hold.mode == Mode::Write {
             let client = clients.entry((hold.key, hold.owner)).or_default();
             client.holds.push(at);
         }
@@ -166,7 +166,7 @@ impl Client {
             let first = release.process == sent.process && sent.invoke < release.invoke;
             first && time == left
         });
-        let inside = (time < left || before) && hold.mode == Mode::Write;
+        let inside = time < left || before;
         (inside && case.permits() == 1).then_some(at)
     }
 }

@@ -21,7 +21,10 @@ impl Teller<'_> {
         };
         let digest = self.case.digest;
         let mut grants = witness::operations(self.case, hold);
-        grants.retain(|&id| id != hold.acquire && digest.operation(id).is_grant());
+        grants.retain(|&id| {
+            let grant = digest.operation(id);
+            id != hold.acquire && grant.is_grant() && self.case.is_of_mode(grant, hold)
+        });
         let releases = OpId::each(&digest.operations).skip(partial.position());
         let own = releases.take_while(|&(id, _)| hold.release.is_none_or(|last| id < last));
         // What came after its end is of a later hold.
@@ -31,7 +34,8 @@ impl Teller<'_> {
             sent < hold.core.end && sent <= until
         };
         let partials = own.filter(|(_, operation)| {
-            let same = (operation.key, operation.owner) == (hold.key, hold.owner);
+            let own = (operation.key, operation.owner) == (hold.key, hold.owner);
+            let same = own && self.case.is_of_mode(operation, hold);
             let done = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
             same && done && operation.action == Action::Release
         });

@@ -42,7 +42,8 @@ impl Teller<'_> {
                 Action::Acquire | Action::Renew | Action::Release
             );
             let inside = operation.invoked < hold.core.end && operation.invoked <= self.until;
-            let done = operation.key == hold.key && operation.outcome == Outcome::Ok;
+            let own = operation.key == hold.key && self.case.concerns(operation, hold);
+            let done = own && operation.outcome == Outcome::Ok;
             rests && done && inside && granting.precedes(operation)
         });
         steps.sort_by_key(|&id| digest.operation(id).bears_at());

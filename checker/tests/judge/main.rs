@@ -23,4 +23,5 @@ mod reentrancy;
 mod spurious_refusal;
 mod story;
 mod threads;
+mod two_modes;
 mod vacuity;

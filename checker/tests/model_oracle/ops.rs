@@ -159,7 +159,7 @@ fn values(op: &Op) -> (Function, Value, Value) {
         value: Some(Box::new(json)),
         ..Value::default()
     };
-    let mode = |read: bool| read.then_some(Mode::Read);
+    let mode = |read: bool| Some(if read { Mode::Read } else { Mode::Write });
     match &op.call {
         &Call::Acquire {
             read,

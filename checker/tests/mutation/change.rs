@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Event, Function, History, Kind, Name, Process, Value};
+use lockstorm_checker::history::{Event, Function, History, Kind, Mode, Name, Process, Value};
 use lockstorm_checker::verdict::Witness;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -146,6 +146,26 @@ fn operations(history: &History) -> HashMap<u64, u64> {
         (event.index, invoked)
     };
     history.events.iter().map(operation).collect()
+}
+
+/// The same by somebody who says the mode of an acquire only.
+pub(crate) fn without_modes(history: &History) -> History {
+    let mut changed = history.clone();
+    for event in &mut changed.events {
+        if matches!(event.function, Function::Renew | Function::Release) {
+            event.value.mode = None;
+        }
+    }
+    changed
+}
+
+/// The same by somebody who does not say what is usual.
+pub(crate) fn with_readers_only(history: &History) -> History {
+    let mut changed = history.clone();
+    for event in &mut changed.events {
+        event.value.mode = event.value.mode.filter(|&mode| mode == Mode::Read);
+    }
+    changed
 }
 
 /// Without the phases of the run.

@@ -30,8 +30,30 @@ struct Session {
     depth: u32,
     /// It must have let go by then.
     floor: u64,
+    /// What a writer reads besides.
+    inner: Inner,
     /// The number that it read.
     read_value: Option<u64>,
+}
+
+/// What a writer has of the side of the readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inner {
+    Nothing,
+    /// Its acquire had no answer.
+    Doubt,
+    /// It reads too, and must have let go by then.
+    Until(u64),
+}
+
+impl Session {
+    /// When the first lease of it may end.
+    fn first_floor(&self) -> u64 {
+        match self.inner {
+            Inner::Until(floor) => floor.min(self.floor),
+            Inner::Nothing | Inner::Doubt => self.floor,
+        }
+    }
 }
 
 pub(crate) struct Client {
@@ -203,13 +225,31 @@ impl Client {
             ..
         } = session;
         let send = |ask: Ask, token: Option<u64>| Step::Send { key, ask, token };
-        if !plan.sloppy && now >= session.floor {
+        if !plan.sloppy && now >= session.first_floor() {
             self.session = None;
             return Step::Lost(key);
         }
         let over = now > plan.end;
+        // Who reads besides leaves either side first, and is not sure that it reads where it had no
+        // answer.
+        let inner = match session.inner {
+            Inner::Nothing => false,
+            Inner::Doubt => rng.random_bool(0.3),
+            Inner::Until(_) => rng.random_bool(0.5),
+        };
         if over || rng.random_bool(0.3) {
+            let read = read || inner;
             return send(Ask::Release { read, permits }, None);
+        }
+        let may_read = plan.lock == Lock::ReadWrite && !read && session.inner == Inner::Nothing;
+        if may_read && rng.random_bool(0.4) {
+            let lease = plan.lease;
+            let ask = Ask::Acquire {
+                read: true,
+                permits,
+                lease,
+            };
+            return send(ask, None);
         }
         if plan.lock == Lock::Reentrant && session.depth < 3 && rng.random_bool(0.3) {
             return send(
@@ -224,7 +264,7 @@ impl Client {
         if plan.lease.is_some() && rng.random_bool(0.3) {
             return send(
                 Ask::Renew {
-                    read,
+                    read: read || inner,
                     lease: plan.lease,
                 },
                 None,
@@ -255,7 +295,20 @@ impl Client {
         if let Ask::Acquire { permits, .. } = ask {
             self.permits = permits;
         }
-        if let (Ask::Release { .. }, Some(session)) = (ask, &mut self.session) {
+        if let (Ask::Release { read, .. }, Some(session)) = (ask, &mut self.session) {
+            match session.inner {
+                Inner::Doubt | Inner::Until(_) if read => {
+                    session.inner = Inner::Nothing;
+                    return;
+                }
+                // It goes on to read.
+                Inner::Until(floor) => {
+                    (session.read, session.floor) = (true, floor);
+                    session.inner = Inner::Nothing;
+                    return;
+                }
+                Inner::Nothing | Inner::Doubt => {}
+            }
             session.depth -= 1;
             session.read_value = None;
             if session.depth == 0 {
@@ -264,22 +317,32 @@ impl Client {
         }
     }
 
-    /// The answer to an operation; if it gives a lease, when to let go.
-    pub(crate) fn learn(&mut self, op: &Op, plan: &Plan) -> Option<(u64, u32)> {
+    /// The answer to an operation.
+    pub(crate) fn learn(&mut self, op: &Op) {
         let floor = floor(op.inv, op.lease());
         match (op.ask, op.answer.as_ref().map(|(_, reply)| reply)) {
             (Ask::Acquire { read, permits, .. }, Some(Reply::Granted { token, .. })) => {
-                if let Some(session) = &mut self.session {
-                    session.depth += 1;
-                    session.floor = session.floor.max(floor);
-                } else {
-                    self.start(op.key, (read, permits), *token, floor);
+                match &mut self.session {
+                    Some(session) if read && !session.read => session.inner = Inner::Until(floor),
+                    Some(session) => {
+                        session.depth += 1;
+                        session.floor = session.floor.max(floor);
+                    }
+                    None => self.start(op.key, (read, permits), *token, floor),
                 }
             }
             (Ask::Renew { read, .. }, Some(Reply::Done { .. })) => match &mut self.session {
+                Some(session) if read && !session.read => {
+                    let longer = match session.inner {
+                        Inner::Until(before) => floor.max(before),
+                        Inner::Nothing | Inner::Doubt => floor,
+                    };
+                    session.inner = Inner::Until(longer);
+                }
                 Some(session) => session.floor = session.floor.max(floor),
                 None => self.start(op.key, (read, self.permits), None, floor),
             },
+            (Ask::Renew { read, .. }, Some(Reply::NotOwner)) if self.is_left_with(read) => {}
             (Ask::Read, Some(Reply::Value(value))) => {
                 if let Some(session) = &mut self.session {
                     session.read_value = Some(*value);
@@ -291,8 +354,26 @@ impl Client {
         if std::mem::take(&mut self.is_cleaning) && self.session.is_none() {
             self.rename();
         }
-        let session = self.session.as_ref()?;
-        (!plan.sloppy && session.floor < u64::MAX).then_some((session.floor, self.sessions))
+    }
+
+    /// When its lease may be at its end, if it minds: of two, the first.
+    pub(crate) fn lets_go_at(&self, plan: &Plan) -> Option<(u64, u32)> {
+        let floor = self.session.as_ref()?.first_floor();
+        (!plan.sloppy && floor < u64::MAX).then_some((floor, self.sessions))
+    }
+
+    /// Whether it still has something when it was told that it does not write, or read.
+    fn is_left_with(&mut self, read: bool) -> bool {
+        let Some(session) = &mut self.session else {
+            return false;
+        };
+        match session.inner {
+            Inner::Doubt | Inner::Until(_) if read && !session.read => {}
+            Inner::Until(floor) if !read => (session.read, session.floor) = (true, floor),
+            Inner::Nothing | Inner::Doubt | Inner::Until(_) => return false,
+        }
+        session.inner = Inner::Nothing;
+        true
     }
 
     fn start(&mut self, key: usize, mode: (bool, u32), token: Option<u64>, floor: u64) {
@@ -304,13 +385,14 @@ impl Client {
             token,
             depth: 1,
             floor,
+            inner: Inner::Nothing,
             read_value: None,
         });
     }
 
     /// The lease is at its end: the key that it loses, if it still has the session.
     pub(crate) fn lets_go(&mut self, number: u32, now: u64) -> Option<usize> {
-        let over = |session: &mut Session| session.floor <= now;
+        let over = |session: &mut Session| session.first_floor() <= now;
         let ended = self
             .session
             .take_if(|session| number == self.sessions && over(session))?;
@@ -321,6 +403,12 @@ impl Client {
     /// goes on under another name, as a process does.
     pub(crate) fn doubt(&mut self, op: &Op, rng: &mut ChaCha8Rng) {
         self.process += 100;
+        match (op.ask, &mut self.session) {
+            (Ask::Acquire { read: true, .. }, Some(session)) if !session.read => {
+                session.inner = Inner::Doubt;
+            }
+            (_, _) => {}
+        }
         let at_work = self.session.is_some();
         match op.ask {
             _ if at_work => {}

@@ -63,10 +63,11 @@ pub(crate) enum Defect {
     Stuck,
     PartialReleaseFrees,
     SpuriousRefusal,
+    ReadReleaseFreesWriter,
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::DoubleGrant,
         Self::EarlyExpiry,
         Self::DuplicateToken,
@@ -79,6 +80,7 @@ impl Defect {
         Self::Stuck,
         Self::PartialReleaseFrees,
         Self::SpuriousRefusal,
+        Self::ReadReleaseFreesWriter,
     ];
 }
 
@@ -123,6 +125,7 @@ impl Plan {
         let lock = match defect {
             Some(Defect::Overtaking) => Lock::Fair,
             Some(Defect::PartialReleaseFrees) => Lock::Reentrant,
+            Some(Defect::ReadReleaseFreesWriter) => Lock::ReadWrite,
             Some(
                 Defect::DuplicateToken
                 | Defect::LowerToken

@@ -73,7 +73,7 @@ impl Record {
         let mut event = Self::event(&op, op.inv, Kind::Invoke);
         event.value.owner = Some(Name::from(&*op.owner));
         event.value.token = op.token;
-        let mode = |read: bool| read.then_some(Mode::Read);
+        let mode = |read: bool| Some(if read { Mode::Read } else { Mode::Write });
         let value = &mut event.value;
         match op.ask {
             Ask::Acquire {

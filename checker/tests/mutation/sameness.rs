@@ -9,7 +9,10 @@ use lockstorm_checker::{Analysis, Checker, Options, Property, Verdict, check};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::change::{alone, doubled, doubted, of_key, renamed, shifted, shuffled, without_phases};
+use crate::change::{
+    alone, doubled, doubted, of_key, renamed, shifted, shuffled, with_readers_only, without_modes,
+    without_phases,
+};
 use crate::plan::Defect;
 use crate::world::{lines, run};
 use crate::{for_each_seed, rounds};
@@ -118,11 +121,13 @@ fn parts_add_up_to_the_whole() {
     });
     println!("{judged} histories by parts, {alike} with the same figures");
     // Parts so small lose sight of what lies far back: a value that was written long ago and comes
-    // again, a stale client of whose rivals one is kept. That is less than one in a thousand.
-    assert!(failures.len() * 1000 <= judged, "{}", failures.join("\n"));
-    // Where a late proof of a grant changes what was counted, a part does not see all of it.
-    // Of few histories that can be more than one in a hundred.
-    assert!((judged - alike) * 100 <= judged.max(900));
+    // again, a stale client of whose rivals one is kept. That is less than one in a thousand, but
+    // for few histories.
+    let most = judged.max(3000) / 1000;
+    assert!(failures.len() <= most, "{}", failures.join("\n"));
+    // Where a late proof of a grant changes what was counted, a part does not see all of it: about
+    // one in a hundred.
+    assert!((judged - alike) * 50 <= judged.max(900));
 }
 
 /// What is counted as it comes.
@@ -190,6 +195,41 @@ fn an_answer_that_is_lost_accuses_nobody() {
             assert!(counts_anew || !accused, "{}", told());
         }
     });
+}
+
+#[test]
+fn modes_that_are_not_named_accuse_nobody() {
+    let (mut found, mut whole) = (0, 0);
+    for_each_seed(rounds(), |seed| {
+        let defect = [None, Some(Defect::ReadReleaseFreesWriter)][seed as usize % 2];
+        let run = run(seed, defect);
+        let history = run.record.history(run.plan.lock);
+        let before = counts(&history);
+        let usual = with_readers_only(&history);
+        let mut judged = Vec::new();
+        for changed in [&usual, &without_modes(&history)] {
+            let after = counts(changed);
+            for (property, &count) in &after {
+                let told = || {
+                    format!(
+                        "{property}, seed {seed}, {}\n{}",
+                        judge(changed).properties[property].witnesses[0].claim,
+                        lines(changed)
+                    )
+                };
+                assert!(count == 0 || before[property] > 0, "{}", told());
+            }
+            judged.push(after);
+        }
+        found += u64::from(judged[0][&Property::MutualExclusion] > 0);
+        whole += u64::from(before[&Property::MutualExclusion] > 0);
+    });
+    println!("{found} of {whole} violations are seen where a writer is not called one");
+    // Before a reader first said that it is one, nobody can tell.
+    assert!(
+        found <= whole && 10 * found >= 9 * whole,
+        "{found} of {whole}"
+    );
 }
 
 #[test]

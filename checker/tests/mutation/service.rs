@@ -43,6 +43,23 @@ pub(crate) enum Ask {
     Append(u64),
 }
 
+impl Ask {
+    /// Whether a reader asks it.
+    pub(crate) fn reads(self) -> bool {
+        match self {
+            Self::Acquire { read, .. } | Self::Renew { read, .. } | Self::Release { read, .. } => {
+                read
+            }
+            Self::Read | Self::Write(_) | Self::List | Self::Append(_) => false,
+        }
+    }
+
+    /// Whether it is about the same side of the lock.
+    pub(crate) fn is_of(self, other: Self) -> bool {
+        self.reads() == other.reads()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Granted {
@@ -293,6 +310,12 @@ impl Service {
             }
             return Reply::NotOwner;
         };
+        let writes = self.held(&request.owner, false).filter(|_| read);
+        if let Some(writer) = writes
+            && self.strikes(Defect::ReadReleaseFreesWriter, request.op, rng)
+        {
+            self.grips[writer].expires = 0;
+        }
         let grip = &mut self.grips[position];
         grip.count -= 1;
         let left = grip.count;
@@ -305,6 +328,7 @@ impl Service {
         } else if left == 0 {
             grip.count = 1;
         }
+        self.grips.retain(|grip| grip.expires > 0);
         if left == 0 && self.strikes(Defect::Stuck, request.op, rng) {
             self.is_stuck = true;
         }

@@ -31,7 +31,7 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
     let op = &record.ops[struck];
     match defect {
         Defect::DoubleGrant => both_held(run),
-        Defect::EarlyExpiry | Defect::ForeignRelease => {
+        Defect::EarlyExpiry | Defect::ForeignRelease | Defect::ReadReleaseFreesWriter => {
             let mut seen = both_held(run);
             if was_denied(record) {
                 seen.push(Property::LostLock);
@@ -79,12 +79,14 @@ fn both_held(run: &Run) -> Vec<Property> {
     }
 }
 
-/// What each owner certainly had. An owner is counted up to its first operation without an answer.
+/// What each owner certainly had, as a writer and as a reader. An owner is counted
+/// up to its first operation without an answer.
 fn certain(record: &Record) -> Vec<Certain> {
     let mut all: Vec<Certain> = Vec::new();
     for (at, op) in record.ops.iter().enumerate() {
         let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
         let before = || record.ops[..at].iter().filter(own);
+        let same = |other: &&Op| own(other) && other.ask.is_of(op.ask);
         let Ask::Acquire {
             read,
             permits,
@@ -102,7 +104,7 @@ fn certain(record: &Record) -> Vec<Certain> {
             let lost = note.queued.is_none() && note.owner == op.owner && note.key == op.key;
             lost && note.time >= op.answered()
         });
-        for later in record.ops[at + 1..].iter().filter(own) {
+        for later in record.ops[at + 1..].iter().filter(same) {
             match (later.ask, &later.answer) {
                 (Ask::Renew { lease, .. }, Some((_, Reply::Done { .. }))) => {
                     to = to.max(floor(later.inv, lease));
@@ -136,7 +138,10 @@ fn certain(record: &Record) -> Vec<Certain> {
 /// Whether the owner had entered and not certainly left when this acquire was sent.
 fn open_before(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
-    let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
+    let own = |other: &&Op| {
+        let same = other.owner == op.owner && other.key == op.key;
+        same && other.ask.is_of(op.ask)
+    };
     let last = record.ops[..at]
         .iter()
         .filter(own)
@@ -148,7 +153,8 @@ fn open_before(record: &Record, at: usize) -> bool {
 fn was_denied(record: &Record) -> bool {
     certain(record).iter().any(|hold| {
         record.ops.iter().any(|op| {
-            let own = op.owner == hold.owner && op.key == hold.key;
+            let same = op.owner == hold.owner && op.key == hold.key;
+            let own = same && op.ask.reads() == hold.read;
             let denied = matches!(op.answer, Some((_, Reply::NotOwner)));
             let is_renewal = matches!(op.ask, Ask::Renew { .. });
             own && denied && is_renewal && op.inv > hold.from && op.answered() < hold.to

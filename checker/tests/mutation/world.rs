@@ -192,6 +192,7 @@ impl World {
         });
         self.waiting.push(Some(client));
         self.clients[client].sent(ask);
+        self.mind(client, now);
         let request = Request {
             op,
             owner,
@@ -277,12 +278,17 @@ impl World {
             return;
         };
         self.record.answer(op, now, reply);
-        let alarm = self.clients[client].learn(&self.record.ops[op], &self.plan);
-        if let Some((time, session)) = alarm {
-            self.plan_at(time.max(now), Happening::Alarm(client, session));
-        }
+        self.clients[client].learn(&self.record.ops[op]);
+        self.mind(client, now);
         let pause = self.pause();
         self.plan_at(now + pause, Happening::Wake(client));
+    }
+
+    /// Lets a client let go in time.
+    fn mind(&mut self, client: usize, now: u64) {
+        if let Some((time, session)) = self.clients[client].lets_go_at(&self.plan) {
+            self.plan_at(time.max(now), Happening::Alarm(client, session));
+        }
     }
 
     fn timeout(&mut self, op: usize, now: u64) {

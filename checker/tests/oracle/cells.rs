@@ -4,7 +4,7 @@
 //! cell is the millisecond from `t` to `t + 1`, and holds are sets of cells.
 
 use crate::ops::{Act, End, Op};
-use crate::past::Past;
+use crate::past;
 
 /// Taken off and added to every lease, in milliseconds.
 pub(crate) const DRIFT: u64 = 1;
@@ -30,7 +30,8 @@ pub(crate) struct Hold {
     pub(crate) floor: Option<u64>,
     pub(crate) ceiling: Option<u64>,
     pub(crate) alive: u64,
-    pub(crate) lost: bool,
+    /// When it was denied inside its lease, without an excuse.
+    pub(crate) lost: Option<u64>,
     /// That of its first grant.
     pub(crate) lease: Option<u64>,
     /// An earlier release may yet end it: it was certainly there up to here.
@@ -70,12 +71,12 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
     for owner in 0..=u8::MAX {
         let own: Vec<&Op> = ops.iter().filter(|op| op.owner == owner).collect();
         if !own.is_empty() {
-            holds.extend(Past::of(&own).holds);
+            holds.extend(past::holds(&own));
         }
     }
     let mut counts = Counts::default();
     for (position, hold) in holds.iter().enumerate() {
-        counts.lost += u64::from(hold.lost);
+        counts.lost += u64::from(hold.lost.is_some());
         for (other_position, other) in holds.iter().enumerate() {
             if !hold.excludes(other) {
                 continue;
@@ -109,15 +110,26 @@ pub(crate) fn claims((_, acquire): &(usize, &Op)) -> (bool, u64) {
 }
 
 /// Whether a release of the same hold was sent at the instant of the answer: it is concurrent, and
-/// may have come first.
-pub(crate) fn explained(op: &Op, later: &[&Op]) -> bool {
+/// may have come first. What follows is of the hold of an indeterminate acquire, where there is one
+/// that a renewal can be about.
+pub(crate) fn explained(op: &Op, later: &[&Op], has_phantom: bool) -> bool {
     let begins_anew = |later: &Op| {
+        let renews = later.act == Act::Renew && later.end == End::Ok && later.read == op.read;
+        if op.act == Act::Renew && renews && has_phantom {
+            return true;
+        }
         let doubtful = later.end == End::Unknown && op.act == Act::Renew;
         later.act == Act::Acquire && (later.end == End::Ok || doubtful)
+    };
+    // After it was told so, it gives up the hold by what it asks for in either mode.
+    let bears = |later: &&&Op| {
+        let asks = later.act == Act::Acquire && op.act == Act::Renew;
+        later.read == op.read || asks
     };
     let effective = |later: &Op| matches!(later.end, End::Ok | End::Unknown);
     later
         .iter()
+        .filter(bears)
         .take_while(|later| !begins_anew(later) && later.inv <= op.res)
         .any(|later| later.act == Act::Release && effective(later))
 }
@@ -146,7 +158,7 @@ pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u3
             .map(|lease| (inv + lease).saturating_sub(DRIFT)),
         ceiling: acquire.lease.map(|lease| granted + lease + DRIFT),
         alive,
-        lost: false,
+        lost: None,
         lease: acquire.lease,
         shown: (adrift > 0).then_some(granted),
     }
@@ -169,7 +181,7 @@ pub(crate) fn follow(hold: &mut Hold, op: &Op, excused: bool) {
     let inside = hold.floor.is_none_or(|floor| op.res < floor);
     let denied = op.end == End::NotOwner && op.act != Act::Lost && hold.shown.is_none();
     if denied && inside && !excused {
-        hold.lost = true;
+        hold.lost = hold.lost.or(Some(op.res));
     }
     if op.end == End::Ok && op.act != Act::Lost {
         hold.show(op);

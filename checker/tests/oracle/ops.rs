@@ -75,7 +75,7 @@ pub(crate) fn history(ops: &[Op]) -> History {
             key: "".into(),
             value: Value {
                 owner: Some(op.owner.to_string().into()),
-                mode: op.read.then_some(Mode::Read),
+                mode: Some(if op.read { Mode::Read } else { Mode::Write }),
                 lease_ms: op.lease,
                 ..Value::default()
             },

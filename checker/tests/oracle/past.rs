@@ -3,11 +3,44 @@
 use crate::cells::{DRIFT, Hold, alive, begin, claims, explained, follow, keep, lengthen};
 use crate::ops::{Act, End, Op};
 
-/// All that the past of an owner matters.
+/// What an owner held, as a writer and as a reader.
+pub(crate) fn holds(own: &[&Op]) -> Vec<Hold> {
+    let [mut writer, mut reader] = [(); 2].map(|()| Past {
+        alive: alive(own),
+        ..Past::default()
+    });
+    for (position, &op) in own.iter().enumerate() {
+        let later = &own[position + 1..];
+        if op.act == Act::Lost {
+            writer.take(position, op, later);
+            reader.take(position, op, later);
+            continue;
+        }
+        let (here, there) = if op.read {
+            (&mut reader, &mut writer)
+        } else {
+            (&mut writer, &mut reader)
+        };
+        let knows = here.open || here.phantom.is_some();
+        match op.act {
+            Act::Acquire => there.asked_beside(op),
+            Act::Renew if !knows => there.renewed_beside(op),
+            Act::Release if !knows && (op.read || here.lapsed.is_none()) => {
+                there.released_beside(op);
+            }
+            Act::Renew | Act::Release | Act::Lost => {}
+        }
+        here.take(position, op, later);
+    }
+    writer.holds.append(&mut reader.holds);
+    writer.holds
+}
+
+/// All that the past of an owner matters, in one mode.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Default)]
-pub(crate) struct Past<'a> {
-    pub(crate) holds: Vec<Hold>,
+struct Past<'a> {
+    holds: Vec<Hold>,
     alive: u64,
     /// The last hold goes on.
     open: bool,
@@ -33,17 +66,6 @@ pub(crate) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(crate) fn of(own: &[&'a Op]) -> Self {
-        let mut past = Self {
-            alive: alive(own),
-            ..Self::default()
-        };
-        for (position, &op) in own.iter().enumerate() {
-            past.take(position, op, &own[position + 1..]);
-        }
-        past
-    }
-
     fn last(&mut self) -> &mut Hold {
         self.holds.last_mut().expect("there is a hold")
     }
@@ -84,17 +106,27 @@ impl<'a> Past<'a> {
             Act::Renew | Act::Release if !self.open && ok && self.phantom.is_some() => {
                 self.prove(op);
             }
+            Act::Renew if !self.open && ok => {
+                self.may_be_of_lapsed(op);
+            }
+            Act::Renew if !self.open && unknown => {
+                if let Some(lapsed) = self.lapsed {
+                    self.holds[lapsed].ceiling = None;
+                }
+            }
             Act::Renew | Act::Release | Act::Lost if self.open => {
                 self.open = op.act != Act::Release;
                 self.kept = !self.open && op.end == End::Failed;
                 self.left_in_doubt = !self.open && unknown;
-                follow(self.last(), op, explained(op, later));
+                let has_phantom = self.phantom.is_some();
+                follow(self.last(), op, explained(op, later, has_phantom));
             }
             Act::Release if self.kept => {
                 let last = self.last();
                 let inside = last.floor.is_none_or(|floor| op.res < floor);
                 let denied = op.end == End::NotOwner && last.shown.is_none();
-                last.lost |= denied && inside && !explained(op, later);
+                let is_lost = denied && inside && !explained(op, later, false);
+                last.lost = last.lost.or(is_lost.then_some(op.res));
                 self.kept = op.end == End::Failed;
             }
             Act::Acquire | Act::Renew | Act::Release | Act::Lost => {}
@@ -116,11 +148,50 @@ impl<'a> Past<'a> {
         let last = self.last();
         let asked = if ok { op.res } else { op.inv };
         let inside = last.floor.is_none_or(|floor| asked <= floor);
-        if !inside || last.told.is_some() || last.read != op.read {
-            last.leaves = Some(op.inv);
-            (self.open, self.left_in_doubt) = (false, false);
-            self.lapsed = Some(self.holds.len() - 1);
+        if !inside || last.told.is_some() {
+            self.leave(op);
         }
+    }
+
+    /// The hold is open no longer, though no release of it was sent.
+    fn leave(&mut self, op: &Op) {
+        self.last().leaves = Some(op.inv);
+        (self.open, self.left_in_doubt) = (false, false);
+        self.lapsed = Some(self.holds.len() - 1);
+    }
+
+    /// Who asks to write gives up its reading.
+    fn asked_beside(&mut self, op: &Op) {
+        let asks = matches!(op.end, End::Ok | End::Unknown);
+        if self.open && asks && !op.read {
+            self.leave(op);
+        }
+        self.give_up(op);
+    }
+
+    /// A renewal in the other mode, of which there is nothing.
+    fn renewed_beside(&mut self, op: &Op) {
+        if !self.open {
+            return;
+        }
+        let last = self.last();
+        let end = op.lease.map(|lease| op.res + lease + DRIFT);
+        match op.end {
+            End::Ok => last.ceiling = last.ceiling.zip(end).map(|(one, other)| one.max(other)),
+            End::Unknown => last.ceiling = None,
+            End::Refused | End::NotOwner | End::Failed => {}
+        }
+    }
+
+    /// A release in the other mode, of which there is nothing: it may be of this one.
+    fn released_beside(&mut self, op: &Op) {
+        if !self.open {
+            return;
+        }
+        self.leave(op);
+        let excuses = matches!(op.end, End::Ok | End::Unknown);
+        let last = self.last();
+        last.lost = last.lost.filter(|&denied| !excuses || denied < op.inv);
     }
 
     /// A grant inside the lease of the hold before, of which one release had no answer, says that
@@ -145,14 +216,7 @@ impl<'a> Past<'a> {
     /// of a hold that was given up, and may go on.
     fn prove(&mut self, op: &Op) {
         self.kept = false;
-        let before = self.lapsed.map(|at| &mut self.holds[at]);
-        let may_go_on = |before: &&mut Hold| before.ceiling.is_none_or(|end| op.inv <= end);
-        if let Some(before) = before.filter(may_go_on) {
-            if op.act == Act::Renew {
-                let renewed = op.lease.map(|lease| op.res + lease + DRIFT);
-                let end = before.ceiling.zip(renewed);
-                before.ceiling = end.map(|(end, renewed)| end.max(renewed));
-            }
+        if self.may_be_of_lapsed(op) {
             self.left_in_doubt = false;
             return;
         }
@@ -168,6 +232,21 @@ impl<'a> Past<'a> {
         }
         self.push(hold);
         self.open = op.act == Act::Renew && !strikes;
+    }
+
+    /// Whether a success may be of the hold that was given up; a renewal then lengthens it.
+    fn may_be_of_lapsed(&mut self, op: &Op) -> bool {
+        let before = self.lapsed.map(|at| &mut self.holds[at]);
+        let may_go_on = |before: &&mut Hold| before.ceiling.is_none_or(|end| op.inv <= end);
+        let Some(before) = before.filter(may_go_on) else {
+            return false;
+        };
+        if op.act == Act::Renew {
+            let renewed = op.lease.map(|lease| op.res + lease + DRIFT);
+            let end = before.ceiling.zip(renewed);
+            before.ceiling = end.map(|(end, renewed)| end.max(renewed));
+        }
+        true
     }
 
     fn release(&mut self, position: usize, op: &Op) {

@@ -10,10 +10,11 @@ pub(crate) fn ops(seed: u64) -> Vec<Op> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let leased = rng.random_bool(0.7);
     let counts = rng.random_bool(0.3);
+    let reads = if rng.random_bool(0.5) { 0.4 } else { 0.1 };
     let mut ops = Vec::new();
     for owner in 0..rng.random_range(2..=4) {
         let mut now = rng.random_range(0..6);
-        for _ in 0..rng.random_range(1..=5) {
+        for _ in 0..rng.random_range(1..=7) {
             let act = pick(
                 &mut rng,
                 &[
@@ -46,7 +47,7 @@ pub(crate) fn ops(seed: u64) -> Vec<Op> {
             );
             ops.push(Op {
                 lease: (leased && act != Act::Release).then(|| rng.random_range(1..10)),
-                read: act == Act::Acquire && rng.random_bool(0.2),
+                read: act != Act::Lost && rng.random_bool(reads),
                 count: (counts && end == End::Ok).then(|| rng.random_range(0..4)),
                 ..Op::new(
                     owner,

@@ -107,6 +107,7 @@ fn operation(
             ["waited", time] => waited = Some(ms(time).0),
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
+            ["mode", "write"] => invoke.value.mode = Some(Mode::Write),
             ["key", key] => invoke.key = key.into(),
             ["process", process] => invoke.process = Process::Client(number(process)),
             ["resource", resource] => invoke.value.resource = Some(resource.into()),
