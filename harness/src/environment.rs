@@ -31,6 +31,8 @@ pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> 
         .to_owned(),
         round_trip_us: through,
         round_trip_direct_us: direct,
+        // Known when the clients have started.
+        adapter: None,
         nodes: servers
             .nodes()
             .iter()

@@ -76,7 +76,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         shim: needs_shim(&job.case),
     })
     .await?;
-    let environment = environment::look(&settings.program, &servers, &job.case.topology).await;
+    let mut environment = environment::look(&settings.program, &servers, &job.case.topology).await;
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
@@ -85,11 +85,13 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     } else {
         None
     };
+    let roster = servers.roster();
     let ground = (Arc::new(servers), orders);
     let stopped = record(job, ground, settings, &history, &started).await?;
     if let Some(monitor) = monitor {
         monitor.stop();
     }
+    environment.adapter = roster.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
     let analysis = analyse(history, &job.case).await?;
     let expectations = compare(&job.case, &analysis);

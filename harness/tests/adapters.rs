@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
 use std::process::Output;
 
@@ -50,6 +51,28 @@ fn as_expected(scenario: &str) {
 }
 
 #[test]
+fn a_run_tells_which_library_in_which_version_it_was() {
+    if !have_redis_py() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("version.toml");
+    let scenario = format!(
+        "name = \"version\"\nchecks.only = [\"liveness\"]\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"redis-py\", command = [\"{REDIS_PY}\"] }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n"
+    );
+    fs::write(&path, scenario).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    run_scenario(path, folder.path(), &["--report", "html"]);
+    for file in ["results.json", "report.html"] {
+        let text = fs::read_to_string(folder.path().join("latest").join(file));
+        let text = text.expect("the run leaves its reports");
+        assert!(text.contains("redis-py Lock 8.1.0"), "{file}");
+    }
+}
+
+#[test]
 fn the_adapter_of_redis_py_keeps_to_the_protocol() {
     if !have_redis_py() {
         return;
@@ -76,6 +99,7 @@ fn the_adapter_of_redlock_keeps_to_the_protocol() {
 fn redis_py_comes_out_as_its_file_says() {
     if have_redis_py() {
         as_expected("redis-py");
+        as_expected("redis-py-slow-work");
     }
 }
 
@@ -84,6 +108,7 @@ fn redlock_comes_out_as_its_files_say() {
     if have_redlock() {
         as_expected("redlock-of-node");
         as_expected("redlock-of-node-minority-down");
+        as_expected("redlock-of-node-slow-work");
     }
 }
 

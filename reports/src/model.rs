@@ -92,6 +92,10 @@ pub struct Environment {
     /// The same past the fabric, where there is one: the difference is what the fabric costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_direct_us: Option<f64>,
+    /// What the adapter of the clients called itself, such as `redis-py Lock 8.1.0`, where there is
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
     /// The servers.
     pub nodes: Vec<Node>,
 }

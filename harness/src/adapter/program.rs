@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep};
@@ -106,30 +107,38 @@ impl Program {
 
     /// SIGKILL and burial. A stopped process dies without another step.
     pub fn kill(&self) {
-        let mut child = self.child.lock().expect("no holder of this lock panics");
-        if let Some(mut child) = child.take() {
-            // Both fail only for a process that is gone already.
-            let _ = killpg(Pid::from_raw(self.pid), Signal::SIGKILL);
-            let _ = child.wait();
-        }
+        self.bury();
     }
 
-    /// Waits for its end, for no longer than `within`; what is left of its group dies with it.
+    /// Waits for its end, for no longer than `within`; whatever it has left in its group dies with
+    /// it.
     pub async fn ended(&self, within: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + within;
         loop {
-            let status = {
-                let mut child = self.child.lock().expect("no holder of this lock panics");
-                match child.as_mut().map(Child::try_wait) {
-                    Some(Ok(Some(status))) => Some(status),
-                    Some(Ok(None) | Err(_)) | None => None,
-                }
-            };
-            if status.is_some() || Instant::now() >= deadline {
-                return status;
+            if self.has_ended() {
+                return self.bury();
+            }
+            if Instant::now() >= deadline {
+                return None;
             }
             sleep(POLL).await;
         }
+    }
+
+    /// Whether it is dead. It is not buried by the question, or its group would lose its name.
+    fn has_ended(&self) -> bool {
+        let child = self.child.lock().expect("no holder of this lock panics");
+        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let seen = waitid(Id::Pid(Pid::from_raw(self.pid)), look);
+        child.is_some() && !matches!(seen, Ok(WaitStatus::StillAlive) | Err(_))
+    }
+
+    fn bury(&self) -> Option<ExitStatus> {
+        let mut child = self.child.lock().expect("no holder of this lock panics");
+        let mut child = child.take()?;
+        // Fails only where nobody of the group is left.
+        let _ = killpg(Pid::from_raw(self.pid), Signal::SIGKILL);
+        child.wait().ok()
     }
 }
 

@@ -87,6 +87,7 @@ pub enum StartError {
 /// One client's side of the lock, and its process.
 pub struct Remote {
     talk: Talk,
+    name: String,
     can: BTreeSet<Can>,
     route: Arc<Route>,
     version: u64,
@@ -129,15 +130,21 @@ impl Remote {
             trail: settings.trail,
             complaints: settings.complaints,
         });
-        let can = introduce(&talk, open).await?;
+        let (name, can) = introduce(&talk, open).await?;
         let remote = Self {
             talk,
+            name,
             can,
             route,
             version,
             answered: None,
         };
         Ok((remote, program))
+    }
+
+    /// What it calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it can do this.
@@ -224,16 +231,20 @@ fn listed(places: &[(String, SocketAddr)]) -> Vec<Server> {
     places.iter().map(server).collect()
 }
 
-/// Says hello, and who the program is to be; gives what it can do.
-async fn introduce(talk: &Talk, open: Open) -> Result<BTreeSet<Can>, StartError> {
+/// Says hello, and who the program is to be; gives what it calls itself, and what it can do.
+async fn introduce(talk: &Talk, open: Open) -> Result<(String, BTreeSet<Can>), StartError> {
     let hello = Call::Hello { protocol: PROTOCOL };
-    match answer(talk, hello).await? {
-        Answer::Hello { protocol, .. } if protocol == PROTOCOL => {}
+    let name = match answer(talk, hello).await? {
+        Answer::Hello {
+            protocol,
+            name,
+            version,
+        } if protocol == PROTOCOL => format!("{name} {version}").trim_end().to_owned(),
         Answer::Hello { protocol, .. } => return Err(StartError::Version { theirs: protocol }),
         odd => return Err(talk.misfit("hello", &odd).into()),
-    }
+    };
     match answer(talk, Call::Open(Box::new(open))).await? {
-        Answer::Opened { can } => Ok(can),
+        Answer::Opened { can } => Ok((name, can)),
         Answer::Unsupported { text } | Answer::Failed { text } | Answer::Error { text } => {
             Err(StartError::Unable(text))
         }

@@ -14,6 +14,8 @@ pub struct Roster {
     members: RwLock<BTreeMap<String, Member>>,
     /// What was wrong with clients that are processes, in the order in which it showed.
     complaints: Mutex<Vec<String>>,
+    /// What the adapter of the clients calls itself.
+    adapter: Mutex<Option<String>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -33,6 +35,18 @@ impl Roster {
     pub fn embody(&self, name: &str, program: Arc<Program>) {
         let mut members = self.members.write().expect("no holder of this lock panics");
         members.entry(name.to_owned()).or_default().program = Some(program);
+    }
+
+    /// The clients are an adapter's, which calls itself so.
+    pub fn introduce(&self, adapter: &str) {
+        let mut known = self.adapter.lock().expect("no holder of this lock panics");
+        known.get_or_insert_with(|| adapter.to_owned());
+    }
+
+    /// What the adapter of the clients calls itself, where there is one.
+    pub fn adapter(&self) -> Option<String> {
+        let known = self.adapter.lock().expect("no holder of this lock panics");
+        known.clone()
     }
 
     /// Something is wrong with a client, other than what the nemesis did to it.

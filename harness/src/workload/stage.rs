@@ -224,6 +224,7 @@ impl Stage {
         source: IpAddr,
     ) -> Result<AnyLock, Stopped> {
         let stopped = |why: String| Stopped(format!("client '{name}' cannot be started: {why}"));
+        let foreign = matches!(command, Command::Theirs(_));
         let command = match command {
             Command::Theirs(command) => command,
             Command::Ours => worker::command().map_err(|error| stopped(error.to_string()))?,
@@ -231,7 +232,13 @@ impl Stage {
         let folder = self.folder.join(CLIENTS);
         fs::create_dir_all(&folder)
             .map_err(|error| stopped(format!("cannot create '{}': {error}", folder.display())))?;
-        let log = folder.join(format!("{name}.log"));
+        // Scenarios may call clients by any name, and a file by few.
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let file: String = name
+            .chars()
+            .map(|c| if plain(c) { c } else { '_' })
+            .collect();
+        let log = folder.join(format!("{file}.log"));
         let roster = self.servers.roster();
         let complaints = complaints(&roster, name, &log);
         let all = self.processes_in_all();
@@ -251,6 +258,9 @@ impl Stage {
             .await
             .map_err(|error| stopped(error.to_string()))?;
         roster.embody(name, program);
+        if foreign {
+            roster.introduce(remote.name());
+        }
         if self.servers.has_fabric() && !remote.can(Can::Source) {
             let why = "links are to be cut, and it does not connect from the address that it is \
                        told, by which they are known";

@@ -15,6 +15,9 @@ const HOW: &str = "Whatever is needed to weigh the run or to repeat it.";
 pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>) -> Markup {
     let body = html! {
         (facts(&run.environment))
+        @if let Some(adapter) = &run.environment.adapter {
+            dl.facts.wide { dt { "Adapter" } dd { (visible(adapter)) } }
+        }
         (nodes(&run.environment))
         @if let Some(scenario) = scenario { (listing(scenario)) }
     };
