@@ -18,7 +18,7 @@ check:
 # Cycles per second with and without Lockstorm around the lock; Redisson's locks; seconds for a verdict on a
 # million operations.
 bench: setup
-	cargo bench --locked --bench overhead --bench locks --bench sweep
+	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
