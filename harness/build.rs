@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Sources of the shim, from this crate.
-const SOURCES: &str = "../shim/src";
+const SOURCES: &str = "../nemesis/shim/src";
 
 fn main() {
     println!("cargo:rerun-if-changed={SOURCES}");

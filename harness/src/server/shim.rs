@@ -18,7 +18,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::clock::wall_ns;
 
-#[path = "../../../shim/src/layout.rs"]
+#[path = "../../../nemesis/shim/src/layout.rs"]
 mod layout;
 
 /// The library, as the build script made it.
