@@ -12,6 +12,8 @@ use lockstorm_nemesis::{
 use lockstorm_scenarios::{CutMode, FailoverMode, Memory};
 use tokio::time::sleep;
 
+use crate::extras::Extras;
+
 /// How long the fake's commands wait for a stopped server.
 const REPLY_WITHIN: Duration = Duration::from_secs(1);
 
@@ -32,6 +34,7 @@ struct Books {
     /// Nodes whose start fails.
     broken: BTreeSet<String>,
     runs: u32,
+    extras: BTreeMap<String, Extras>,
 }
 
 struct Node {
@@ -86,6 +89,7 @@ impl Fake {
             inert: BTreeSet::new(),
             broken: BTreeSet::new(),
             runs: 0,
+            extras: BTreeMap::new(),
         };
         for name in names {
             let node = books.run(BTreeSet::new());
@@ -146,6 +150,22 @@ impl Fake {
         self.books().clients.get_mut(client).unwrap().send();
     }
 
+    /// What a node has beside its keys.
+    pub(crate) fn extras<T>(&self, node: &str, act: impl FnOnce(&mut Extras) -> T) -> T {
+        let mut books = self.books();
+        act(books.extras.entry(node.to_owned()).or_default())
+    }
+
+    pub(crate) fn is_inert(&self, call: &str) -> bool {
+        self.books().inert.contains(call)
+    }
+
+    pub(crate) fn lose_keys(&self, node: &str) -> usize {
+        let mut books = self.books();
+        let keys = &mut books.nodes.get_mut(node).unwrap().keys;
+        std::mem::take(keys).len()
+    }
+
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap()
     }
@@ -177,6 +197,7 @@ impl Books {
         if node.process.is_none() {
             return Err("connection refused");
         }
+        let scripts = self.extras.get(name).map_or(0, |extras| extras.scripts);
         match args {
             ["PING"] => Ok("PONG".to_owned()),
             ["PUBLISH", ..] => Ok("0".to_owned()),
@@ -185,7 +206,8 @@ impl Books {
             ["EXISTS", key] => Ok(u8::from(node.keys.contains(*key)).to_string()),
             ["INFO", _] => Ok(format!(
                 "# All\r\nrun_id:{}\r\nrole:{role}\r\naof_enabled:0\r\n\
-                 rdb_changes_since_last_save:{}\r\n",
+                 rdb_changes_since_last_save:{}\r\n\
+                 number_of_cached_scripts:{scripts}\r\n",
                 node.run_id, node.changes
             )),
             _ => Err("unknown command"),
@@ -289,6 +311,13 @@ impl Deployment for Fake {
                 }
             }
         }
+        if let Some(reply) = self.extra_reply(node, args) {
+            return Ok(reply);
+        }
+        if self.extras(node, |extras| extras.is_asleep()) {
+            sleep(REPLY_WITHIN).await;
+            return Err(refusal("ask", node, "it sleeps"));
+        }
         let reply = self.books().reply(node, args);
         reply.map_err(|reason| refusal("ask", node, reason))
     }
@@ -302,7 +331,7 @@ impl Deployment for Fake {
     }
 
     fn machines(&self) -> Option<&dyn lockstorm_nemesis::Machines> {
-        None
+        Some(self)
     }
 
     fn client_address(&self, _client: &str) -> Option<std::net::IpAddr> {
@@ -310,7 +339,7 @@ impl Deployment for Fake {
     }
 }
 
-fn refusal(action: &'static str, node: &str, reason: &str) -> FaultError {
+pub(crate) fn refusal(action: &'static str, node: &str, reason: &str) -> FaultError {
     FaultError::Node {
         action,
         node: node.to_owned(),

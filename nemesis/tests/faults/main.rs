@@ -11,10 +11,12 @@
 
 mod clients;
 mod cuts;
+mod extras;
 mod fake;
 mod nodes;
 mod notes;
 mod packages;
 mod schedule;
+mod servers;
 mod slow_links;
 mod words;
