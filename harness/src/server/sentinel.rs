@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Sentinel, Timers};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::binary::Program;
 use super::error::EnvironmentError;
@@ -33,6 +33,16 @@ const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
 /// Pause between two questions whether they do.
 const POLL: Duration = Duration::from_millis(10);
 
+/// Milliseconds between two tellings of what a sentinel knows. After four of them a primary that
+/// was replaced, and goes on, is told to follow.
+const PUBLISH_PERIOD: &str = "200";
+/// The same during a planned failover. The sentinel that carries it out sees only at its next INFO,
+/// after a second, that the replica has become primary; with the shorter period the others, who
+/// find the old primary in good health, would have made a replica of it again by then.
+const PUBLISH_PERIOD_PLANNED: &str = "400";
+/// How long a planned failover may take.
+const FAILS_OVER_WITHIN: Duration = Duration::from_secs(5);
+
 /// What sentinels are told when they have started, for they keep none of it on disk. The long
 /// tilt-trigger lets a machine that stands still for a while not stop all failovers for half a
 /// minute.
@@ -46,7 +56,7 @@ const SHARP: [&str; 14] = [
     "ASK-PERIOD",
     "100",
     "PUBLISH-PERIOD",
-    "200",
+    PUBLISH_PERIOD,
     "TILT-TRIGGER",
     "20000",
     "TILT-PERIOD",
@@ -117,14 +127,20 @@ impl Shape for Watched {
         _mode: FailoverMode,
     ) -> Result<(), FaultError> {
         let (_, sentinels) = self.split(nodes);
-        let mut last = FaultError::UnknownNode(node.name.clone());
+        self.publish_every(sentinels, PUBLISH_PERIOD_PLANNED).await;
+        let mut asked = Err(FaultError::UnknownNode(node.name.clone()));
         for sentinel in sentinels.iter().filter(|sentinel| sentinel.pid().is_some()) {
-            match sentinel.ask(&["SENTINEL", "FAILOVER", MASTER]).await {
-                Ok(_) => return Ok(()),
-                Err(error) => last = error,
+            asked = sentinel.ask(&["SENTINEL", "FAILOVER", MASTER]).await;
+            if asked.is_ok() {
+                break;
             }
         }
-        Err(last)
+        if asked.is_ok() {
+            // Whether it came to anything is for the nemesis to see.
+            let _ = timeout(FAILS_OVER_WITHIN, agreed(sentinels, node)).await;
+        }
+        self.publish_every(sentinels, PUBLISH_PERIOD).await;
+        asked.map(|_| ())
     }
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
@@ -197,6 +213,15 @@ impl Watched {
         lines
     }
 
+    /// Changes how often sentinels tell what they know, unless their timers are not ours.
+    async fn publish_every(&self, sentinels: &[Node], period_ms: &str) {
+        let command = ["SENTINEL", "DEBUG", "PUBLISH-PERIOD", period_ms];
+        if self.0.timers == Timers::Sharp {
+            // One that does not answer takes no part in what comes.
+            join_all(sentinels.iter().map(|sentinel| sentinel.ask(&command))).await;
+        }
+    }
+
     async fn sharpen(&self, sentinel: &Node) -> Result<(), EnvironmentError> {
         match self.0.timers {
             Timers::Stock => Ok(()),
@@ -244,6 +269,17 @@ impl Watched {
         let linked = count_fields(&replicas, "master-link-status", "ok");
         let unfit = self.0.replicas as usize - linked.min(self.0.replicas as usize);
         (unfit > 0).then(|| format!("{unfit} replicas are not known to follow the primary"))
+    }
+}
+
+/// Waits until all sentinels name the node.
+async fn agreed(sentinels: &[Node], node: &Node) {
+    while named_by(sentinels)
+        .await
+        .iter()
+        .any(|at| *at != Some(node.public))
+    {
+        sleep(POLL).await;
     }
 }
 
