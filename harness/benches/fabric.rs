@@ -43,6 +43,7 @@ async fn measure() {
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
         fabric: true,
+        shim: false,
     })
     .await
     .expect("a server starts");
