@@ -20,9 +20,10 @@ pub(crate) struct Grants {
 
 impl Grants {
     /// The first grant of a hold, as far as its owner believes: the service may count others that
-    /// the owner has given up.
-    pub(crate) fn begin(&mut self, count: Option<u32>) {
-        (self.least, self.most, self.is_counted) = (1, count.unwrap_or(1).max(1), false);
+    /// the owner has given up, at least one if it `enters_again`.
+    pub(crate) fn begin(&mut self, count: Option<u32>, enters_again: bool) {
+        let most = count.unwrap_or(1 + u32::from(enters_again)).max(1);
+        (self.least, self.most, self.is_counted) = (1, most, false);
     }
 
     pub(crate) fn again(&mut self, acquire: &Operation) {

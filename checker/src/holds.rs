@@ -218,13 +218,25 @@ impl Builder<'_> {
             return;
         }
         self.settle(owner, answered);
+        let enters_again = self.may_enter_again(owner, operation);
         let open = self.begin(id, operation, answered, lease);
         self.doubt(*owner, open, answered);
         owner.open = Some(open);
         owner.left = None;
         (owner.lapsed, owner.sent) = (None, 0);
-        owner.grants.begin(operation.count);
+        owner.grants.begin(operation.count, enters_again);
         self.race(owner, id, operation, answered);
+    }
+
+    /// Whether the service may still keep an earlier hold of the owner, whose release failed, had
+    /// no answer or was never sent: a grant may then be one more of the same, and its release
+    /// leaves the other.
+    fn may_enter_again(&self, owner: &Owner, acquire: &Operation) -> bool {
+        let earlier = owner.left.into_iter().chain(owner.lapsed);
+        earlier.map(|at| &self.holds[at]).any(|hold| {
+            let is_over = hold.hull.end < Nanos::MAX || hold.lease.ceiling < acquire.invoked;
+            !is_over
+        })
     }
 
     /// What a hold that is known since `granted` owes to earlier operations of its owner that had
@@ -518,6 +530,8 @@ impl Builder<'_> {
             hold.lease = hold.lease.extended(renewed);
         }
         self.doubt(*owner, position, answered);
+        let acquire = self.digest.operation(self.holds[position].acquire);
+        let enters_again = self.may_enter_again(owner, acquire);
         let hold = &mut self.holds[position];
         let acquire = hold.acquire;
         if proof.action == Action::Release {
@@ -527,7 +541,7 @@ impl Builder<'_> {
         owner.token_last = owner.token_last.max(hold.token);
         owner.open = Some(position);
         (owner.lapsed, owner.sent) = (None, 0);
-        owner.grants.begin(None);
+        owner.grants.begin(None, enters_again);
         if proof.action != Action::Release {
             self.race(owner, acquire, proof, answered);
         }

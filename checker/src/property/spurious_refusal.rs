@@ -20,6 +20,7 @@ use crate::engine::occupancy::Occupancy;
 use crate::history::{Mode, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
+use crate::lease::Lease;
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
 use crate::replay;
 use crate::story::Teller;
@@ -183,7 +184,7 @@ fn loans(case: &Case, holds: &[Hold], traffic: &Traffic) -> Vec<Loan> {
     let mut loans: Vec<Loan> = holds
         .iter()
         .map(|hold| Loan {
-            interval: hold.possible(),
+            interval: Interval::new(hold.hull.start, out_until(case, hold)),
             permits: hold.permits.into(),
             shared: hold.mode == Mode::Read,
         })
@@ -207,6 +208,22 @@ fn loans(case: &Case, holds: &[Hold], traffic: &Traffic) -> Vec<Loan> {
         }
     }
     loans
+}
+
+/// Until when a hold may have been out. A release that was granted and did not end it for certain
+/// may have given back one of several grants, and extended the lease of the others by that.
+fn out_until(case: &Case, hold: &Hold) -> Nanos {
+    let out = hold.possible().end;
+    let release = hold.release.map(|id| case.digest.operation(id));
+    let partial = release.filter(|release| release.outcome == Outcome::Ok);
+    match partial.and_then(Operation::answered) {
+        Some(answered) if hold.hull.end == Nanos::MAX => {
+            let length = case.digest.operation(hold.acquire).lease;
+            let drift = case.options.drift(&case.digest.header);
+            out.max(Lease::granted(answered, answered, length, drift).ceiling)
+        }
+        Some(_) | None => out,
+    }
 }
 
 /// Grants that only extended a hold, by the position of that hold: its owner has the lock more than

@@ -238,3 +238,39 @@ fn a_renewal_without_an_answer_may_extend_the_lease_of_a_later_hold() {
     assert_eq!(judged(&text("info")).1, 0);
     assert_eq!(judged(&text("ok")), (Verdict::Violated, 1));
 }
+
+/// A release that did nothing leaves a reentrant lock held: the next grant is one more of the same,
+/// and its release a partial one, which extends the lease.
+#[test]
+fn who_was_granted_again_after_a_release_without_effect_may_still_have_it() {
+    for outcome in ["failed", "info"] {
+        let text = format!(
+            "a acquire 0..10 ok lease 300
+             a release 90..100 {outcome}
+             a acquire 200..210 ok lease 300
+             a release 250..260 ok\n"
+        );
+        let refused = |at: u64| format!("{text} b acquire {at}..{} refused", at + 5);
+        assert_eq!(judged(&refused(400)), (Verdict::Valid, 0), "{outcome}");
+        assert_eq!(judged(&refused(550)), (Verdict::Valid, 0), "{outcome}");
+        assert_eq!(judged(&refused(600)), (Verdict::Violated, 1), "{outcome}");
+        let twice = format!("{text} a release 265..270 ok\n b acquire 330..335 refused");
+        assert_eq!(
+            judged(&twice),
+            (Verdict::Violated, 1),
+            "{outcome}: both are back"
+        );
+    }
+}
+
+#[test]
+fn a_grant_that_counts_one_entered_nothing_again() {
+    let text = "a acquire 0..10 ok lease 300
+                a release 90..100 failed
+                a acquire 400..410 ok lease 300
+                a release 450..460 ok
+                b acquire 500..505 refused";
+    assert_eq!(judged(text), (Verdict::Violated, 1), "the lease was over");
+    let counted = text.replace("400..410 ok", "200..210 ok count 1");
+    assert_eq!(judged(&counted), (Verdict::Violated, 1));
+}
