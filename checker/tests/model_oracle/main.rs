@@ -111,11 +111,20 @@ fn random_histories_are_judged_as_a_naive_search_does() {
 fn tiny_histories_are_judged_as_a_naive_search_does() {
     let each = rounds() / Model::ALL.len();
     for model in Model::ALL {
-        let all = small::histories(model).count();
-        // In the long mode all of them; otherwise some of everywhere.
-        let step = (all / each).max(1);
-        for (number, ops) in small::histories(model).step_by(step).enumerate() {
-            agrees(&ops, model, &format!("number {}", number * step));
+        for leased in [false, true]
+            .into_iter()
+            .take(1 + usize::from(model.is_lock()))
+        {
+            let all = small::histories(model, leased).count();
+            // In the long mode all of them; otherwise some of everywhere.
+            let step = (all / each).max(1);
+            for (number, ops) in small::histories(model, leased).step_by(step).enumerate() {
+                agrees(
+                    &ops,
+                    model,
+                    &format!("leased {leased}, number {}", number * step),
+                );
+            }
         }
     }
 }

@@ -6,9 +6,17 @@ use crate::state::Model;
 /// Events of three operations fall on four instants.
 const INSTANTS: u64 = 4;
 
-/// All of them for one model.
-pub(crate) fn histories(model: Model) -> impl Iterator<Item = Vec<Op>> {
-    let shapes = shapes(model);
+/// Instants are so far apart where there are leases: some of these have certainly run out by the
+/// last of them, some certainly not, and of some nobody knows.
+const APART: u64 = 2;
+
+/// How long every lease is.
+const LEASE: u64 = 2;
+
+/// All of them for one model; with leases and renewals, or without.
+pub(crate) fn histories(model: Model, leased: bool) -> impl Iterator<Item = Vec<Op>> {
+    let shapes = shapes(model, leased.then_some(LEASE));
+    let apart = if leased { APART } else { 1 };
     let times = times();
     let count = shapes.len();
     (0..count * count * count * times.len()).map(move |number| {
@@ -27,8 +35,8 @@ pub(crate) fn histories(model: Model) -> impl Iterator<Item = Vec<Op>> {
                 Op {
                     owner,
                     call,
-                    inv,
-                    res,
+                    inv: inv * apart,
+                    res: res * apart,
                     end,
                 }
             })
@@ -61,7 +69,7 @@ fn times() -> Vec<[(u64, u64); 3]> {
 }
 
 /// What one operation can be.
-fn shapes(model: Model) -> Vec<(Call, End)> {
+fn shapes(model: Model, lease: Option<u64>) -> Vec<(Call, End)> {
     let mut shapes = Vec::new();
     let ends = |call: Call, ends: &[End], shapes: &mut Vec<(Call, End)>| {
         shapes.extend(ends.iter().map(|&end| (call.clone(), end)));
@@ -71,10 +79,13 @@ fn shapes(model: Model) -> Vec<(Call, End)> {
     let acquire = |read, permits, token| Call::Acquire {
         read,
         permits,
-        lease: None,
+        lease,
         token,
     };
     let release = |read, permits| Call::Release { read, permits };
+    if model.is_lock() && lease.is_some() {
+        ends(Call::Renew { read: false, lease }, &all, &mut shapes);
+    }
     match model {
         Model::Mutex | Model::OwnerAware | Model::Reentrant(_) => {
             ends(acquire(false, 1, None), &all, &mut shapes);
