@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
         }
         let mut rows: Vec<(String, String)> = Vec::new();
         for (n, lock) in self.matrix.locks.iter().enumerate() {
-            for topology in &self.matrix.topologies {
+            for (m, topology) in self.matrix.topologies.iter().enumerate() {
                 if !lock.kind().supports(topology.kind()) {
                     continue;
                 }
@@ -115,7 +115,7 @@ impl<'a> Table<'a> {
                 }
                 rows.push(row);
                 for hazard in &hazards {
-                    self.cell(lock, topology, hazard);
+                    self.column((n, lock), (m, topology), hazard);
                 }
             }
         }
@@ -135,53 +135,83 @@ impl<'a> Table<'a> {
         self.mistakes.push(Mistake::new(span, message).help(help));
     }
 
-    fn cell(&mut self, lock: &Lock, topology: &Topology, hazard: &str) {
+    /// The cells of one row and column: mostly one. Two files for different options, such as the
+    /// number of replicas, make two rows of it, where the matrix leaves the option to them.
+    fn column(
+        &mut self,
+        (n, lock): (usize, &Lock),
+        (m, topology): (usize, &Topology),
+        hazard: &str,
+    ) {
         let column = self.files.iter().enumerate();
         let column: Vec<(usize, &Loaded)> = column
             .map(|(n, file)| (n, *file))
             .filter(|(_, file)| self::hazard(&file.scenario) == hazard)
             .collect();
-        let fitting: Vec<_> = column
-            .iter()
-            .filter(|(_, file)| fits(&file.scenario, lock, topology))
-            .collect();
-        match fitting.as_slice() {
-            [] => {
-                let labels = CaseLabels {
-                    lock: lock.label(),
-                    topology: topology.label(),
-                    hazard: hazard.to_owned(),
-                };
-                let reason = reason(&column, lock, topology);
-                self.expanded.left_out.push((labels, reason));
-            }
-            [(n, file)] => {
-                let scenario = &file.scenario;
-                let draft = Draft::of_cell(scenario, lock, topology);
-                let mistakes = rules::judge_workload(&draft, &file.places);
-                let on = format!("in the cell of {} on {}", lock.label(), topology.label());
-                self.in_files[*n].extend(mistakes.into_iter().map(|mut mistake| {
-                    let help = mistake.help.take().unwrap_or_default();
-                    mistake.help(format!("{on}: {help}"))
-                }));
-                self.expanded.cases.push(case(scenario, lock, topology));
-            }
-            [(_, first), (second, file), ..] => {
-                let span = self
-                    .loaded
-                    .places
-                    .value(&format!("matrix.scenarios.{second}"));
-                let message = format!(
-                    "'{}' and '{}' both fill the cell '{hazard}' of {} on {}",
-                    first.scenario.name,
-                    file.scenario.name,
-                    lock.label(),
-                    topology.label(),
-                );
-                let help = "give one of them another `hazard`, or tell them apart by `applies-to`";
-                self.mistakes.push(Mistake::new(span, message).help(help));
+        let mut is_filled = false;
+        for (n_file, file) in &column {
+            if fits(&file.scenario, lock, topology) {
+                let (lock, topology) = self.filled(file, (n, lock), (m, topology));
+                self.cell(*n_file, file, &lock, &topology);
+                is_filled = true;
             }
         }
+        if !is_filled {
+            let labels = CaseLabels {
+                lock: lock.label(),
+                topology: topology.label(),
+                hazard: hazard.to_owned(),
+            };
+            let reason = reason(&column, lock, topology);
+            self.expanded.left_out.push((labels, reason));
+        }
+    }
+
+    /// The lock and the servers of a row, with what they leave out taken from the file. The file
+    /// with the matrix has none of its own.
+    fn filled(
+        &self,
+        file: &Loaded,
+        (n, lock): (usize, &Lock),
+        (m, topology): (usize, &Topology),
+    ) -> (Lock, Topology) {
+        let (row, own) = (&self.loaded.words, &file.words);
+        let full_lock = row.locks.get(n).and_then(|row| row.lock(own.lock.as_ref()));
+        let full_topology = row.topologies.get(m);
+        let full_topology = full_topology.and_then(|row| row.topology(own.topology.as_ref()));
+        (
+            full_lock.unwrap_or_else(|| lock.clone()),
+            full_topology.unwrap_or_else(|| topology.clone()),
+        )
+    }
+
+    fn cell(&mut self, n: usize, file: &Loaded, lock: &Lock, topology: &Topology) {
+        let scenario = &file.scenario;
+        let case = case(scenario, lock, topology);
+        let twin = |other: &&Case| other.labels == case.labels;
+        if let Some(twin) = self.expanded.cases.iter().find(twin) {
+            let (twin, labels) = (twin.name.clone(), case.labels);
+            self.refuse_cell(n, &twin, &scenario.name, &labels);
+            return;
+        }
+        let draft = Draft::of_cell(scenario, lock, topology);
+        let on = format!("in the cell of {} on {}", lock.label(), topology.label());
+        let mistakes = rules::judge_cell(&draft, &file.places);
+        self.in_files[n].extend(mistakes.into_iter().map(|mut mistake| {
+            let help = mistake.help.take().unwrap_or_default();
+            mistake.help(format!("{on}: {help}"))
+        }));
+        self.expanded.cases.push(case);
+    }
+
+    fn refuse_cell(&mut self, n: usize, first: &str, second: &str, labels: &CaseLabels) {
+        let span = self.loaded.places.value(&format!("matrix.scenarios.{n}"));
+        let message = format!(
+            "'{first}' and '{second}' both fill the cell '{}' of {} on {}",
+            labels.hazard, labels.lock, labels.topology,
+        );
+        let help = "give one of them another `hazard`, or tell them apart by `applies-to`";
+        self.mistakes.push(Mistake::new(span, message).help(help));
     }
 }
 

@@ -23,6 +23,7 @@ mod shape;
 mod source;
 mod suggest;
 mod write;
+mod written;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expand::{Expanded, expand};

@@ -17,6 +17,7 @@ use crate::overrides::Override;
 use crate::rules;
 use crate::shape::SCENARIO;
 use crate::source::Sources;
+use crate::written::Words;
 
 /// Bytes of a scenario file at most: hundreds of times the longest shipped one.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -33,6 +34,7 @@ pub struct Loaded {
     pub(crate) places: Places,
     /// One for each entry of `matrix.scenarios`, in order.
     pub(crate) files: Vec<Loaded>,
+    pub(crate) words: Words,
 }
 
 /// Reads the scenario file at `path`, with `overrides` applied.
@@ -76,6 +78,7 @@ fn load_level(
         }
     };
     let places = Places::of(&whole);
+    let words = Words::of(&whole);
     let mut root = whole.clone();
     let inspection = inspect(&SCENARIO, &mut root);
     let draft = Draft::read(&root, &inspection);
@@ -116,6 +119,7 @@ fn load_level(
         sources,
         places,
         files,
+        words,
     })
 }
 

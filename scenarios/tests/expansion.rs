@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockstorm_scenarios::{Diagnostics, Expanded, Span, expand, load, load_str};
+use lockstorm_scenarios::{Diagnostics, Expanded, LockKind, Mutant, Span, expand, load, load_str};
 use tempfile::TempDir;
 
 /// A folder with scenario files and a matrix `m.toml` over them.
@@ -88,6 +88,107 @@ fn a_cell_takes_lock_and_topology_from_the_matrix_and_the_rest_from_the_file() {
     );
     assert_eq!(expanded.cases[0].expect.len(), 1);
     assert!(expanded.left_out.is_empty(), "{:?}", expanded.left_out);
+}
+
+/// Lock and topology of each cell as they will run, and the row that they stand in.
+fn rows(expanded: &Expanded) -> Vec<String> {
+    let cases = expanded.cases.iter();
+    cases
+        .map(|case| {
+            let (labels, lease) = (&case.labels, case.lock.lease().expect("it has a lease"));
+            format!(
+                "{}: {} for {lease} on {}",
+                case.name, labels.lock, labels.topology
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn what_a_row_leaves_out_is_what_the_file_says() {
+    let file = "topology.sentinel.replicas = 2\n\
+                lock.token = { lease = \"7s\", renew-every = \"1s\" }";
+    let files = Files::new(
+        "locks = [{ token.renew-every = \"1500ms\" }, { plain-del = {} }, { redisson.lease = \"1s\" }]\n\
+         topologies = [{ sentinel = {} }]\nscenarios = [\"s.toml\"]\n",
+    )
+    .litmus("s", "x", file, "");
+    let expanded = files.expand().expect("it expands");
+    assert_eq!(
+        rows(&expanded),
+        [
+            "s: token + renewal for 7s on sentinel (2 replicas)",
+            "s: plain-del for 7s on sentinel (2 replicas)",
+            "s: redisson for 1s on sentinel (2 replicas)",
+        ]
+    );
+    assert_eq!(
+        expanded.cases[0].lock.renew_every().map(Span::as_millis),
+        Some(1500)
+    );
+}
+
+#[test]
+fn files_of_different_options_make_rows_of_their_own() {
+    let files = Files::new(
+        "locks = [{ token = {} }]\ntopologies = [{ sentinel = {} }]\n\
+         scenarios = [\"s.toml\", \"t.toml\"]\n",
+    )
+    .litmus(
+        "s",
+        "x",
+        "topology.sentinel.replicas = 2\nlock.token = {}",
+        "",
+    )
+    .litmus(
+        "t",
+        "x",
+        "topology.sentinel = {}\nlock.token.lease = \"5s\"",
+        "",
+    );
+    assert_eq!(
+        rows(&files.expand().expect("it expands")),
+        [
+            "s: token for 2s on sentinel (2 replicas)",
+            "t: token for 5s on sentinel (1 replica)"
+        ]
+    );
+}
+
+#[test]
+fn the_mistake_of_another_lock_is_left_to_that_lock() {
+    let mutant = Mutant::of(LockKind::Token).next().expect("there is one");
+    let head = format!(
+        "topology.single = {{}}\nlock.token.mutant = \"{}\"",
+        mutant.name()
+    );
+    let files = Files::new(
+        "locks = [{ token = {} }, { plain-del = {} }]\ntopologies = [{ single = {} }]\n\
+         scenarios = [\"s.toml\"]\n",
+    )
+    .litmus("s", "x", &head, "");
+    let expanded = files.expand().expect("it expands");
+    let mutants: Vec<_> = expanded
+        .cases
+        .iter()
+        .map(|case| case.lock.mutant())
+        .collect();
+    assert_eq!(mutants, [Some(mutant), None]);
+}
+
+/// EXPIRE counts seconds: what suits `token` does not suit `setnx`.
+#[test]
+fn an_option_of_the_file_that_the_lock_of_the_row_cannot_have_is_shown() {
+    let files = Files::new(
+        "locks = [{ setnx = {} }]\ntopologies = [{ single = {} }]\nscenarios = [\"s.toml\"]\n",
+    )
+    .litmus(
+        "s",
+        "x",
+        "topology.single = {}\nlock.token.lease = \"1500ms\"",
+        "",
+    );
+    insta::assert_snapshot!(files.mistakes());
 }
 
 #[test]

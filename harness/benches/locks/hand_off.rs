@@ -31,12 +31,13 @@ const PHASE_US: u64 = 379;
 const AWAY: Duration = Duration::from_millis(1);
 /// Pause of those that look, where the lock does not say: the default of scenarios.
 const RETRY: DurationRange = DurationRange::from_millis(5, 20);
-/// Who tells, and who looks. The second has all clients in one instance, the others each in one of
+/// Who tells, and who looks. With `threads`, all clients are in one instance, otherwise each in one of
 /// its own.
-const LOCKS: [&str; 5] = [
+const LOCKS: [&str; 6] = [
     "redisson = { lease = \"10s\" }",
     "redisson = { lease = \"10s\", threads = 11 }",
     "redisson-fair = { lease = \"10s\" }",
+    "redisson-fair = { lease = \"10s\", threads = 11 }",
     "redisson-spin = { lease = \"10s\" }",
     "token = { lease = \"10s\" }",
 ];

@@ -16,4 +16,4 @@ mod storm;
 mod threads;
 mod topology;
 
-pub(crate) use scenario::{COUNT_MAX, judge, judge_workload};
+pub(crate) use scenario::{COUNT_MAX, judge, judge_cell};

@@ -47,9 +47,15 @@ pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
     findings.into_mistakes()
 }
 
-/// Applies the rules on steps and faults, on the topology and lock of one cell.
-pub(crate) fn judge_workload(draft: &Draft, places: &Places) -> Vec<Mistake> {
+/// Applies the rules on lock, servers, steps and faults to what one cell is made of.
+pub(crate) fn judge_cell(draft: &Draft, places: &Places) -> Vec<Mistake> {
     let mut findings = Findings::new(places);
+    if let Some(topology) = &draft.topology {
+        topology::judge(topology, "topology", &mut findings);
+    }
+    if let Some(lock) = &draft.lock {
+        lock::judge(lock, "lock", &mut findings);
+    }
     play(draft, &mut findings);
     findings.into_mistakes()
 }
