@@ -46,7 +46,7 @@ fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
             topology: topology.label(),
             hazard: hazard(scenario).to_owned(),
         },
-        expect: scenario.expect.clone(),
+        expect: scenario.expected_of(lock.kind()),
         topology: topology.clone(),
         lock: lock.clone(),
         guarded_resource: scenario.guarded_resource.clone(),

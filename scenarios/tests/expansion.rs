@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use lockstorm_scenarios::{Diagnostics, Expanded, LockKind, Mutant, Span, expand, load, load_str};
+use lockstorm_checker::Property;
+use lockstorm_scenarios::{
+    Diagnostics, Expanded, Expected, LockKind, Mutant, Span, expand, load, load_str,
+};
 use tempfile::TempDir;
 
 /// A folder with scenario files and a matrix `m.toml` over them.
@@ -321,4 +324,46 @@ fn rows_that_can_never_be_are_refused() {
     let empty = Files::new("locks = []\ntopologies = []\nscenarios = [\"s.toml\"]\n")
         .litmus("s", "x", SINGLE, "");
     insta::assert_snapshot!("an_empty_matrix", empty.mistakes());
+}
+
+#[test]
+fn expect_for_adds_to_what_is_expected_of_a_lock_and_has_the_last_word() {
+    let head = "[expect]\nmutual-exclusion = \"violated\"\nlost-lock = \"violated\"\n\
+                [expect-for.plain-del]\nlost-lock = \"any\"\nownership = \"violated\"\n";
+    let files = Files::new(
+        "locks = [{ token = {} }, { plain-del = {} }]\ntopologies = [{ single = {} }]\n\
+         scenarios = [\"s.toml\"]\n",
+    )
+    .litmus("s", "x", SINGLE, head);
+    let expanded = files.expand().expect("it expands");
+    let expects: Vec<_> = expanded.cases.iter().map(|case| &case.expect).collect();
+    assert_eq!(
+        *expects[0],
+        [
+            (Property::MutualExclusion, Expected::Violated),
+            (Property::LostLock, Expected::Violated)
+        ]
+        .into()
+    );
+    assert_eq!(
+        *expects[1],
+        [
+            (Property::MutualExclusion, Expected::Violated),
+            (Property::LostLock, Expected::Any),
+            (Property::Ownership, Expected::Violated)
+        ]
+        .into()
+    );
+}
+
+#[test]
+fn expect_for_a_lock_that_the_file_leaves_out_is_refused() {
+    let text = format!(
+        "name = \"alone\"\napplies-to = [\"token\"]\nchecks.only = [\"liveness\"]\n\
+         expect-for.setnx.fencing = \"any\"\n{SINGLE}\n[[step]]\nacquire.client = \"a\"\n"
+    );
+    let mistakes = load_str(&text, "f", &[])
+        .expect_err("it is wrong")
+        .to_string();
+    insta::assert_snapshot!(mistakes);
 }

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
+use super::lock_kind::LockKind;
 
 /// `[checks]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +42,20 @@ pub(crate) fn expect_schema(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
         "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// The schema of `expect-for`: the same for each lock.
+pub(crate) fn expect_for_schema(generator: &mut SchemaGenerator) -> Schema {
+    let expect = expect_schema(generator);
+    let locks: serde_json::Map<_, _> = LockKind::ALL
+        .into_iter()
+        .map(|kind| (kind.name().to_owned(), expect.clone().to_value()))
+        .collect();
+    json_schema!({
+        "type": "object",
+        "properties": locks,
         "additionalProperties": false,
     })
 }

@@ -6,7 +6,7 @@ use lockstorm_checker::Property;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::{Checks, Expected, expect_schema};
+use super::checks::{Checks, Expected, expect_for_schema, expect_schema};
 use super::clients::Clients;
 use super::faults::FaultSpec;
 use super::guarded_resource::GuardedResource;
@@ -36,6 +36,10 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "expect_schema")]
     pub expect: BTreeMap<Property, Expected>,
+    /// What differs from `expect` for some of the locks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "expect_for_schema")]
+    pub expect_for: BTreeMap<LockKind, BTreeMap<Property, Expected>>,
     /// Servers. Required unless there is a `[matrix]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
@@ -66,6 +70,15 @@ pub struct Scenario {
     /// Comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Matrix>,
+}
+
+impl Scenario {
+    /// The verdicts expected of a lock.
+    pub fn expected_of(&self, kind: LockKind) -> BTreeMap<Property, Expected> {
+        let mut expect = self.expect.clone();
+        expect.extend(self.expect_for.get(&kind).into_iter().flatten());
+        expect
+    }
 }
 
 #[expect(
@@ -156,6 +169,7 @@ impl Case {
             hazard: Some(self.labels.hazard.clone()),
             applies_to: None,
             expect: self.expect.clone(),
+            expect_for: BTreeMap::new(),
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
             guarded_resource: self.guarded_resource.clone(),

@@ -6,15 +6,16 @@ use super::{guarded_resource, lock, processes, script, storm, threads, topology}
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
-use crate::model::{Clients, Span, TopologyKind};
+use crate::model::{Clients, LockKind, Span, TopologyKind};
 
 /// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
 pub(crate) const COUNT_MAX: u32 = 10_000;
 
 /// Parts of a file that a matrix with scenario files takes from those files.
-const OWN_PARTS: [&str; 10] = [
+const OWN_PARTS: [&str; 11] = [
     "applies-to",
     "expect",
+    "expect-for",
     "guarded-resource",
     "monitor",
     "clients",
@@ -76,21 +77,35 @@ fn judge_name(draft: &Draft, findings: &mut Findings<'_>) {
 }
 
 fn judge_expectations(draft: &Draft, findings: &mut Findings<'_>) {
+    for kind in draft.expect_for.keys() {
+        let is_meant = |kinds: &Vec<LockKind>| kinds.contains(kind);
+        if !draft.applies_to.as_ref().is_none_or(is_meant) {
+            let path = format!("expect-for.{}", kind.name());
+            let message = format!("applies-to leaves out {}", kind.name());
+            findings.key(&path, message, "name it there, or expect nothing of it");
+        }
+    }
     let only = draft
         .checks
         .as_ref()
         .and_then(|checks| checks.only.as_ref());
     let Some(only) = only else { return };
-    for property in draft
+    let of_some = draft.expect_for.iter().flat_map(|(kind, expect)| {
+        let properties = expect.keys();
+        properties.map(move |property| (format!("expect-for.{}", kind.name()), property))
+    });
+    let of_all = draft
         .expect
         .keys()
-        .filter(|property| !only.contains(property))
-    {
-        findings.key(
-            &format!("expect.{property}"),
-            format!("{property} is expected, but `checks.only` leaves it out"),
-            "name it in `checks.only`, or expect nothing of it",
-        );
+        .map(|property| ("expect".to_owned(), property));
+    for (part, property) in of_all.chain(of_some) {
+        if !only.contains(property) {
+            findings.key(
+                &format!("{part}.{property}"),
+                format!("{property} is expected, but `checks.only` leaves it out"),
+                "name it in `checks.only`, or expect nothing of it",
+            );
+        }
     }
 }
 
