@@ -9,6 +9,7 @@
 //! ```
 
 pub mod adapter;
+mod cells;
 pub mod cli;
 pub mod client;
 pub mod clock;

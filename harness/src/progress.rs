@@ -1,6 +1,6 @@
 //! Tells the user how far a run is, on standard error.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,14 +24,30 @@ pub enum ProgressKind {
     None,
 }
 
-/// Hears how far a run is.
+/// Hears how far the runs are. Several may go on at once.
 pub trait Progress: Send + Sync {
-    /// A run begins.
-    fn begin(&self, title: &str);
     /// What is being done now.
     fn say(&self, text: &str);
-    /// The run has ended.
+    /// A run has ended.
     fn end(&self, summary: &str);
+}
+
+/// What one run says of itself: everything with its title before it.
+pub struct Titled {
+    /// Which run it is.
+    pub title: String,
+    /// Who hears it.
+    pub progress: Arc<dyn Progress>,
+}
+
+impl Progress for Titled {
+    fn say(&self, text: &str) {
+        self.progress.say(&format!("{}: {text}", self.title));
+    }
+
+    fn end(&self, summary: &str) {
+        self.progress.end(&format!("{}: {summary}", self.title));
+    }
 }
 
 /// Shows `runs` runs as `kind` says.
@@ -47,15 +63,11 @@ pub fn show(kind: ProgressKind, runs: usize) -> Box<dyn Progress> {
 struct Silent;
 
 impl Progress for Silent {
-    fn begin(&self, _title: &str) {}
     fn say(&self, _text: &str) {}
     fn end(&self, _summary: &str) {}
 }
 
-struct Bar {
-    bar: ProgressBar,
-    title: Mutex<String>,
-}
+struct Bar(ProgressBar);
 
 impl Bar {
     fn new(runs: usize) -> Self {
@@ -64,39 +76,31 @@ impl Bar {
             .expect("the template is constant and right")
             .progress_chars("=> ");
         bar.set_style(style);
-        Self {
-            bar,
-            title: Mutex::default(),
-        }
+        Self(bar)
     }
 }
 
 impl Progress for Bar {
-    fn begin(&self, title: &str) {
-        title.clone_into(&mut self.title.lock().expect("no holder panics"));
-        self.bar.set_message(title.to_owned());
-        self.bar.tick();
-    }
-
     fn say(&self, text: &str) {
-        let title = self.title.lock().expect("no holder panics");
-        self.bar.set_message(format!("{title} — {text}"));
+        self.0.set_message(text.to_owned());
+        self.0.tick();
     }
 
     fn end(&self, summary: &str) {
-        self.bar.println(format!("  {summary}"));
-        self.bar.inc(1);
+        self.0.println(format!("  {summary}"));
+        self.0.inc(1);
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.0.finish_and_clear();
     }
 }
 
 struct Counter {
     runs: usize,
+    /// How many have ended, and when something was last printed.
     state: Mutex<(usize, Instant)>,
 }
 
@@ -110,10 +114,6 @@ impl Counter {
 }
 
 impl Progress for Counter {
-    fn begin(&self, _title: &str) {
-        self.state.lock().expect("no holder panics").0 += 1;
-    }
-
     fn say(&self, text: &str) {
         let mut state = self.state.lock().expect("no holder panics");
         if state.1.elapsed() >= HEARTBEAT {
@@ -124,7 +124,7 @@ impl Progress for Counter {
 
     fn end(&self, summary: &str) {
         let mut state = self.state.lock().expect("no holder panics");
-        state.1 = Instant::now();
+        *state = (state.0 + 1, Instant::now());
         output::human(&format!("  [{}/{}] {summary}", state.0, self.runs));
     }
 }

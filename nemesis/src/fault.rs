@@ -10,7 +10,7 @@ use crate::error::FaultError;
 
 /// One fault on its way through inject → observe → heal. An instance is used once.
 #[async_trait]
-pub trait Fault: Send {
+pub trait Fault: Send + Sync {
     /// Breaks it. What it needs later to prove or to undo the effect it keeps in itself.
     ///
     /// # Errors

@@ -3,7 +3,9 @@
 use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
 use crate::load::Loaded;
-use crate::model::{Case, CaseLabels, Lock, Matrix, Scenario, Topology, Workload};
+use crate::model::{
+    Case, CaseLabels, Lock, LockKind, Matrix, Scenario, Topology, TopologyKind, Workload,
+};
 use crate::rules;
 
 /// What a scenario stands for.
@@ -167,18 +169,22 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The lock and the servers of a row, with what they leave out taken from the file. The file
-    /// with the matrix has none of its own.
+    /// The lock and the servers of a row, with what they leave out taken from the file, unless
+    /// that is the one with the matrix.
     fn filled(
         &self,
         file: &Loaded,
         (n, lock): (usize, &Lock),
         (m, topology): (usize, &Topology),
     ) -> (Lock, Topology) {
-        let (row, own) = (&self.loaded.words, &file.words);
-        let full_lock = row.locks.get(n).and_then(|row| row.lock(own.lock.as_ref()));
-        let full_topology = row.topologies.get(m);
-        let full_topology = full_topology.and_then(|row| row.topology(own.topology.as_ref()));
+        if self.matrix.scenarios.is_empty() {
+            return (lock.clone(), topology.clone());
+        }
+        let (rows, own) = (&self.loaded.words, &file.words);
+        let full_lock = rows.locks.get(n);
+        let full_lock = full_lock.and_then(|row| row.lock(own.lock_for(row)));
+        let full_topology = rows.topologies.get(m);
+        let full_topology = full_topology.and_then(|row| row.topology(own.topology_for(row)));
         (
             full_lock.unwrap_or_else(|| lock.clone()),
             full_topology.unwrap_or_else(|| topology.clone()),
@@ -217,18 +223,26 @@ impl<'a> Table<'a> {
 
 /// Whether the scenario is meant for this lock on servers of this shape.
 fn fits(scenario: &Scenario, lock: &Lock, topology: &Topology) -> bool {
-    suits(scenario, topology)
-        && scenario
-            .applies_to
-            .as_ref()
-            .is_none_or(|kinds| kinds.contains(&lock.kind()))
+    suits(scenario, topology) && is_meant_for(scenario, lock.kind())
 }
 
-/// Whether the steps are written for servers of this shape. The file with the matrix names no
-/// servers: it is meant for all of the matrix.
+/// Whether the steps are written for servers of this shape.
 fn suits(scenario: &Scenario, topology: &Topology) -> bool {
-    let written_for = scenario.topology.as_ref().map(Topology::kind);
-    written_for.is_none_or(|kind| kind == topology.kind())
+    servers(scenario).contains(&topology.kind())
+}
+
+/// The servers for which a scenario is written: its own, or those of its matrix.
+fn servers(scenario: &Scenario) -> Vec<TopologyKind> {
+    let own = scenario.topology.iter();
+    let of_matrix = scenario.matrix.iter().flat_map(|matrix| &matrix.topologies);
+    own.chain(of_matrix).map(Topology::kind).collect()
+}
+
+/// Whether `expect` holds for this lock.
+fn is_meant_for(scenario: &Scenario, kind: LockKind) -> bool {
+    let named = |kinds: &Vec<LockKind>| kinds.contains(&kind);
+    let listed = |matrix: &Matrix| matrix.locks.iter().any(|lock| lock.kind() == kind);
+    scenario.applies_to.as_ref().is_none_or(named) && scenario.matrix.as_ref().is_none_or(listed)
 }
 
 /// Why no scenario of a column fits.
@@ -243,10 +257,8 @@ fn reason(column: &[(usize, &Loaded)], lock: &Lock, topology: &Topology) -> Stri
             lock.kind().name()
         );
     }
-    let kinds = column
-        .iter()
-        .filter_map(|(_, file)| file.scenario.topology.as_ref());
-    let mut kinds: Vec<&str> = kinds.map(|topology| topology.kind().name()).collect();
+    let kinds = column.iter().flat_map(|(_, file)| servers(&file.scenario));
+    let mut kinds: Vec<&str> = kinds.map(TopologyKind::name).collect();
     kinds.dedup();
     format!(
         "this hazard is written for {} servers only",

@@ -55,7 +55,7 @@ pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded
     load_level(text, name, overrides, Level::Top)
 }
 
-/// Whether a scenario may have a matrix of files: those files may not have one again.
+/// Whether a scenario may have a matrix of files: those files may not name files again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Top,
@@ -97,9 +97,9 @@ fn load_level(
             };
             files = table.load(&matrix.scenarios);
         }
-        (Level::InMatrix, _) if places.has("matrix") => {
-            let message = "a scenario of a matrix cannot have a matrix itself";
-            mistakes.push(Mistake::new(places.key("matrix"), message));
+        (Level::InMatrix, _) if places.has("matrix.scenarios") => {
+            let message = "a scenario of a matrix cannot name scenarios itself";
+            mistakes.push(Mistake::new(places.key("matrix.scenarios"), message));
         }
         (Level::Top | Level::InMatrix, _) => {}
     }

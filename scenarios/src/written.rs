@@ -27,6 +27,19 @@ pub(crate) struct Words {
 }
 
 impl Words {
+    /// What the file says of the lock of `row`, or of another: its own lock, or in a matrix of its
+    /// own the lock of that kind.
+    pub(crate) fn lock_for(&self, row: &Written) -> Option<&Written> {
+        let same = self.locks.iter().find(|lock| lock.kind == row.kind);
+        self.lock.as_ref().or(same)
+    }
+
+    /// The same for the servers.
+    pub(crate) fn topology_for(&self, row: &Written) -> Option<&Written> {
+        let same = self.topologies.iter().find(|own| own.kind == row.kind);
+        self.topology.as_ref().or(same)
+    }
+
     pub(crate) fn of(root: &Spanned<DeValue<'_>>) -> Self {
         let root = root.get_ref();
         let read_all = |key| {

@@ -159,6 +159,28 @@ fn files_of_different_options_make_rows_of_their_own() {
 }
 
 #[test]
+fn a_file_with_a_matrix_of_its_own_stands_for_what_it_names() {
+    let own = "[matrix]\nlocks = [{ token.lease = \"7s\" }, { plain-del = {} }]\n\
+               topologies = [{ single = {} }, { replicated.replicas = 2 }]\n";
+    let files = Files::new(
+        "locks = [{ token = {} }, { redisson.lease = \"1s\" }]\n\
+         topologies = [{ replicated = {} }, { sentinel = {} }]\nscenarios = [\"s.toml\"]\n",
+    )
+    .litmus("s", "x", "", own);
+    let expanded = files.expand().expect("it expands");
+    assert_eq!(
+        rows(&expanded),
+        ["s: token for 7s on replicated (2 replicas)"]
+    );
+    let reasons: Vec<_> = expanded.left_out.iter().map(|(_, reason)| reason).collect();
+    let written_for = "this hazard is written for single and replicated servers only";
+    assert_eq!(
+        reasons,
+        [written_for, "'s' does not apply to redisson", written_for]
+    );
+}
+
+#[test]
 fn the_mistake_of_another_lock_is_left_to_that_lock() {
     let mutant = Mutant::of(LockKind::Token).next().expect("there is one");
     let head = format!(

@@ -11,6 +11,7 @@ use lockstorm_scenarios::{Case, Override};
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
 use super::output;
+use crate::cells::Pace;
 use crate::descriptors;
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::progress::{self, ProgressKind};
@@ -49,6 +50,10 @@ pub struct RunArgs {
     /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// Run this many at once, each on servers of its own. They share the machine: for figures,
+    /// leave it at one.
+    #[arg(long, short, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
     /// Run only the cells whose `scenario lock topology hazard` contains this text.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
@@ -104,7 +109,11 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
             interrupt: interrupt.token.clone(),
             progress,
         };
-        let finished = suite::run(&plan, &folder, &settings, args.fail_fast).await?;
+        let pace = Pace {
+            at_once: args.jobs.into(),
+            fail_fast: args.fail_fast,
+        };
+        let finished = suite::run(&plan, &folder, &settings, pace).await?;
         Ok::<_, Error>((finished, interrupt))
     })?;
     print(&finished, &folder, args.format)?;
@@ -188,6 +197,9 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     words.push(format!("--seed {}", seed.0));
     if args.repeat > 1 {
         words.push(format!("--repeat {}", args.repeat));
+    }
+    if args.jobs > 1 {
+        words.push(format!("--jobs {}", args.jobs));
     }
     if args.fail_fast {
         words.push("--fail-fast".to_owned());

@@ -1,0 +1,114 @@
+//! Runs the runs of a suite: one after the other, or several at once.
+
+use std::fs;
+use std::panic;
+use std::path::{Path, PathBuf};
+
+use lockstorm_reports::{NotRun, Outcome, SuiteRun};
+use lockstorm_scenarios::CaseLabels;
+use tokio::task::{JoinError, JoinSet};
+
+use crate::plan::{Job, RunPlan};
+use crate::runner::{self, RunError, RunSettings};
+use crate::server::EnvironmentError;
+use crate::suite::{summary, titled};
+
+/// How a suite is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How many runs may go on at once; at least one does.
+    pub at_once: usize,
+    /// Whether none begins after one that was not as expected.
+    pub fail_fast: bool,
+}
+
+/// What became of the runs, in the order of the plan.
+#[derive(Debug, Default)]
+pub struct Fates {
+    /// Those that ended.
+    pub runs: Vec<SuiteRun>,
+    /// Those that did not begin, or came to nothing.
+    pub unreached: Vec<NotRun>,
+    /// The first error that kept one from its end. None begins after it.
+    pub failure: Option<RunError>,
+}
+
+/// Runs all of the plan, each run in a folder of its own below `suite`.
+pub async fn run_cells(plan: &RunPlan, suite: &Path, settings: &RunSettings, pace: Pace) -> Fates {
+    let mut ended: Vec<Option<Result<SuiteRun, String>>> = Vec::new();
+    ended.resize_with(plan.jobs.len(), || None);
+    let mut waiting = plan.jobs.iter().enumerate();
+    let mut going = JoinSet::new();
+    let mut failure = None;
+    let mut halt = None;
+    loop {
+        if settings.interrupt.is_cancelled() {
+            halt.get_or_insert("interrupted");
+        }
+        while halt.is_none() && going.len() < pace.at_once.max(1) {
+            let Some((n, job)) = waiting.next() else {
+                break;
+            };
+            let (job, suite, settings) = (job.clone(), suite.to_owned(), settings.clone());
+            going.spawn(async move { (n, run_cell(&job, suite, &settings).await) });
+        }
+        let Some(joined) = going.join_next().await else {
+            break;
+        };
+        let (n, fate) = joined.unwrap_or_else(|error| panic::resume_unwind(reason(error)));
+        if let Ok(run) = &fate
+            && pace.fail_fast
+            && run.record.outcome != Outcome::AsExpected
+        {
+            halt.get_or_insert("an earlier run was not as expected");
+        }
+        ended[n] = Some(fate.map_err(|error| {
+            let text = error.to_string();
+            halt.get_or_insert("an earlier run could not be set up");
+            failure.get_or_insert(error);
+            text
+        }));
+    }
+    let mut fates = Fates {
+        failure,
+        ..Fates::default()
+    };
+    for (job, end) in plan.jobs.iter().zip(ended) {
+        let why = match end {
+            Some(Ok(run)) => {
+                fates.runs.push(run);
+                continue;
+            }
+            Some(Err(error)) => error,
+            None => halt.unwrap_or_default().to_owned(),
+        };
+        fates.unreached.push(unreached(&job.case.labels, &why));
+    }
+    fates
+}
+
+/// Why a run has no fate: nobody cancels one, so it has panicked.
+fn reason(error: JoinError) -> Box<dyn std::any::Any + Send> {
+    error.into_panic()
+}
+
+async fn run_cell(job: &Job, suite: PathBuf, settings: &RunSettings) -> Result<SuiteRun, RunError> {
+    let settings = titled(job, settings);
+    let name = format!("cells/{}", job.slug);
+    let folder = suite.join(&name);
+    fs::create_dir_all(&folder)
+        .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+    let record = runner::run(job, &folder, &settings).await?;
+    settings.progress.end(&summary(&record));
+    Ok(SuiteRun {
+        folder: name,
+        record,
+    })
+}
+
+fn unreached(labels: &CaseLabels, reason: &str) -> NotRun {
+    NotRun {
+        labels: labels.clone(),
+        reason: format!("{}: {reason}", NotRun::NOT_REACHED),
+    }
+}
