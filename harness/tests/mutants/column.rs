@@ -7,7 +7,7 @@ use lockstorm_scenarios::{Case, LockKind, Mutant, expand, list, load};
 use super::support::root;
 use super::trial::Trial;
 
-/// Folders of the library, those first that were made for mutants: rows are tried from the left.
+/// Folders of the library, those first that were made for mutants: catches are tried from the top.
 const FOLDERS: [&str; 3] = ["mutants", "hazards", "storms"];
 
 /// One lock in one scenario.

@@ -1,7 +1,7 @@
 //! Known-bad locks are caught, and correct ones are not accused by what catches them.
 //!
 //! The matrix of all mutants and all scenarios is `docs/mutants.md`, written by `make mutants`. The
-//! tests that always run hold it to what it says: a catch of each row, and every scenario that was
+//! tests that always run hold it to what it says: a catch of each mutant, and every scenario that was
 //! made to catch mutants, with the correct locks.
 
 #[path = "../support/mod.rs"]
@@ -21,7 +21,7 @@ use support::{have_server, root, run};
 use table::Section;
 use trial::{Trial, Verdicts};
 
-/// How many catches of a row are tried, until one catches again.
+/// How many catches of a mutant are tried, until one catches again.
 const CATCHES_MAX: usize = 3;
 
 fn page() -> PathBuf {
@@ -35,7 +35,7 @@ fn locks() -> Vec<LockKind> {
 }
 
 #[test]
-fn every_mutant_is_caught_by_a_scenario_that_its_row_names() {
+fn every_mutant_is_caught_by_a_scenario_that_its_column_names() {
     if !have_server() {
         return;
     }
@@ -43,7 +43,11 @@ fn every_mutant_is_caught_by_a_scenario_that_its_row_names() {
     let columns = columns();
     let missed = crew::all(&Mutant::ALL, |&mutant| {
         let catches = table::catches(&page, mutant);
-        let mut said = format!("{}: its row names {} catches", mutant.name(), catches.len());
+        let mut said = format!(
+            "{}: its column names {} catches",
+            mutant.name(),
+            catches.len()
+        );
         // Most are caught by the first; a few of the later ones need some luck.
         for (scenario, properties) in catches.iter().take(CATCHES_MAX) {
             let column = columns

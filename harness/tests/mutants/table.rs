@@ -19,9 +19,9 @@ lockstorm run scenarios/library/mutants/the-next-in-turn-is-woken.toml \\
 In a file it is `lock.redisson-fair = { lease = \"30s\", mutant = \"nobody-is-woken\" }`.
 
 The tables show which shipped scenario catches which mutant, and by which property: one that the
-scenario expects the correct lock to keep, and that is violated with the mutant. The first row of
+scenario expects the correct lock to keep, and that is violated with the mutant. The first column of
 each is the correct lock, which none of these scenarios accuses. Where load is random (storms), a
-mutant that was caught may get away in another run; `make test` repeats a catch of each row.
+mutant that was caught may get away in another run; `make test` repeats a catch of each mutant.
 
 This page is written by `make mutants`, from real runs.
 ";
@@ -66,22 +66,18 @@ impl Section {
         let caught = |at: usize| self.catches.iter().any(|catch| catch.1 == at);
         let (shown, idle): (Vec<usize>, Vec<usize>) =
             (0..self.scenarios.len()).partition(|&at| caught(at));
+        let mutants: Vec<Mutant> = Mutant::of(self.lock).collect();
+        let names: Vec<_> = mutants.iter().map(|mutant| code(*mutant)).collect();
         line(page, &format!("\n## {}\n", self.lock.name()));
-        let numbers: Vec<_> = (1..=shown.len()).map(|n| n.to_string()).collect();
-        line(page, &format!("| | {} |", numbers.join(" | ")));
-        line(page, &format!("|---|{}", "---|".repeat(shown.len())));
-        let kept = vec!["✓"; shown.len()];
-        line(page, &format!("| correct | {} |", kept.join(" | ")));
-        for mutant in Mutant::of(self.lock) {
-            let cells: Vec<_> = shown.iter().map(|&at| self.cell(mutant, at)).collect();
-            line(
-                page,
-                &format!("| `{}` | {} |", mutant.name(), cells.join(" | ")),
-            );
-        }
-        line(page, "");
-        for (n, &at) in (1..).zip(&shown) {
-            line(page, &format!("{n}. {}", link(&self.scenarios[at])));
+        line(page, &format!("| | correct | {} |", names.join(" | ")));
+        line(page, &format!("|---|---|{}", "---|".repeat(mutants.len())));
+        for &at in &shown {
+            let cells: Vec<_> = mutants
+                .iter()
+                .map(|mutant| self.cell(*mutant, at))
+                .collect();
+            let scenario = link(&self.scenarios[at]);
+            line(page, &format!("| {scenario} | ✓ | {} |", cells.join(" | ")));
         }
         if !idle.is_empty() {
             let links: Vec<_> = idle.iter().map(|&at| link(&self.scenarios[at])).collect();
@@ -122,27 +118,32 @@ pub fn catches(page: &str, mutant: Mutant) -> Vec<(String, Vec<Property>)> {
     let heading = format!("\n## {}\n", mutant.lock().name());
     let section = page.split_once(&heading).map_or("", |(_, rest)| rest);
     let section = section.split("\n## ").next().unwrap_or(section);
-    let row = format!("| `{}` |", mutant.name());
-    let cells = section.lines().find_map(|line| line.strip_prefix(&row));
-    (1..)
-        .zip(cells.unwrap_or_default().split('|').map(str::trim))
+    let mut rows = section.lines().filter(|line| line.starts_with("| "));
+    let name = code(mutant);
+    let column = rows
+        .next()
+        .and_then(|names| cells(names).position(|cell| cell == name))
+        .unwrap_or_else(|| panic!("the table of {} names {name}", mutant.lock().name()));
+    rows.map(|row| (scenario(row), cells(row).nth(column).unwrap_or_default()))
         .filter(|(_, cell)| !cell.is_empty())
-        .map(|(column, cell)| (scenario(section, column), properties(cell)))
+        .map(|(scenario, cell)| (scenario, properties(cell)))
         .collect()
 }
 
-/// The scenario of a numbered column.
-fn scenario(section: &str, column: usize) -> String {
-    let number = format!("{column}. [");
-    section
-        .lines()
-        .find(|line| line.starts_with(&number))
-        .and_then(|line| {
-            line.split_once("(../scenarios/library/")?
-                .1
-                .strip_suffix(".toml)")
-        })
-        .expect("each column has a link to its scenario")
+fn code(mutant: Mutant) -> String {
+    format!("`{}`", mutant.name())
+}
+
+fn cells(row: &str) -> impl Iterator<Item = &str> {
+    row.split('|').map(str::trim)
+}
+
+/// The scenario of a row.
+fn scenario(row: &str) -> String {
+    let link = row.split_once("(../scenarios/library/");
+    link.and_then(|(_, rest)| rest.split_once(".toml)"))
+        .expect("each row begins with a link to its scenario")
+        .0
         .to_owned()
 }
 
