@@ -112,7 +112,8 @@ fn what_a_row_leaves_out_is_what_the_file_says() {
     let file = "topology.sentinel.replicas = 2\n\
                 lock.token = { lease = \"7s\", renew-every = \"1s\" }";
     let files = Files::new(
-        "locks = [{ token.renew-every = \"1500ms\" }, { plain-del = {} }, { redisson.lease = \"1s\" }]\n\
+        "locks = [{ token.renew-every = \"1500ms\" }, { plain-del = {} }, \
+                  { redisson.lease = \"1s\" }]\n\
          topologies = [{ sentinel = {} }]\nscenarios = [\"s.toml\"]\n",
     )
     .litmus("s", "x", file, "");

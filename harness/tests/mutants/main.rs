@@ -1,8 +1,8 @@
 //! Known-bad locks are caught, and correct ones are not accused by what catches them.
 //!
 //! The matrix of all mutants and all scenarios is `docs/mutants.md`, written by `make mutants`. The
-//! tests that always run hold it to what it says: a catch of each mutant, and every scenario that was
-//! made to catch mutants, with the correct locks.
+//! tests that always run hold it to what it says: a catch of each mutant, and every scenario that
+//! was made to catch mutants, with the correct locks.
 
 #[path = "../support/mod.rs"]
 mod support;
