@@ -21,6 +21,9 @@ const NODES_SPEAK_WITHIN: Duration = Duration::from_secs(2);
 /// How long a node may take for the PUBLISH that makes it speak; a paused one never answers.
 const PROVOKED_WITHIN: Duration = Duration::from_millis(200);
 
+/// Links that evidence names, at most; of the others it tells how many they are.
+const NAMED_MAX: usize = 6;
+
 /// A directed pair of names.
 pub(super) type Pair = (String, String);
 
@@ -89,9 +92,8 @@ impl<R: Rule> Links<R> {
 
     /// See [`Fault::observe`](crate::Fault::observe).
     pub(super) fn observe(&self, on: &dyn Deployment) -> Sighting {
-        let met = self.met(on);
-        if !met.is_empty() {
-            return Sighting::seen(met.join(", "));
+        if let Some(met) = self.met(on) {
+            return Sighting::seen(met);
         }
         let nothing = "nothing has tried to pass".to_owned();
         match self.expected_until {
@@ -104,24 +106,32 @@ impl<R: Rule> Links<R> {
     pub(super) fn heal(&mut self, on: &dyn Deployment) -> Evidence {
         let met = self.met(on);
         self.ruled.clear();
-        if met.is_empty() {
-            "passes again; nothing had tried to pass".into()
-        } else {
-            format!("passes again, after {}", met.join(", ")).into()
-        }
+        met.map_or_else(
+            || "passes again; nothing had tried to pass".into(),
+            |met| format!("passes again, after {met}").into(),
+        )
     }
 
-    /// The links on which the rule has met something, with how much.
-    fn met(&self, on: &dyn Deployment) -> Vec<String> {
-        let Some(network) = on.network() else {
-            return Vec::new();
-        };
-        let told = |link: &Ruled| {
+    /// The links on which the rule has met something, with how much; `None` where it has met
+    /// nothing.
+    fn met(&self, on: &dyn Deployment) -> Option<String> {
+        let network = on.network()?;
+        let unit = self.rule.unit();
+        let counts = self.ruled.iter().map(|link| {
             let count = self.rule.count(network, &link.pair) - link.before;
-            let (from, to) = &link.pair;
-            (count > 0).then(|| format!("{count} {} on {from}→{to}", self.rule.unit()))
-        };
-        self.ruled.iter().filter_map(told).collect()
+            (&link.pair, count)
+        });
+        let met: Vec<(&Pair, u64)> = counts.filter(|(_, count)| *count > 0).collect();
+        let (named, rest) = met.split_at(met.len().min(NAMED_MAX));
+        let mut told: Vec<String> = named
+            .iter()
+            .map(|((from, to), count)| format!("{count} {unit} on {from}→{to}"))
+            .collect();
+        if !rest.is_empty() {
+            let count: u64 = rest.iter().map(|(_, count)| count).sum();
+            told.push(format!("{count} on {} more links", rest.len()));
+        }
+        (!told.is_empty()).then(|| told.join(", "))
     }
 
     /// The nodes that have a link to other nodes among these.

@@ -38,6 +38,20 @@ async fn a_delay_is_proved_by_what_it_made_late_and_the_way_back_is_none() {
     assert_eq!(notes.stages("F1"), "requested injected observed healed");
 }
 
+/// A storm has hundreds of links, and its stories are read.
+#[tokio::test(start_paused = true)]
+async fn of_many_links_the_evidence_names_a_few_and_counts_the_others() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(9));
+    nemesis.inject(&delay("primary", "replicas")).await.unwrap();
+    let evidence = notes.evidence("F1", FaultPhase::Observed);
+    let named = evidence
+        .matches("bytes made late on primary→replica-")
+        .count();
+    assert_eq!(named, 6, "{evidence}");
+    assert!(evidence.ends_with(" on 3 more links"), "{evidence}");
+    assert!(nemesis.heal_all().await.is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_link_that_is_as_fast_as_ever_is_never_observed() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(1).inert(&["cut"]));
