@@ -79,12 +79,18 @@ pub fn needs_fabric(case: &Case) -> bool {
     faults.into_iter().any(breaks_links)
 }
 
-/// Whether a case faults clocks or disks, and so needs the shim in its servers.
+/// Whether a case faults clocks or disks of servers, and so needs the shim in them.
 pub fn needs_shim(case: &Case) -> bool {
     case.workload
         .faults()
         .iter()
         .any(|fault| fault.needs_shim())
+}
+
+/// Whether a case faults clocks of clients, and so needs the shim in them.
+pub fn needs_shim_in_clients(case: &Case) -> bool {
+    let faults = case.workload.faults();
+    faults.iter().any(|fault| fault.needs_shim_in_clients())
 }
 
 /// A text that was broken into lines, on one line.

@@ -20,11 +20,11 @@ use crate::environment;
 use crate::folder;
 use crate::locks::Instances;
 use crate::orders::OrderDatabase;
-use crate::plan::{Job, needs_fabric, needs_shim, one_paragraph};
+use crate::plan::{Job, needs_fabric, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
 use crate::rerun;
-use crate::server::{EnvironmentError, Monitor, Program, ServerSettings, Servers};
+use crate::server::{EnvironmentError, Monitor, Program, ServerSettings, Servers, Shim};
 use crate::workload::{self, Stage, Stopped};
 
 /// What all runs of a plan share.
@@ -154,11 +154,13 @@ async fn record(
     })
     .await;
     let nemesis = Nemesis::new(servers.clone(), Arc::new(sink.clone()));
+    let shim = needs_shim_in_clients(&job.case).then(Shim::new).transpose();
     let stage = Stage {
         case: job.case.clone(),
         servers,
         instances: Instances::new(&job.case.lock),
         folder: history.parent().unwrap_or(Path::new(".")).to_owned(),
+        shim: shim.map_err(EnvironmentError::io("load", "the shim"))?,
         orders,
         sink,
         seed: job.seed,

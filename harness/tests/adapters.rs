@@ -109,6 +109,7 @@ fn redlock_comes_out_as_its_files_say() {
         as_expected("redlock-of-node");
         as_expected("redlock-of-node-minority-down");
         as_expected("redlock-of-node-slow-work");
+        as_expected("redlock-of-node-clock-steps-back");
     }
 }
 

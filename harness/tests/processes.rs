@@ -96,6 +96,50 @@ fn a_watchdog_that_stops_with_its_client_says_the_same_of_tasks_and_of_processes
 }
 
 #[test]
+fn a_watchdog_that_stalls_says_the_same_of_tasks_and_of_processes() {
+    let locks = r#"matrix.locks=[{ redisson = { watchdog = "900ms" } }]"#;
+    let topologies = "matrix.topologies=[{ single = {} }]";
+    let scenario = format!("{HAZARDS}/watchdog-stalled-by-its-timer.toml");
+    same_with(&scenario, &["--set", locks, "--set", topologies]);
+}
+
+/// Renewals fall due only for who holds something.
+#[test]
+fn a_watchdog_that_has_nothing_to_renew_is_not_seen_to_stall() {
+    if !have_server() {
+        return;
+    }
+    for kind in ["task", "process"] {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let scenario = folder.path().join("idle.toml");
+        let text = format!(
+            r#"name = "idle"
+topology.single = {{}}
+lock.token = {{ lease = "900ms", renew-every = "300ms" }}
+clients.kind = "{kind}"
+[[step]]
+acquire = {{ client = "b", expect = "granted" }}
+[[step]]
+acquire = {{ client = "a", expect = "refused" }}
+[[step]]
+stall-watchdog = {{ client = "a" }}
+[[step]]
+work = {{ client = "b", for = "500ms" }}
+[[step]]
+release = {{ client = "b", expect = "released" }}
+"#
+        );
+        fs::write(&scenario, text).expect("the file can be written");
+        let out = folder.path().join("runs");
+        let path = scenario.to_str().expect("a plain name");
+        let output = run_scenario(path, &out, &["--report", "none"]);
+        assert!(!output.status.success(), "it must not pass for a test");
+        let seen = observations(&out);
+        assert!(!seen.contains("\"observed\""), "{seen}");
+    }
+}
+
+#[test]
 fn the_guarded_orders_say_the_same_of_tasks_and_of_processes() {
     same_for_both_kinds("scenarios/library/origin/o01-orders-with-the-lock.toml");
 }

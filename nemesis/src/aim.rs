@@ -185,17 +185,18 @@ fn spread(faults: &[FaultSpec], n: usize, names: &[String]) -> Vec<FaultSpec> {
 /// The nodes that a fault can hit as they stand.
 fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<String> {
     let leads = |node: &str| leaders.iter().any(|leader| leader == node);
+    let sentinels = on.sentinels();
+    let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
     match among {
         Among::All => on.nodes(),
         Among::Live => filtered(on.nodes(), |node| on.pid(node).is_some()),
         Among::Writable => leaders.to_vec(),
-        Among::LiveReplicas => {
-            let sentinels = on.sentinels();
-            let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
-            filtered(on.nodes(), |node| {
-                on.pid(node).is_some() && !leads(node) && !watches(node)
-            })
+        Among::LiveWithData => {
+            filtered(on.nodes(), |node| on.pid(node).is_some() && !watches(node))
         }
+        Among::LiveReplicas => filtered(on.nodes(), |node| {
+            on.pid(node).is_some() && !leads(node) && !watches(node)
+        }),
     }
 }
 

@@ -109,6 +109,19 @@ pub trait Clients: Send + Sync {
     /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn resume(&self, client: &str) -> Result<(), FaultError>;
 
+    /// Stalls a client's watchdog, or lets it go on: the renewals that fall due meanwhile are not
+    /// sent.
+    ///
+    /// # Errors
+    /// [`FaultError::UnknownClient`], or what kept it from happening.
+    fn stall_watchdog(&self, client: &str, stalled: bool) -> Result<(), FaultError>;
+
+    /// Whether a client's watchdog is stalled; `None` if there is no such client.
+    fn watchdog_is_stalled(&self, client: &str) -> Option<bool>;
+
+    /// How many renewals of a client fell due while its watchdog was stalled, and were not sent.
+    fn renewals_missed(&self, client: &str) -> Option<u64>;
+
     /// Kills a client, at once or when `after_commands` further commands were answered.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub use error::FaultError;
 pub use fabric::Fabric;
 pub use fault::{Ends, Evidence, Fault, FaultKind, Sighting};
 pub use faults::fault_kinds;
-pub use machines::{Clock, Machines};
+pub use machines::{Clock, Machines, Readings};
 pub use nemesis::{FaultId, Nemesis, NoteSink};
 pub use network::{LinkGuard, Network, Slowness};
 pub use plan::{Plan, Planned};

@@ -1,4 +1,5 @@
-//! The clock and the disk that each node's server lives on, as faults see them.
+//! The clocks and disks that servers live on, and the clocks of clients that are processes, as
+//! faults see them.
 
 use std::time::Duration;
 
@@ -13,20 +14,35 @@ pub struct Clock {
     pub speed_percent: u32,
 }
 
+/// What a process was told by a clock that is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Readings {
+    /// How often it has looked at it.
+    pub count: u64,
+    /// How far ahead of the true time it was the last time, or (negative) behind, in nanoseconds.
+    pub ahead_ns: i64,
+}
+
 /// Clocks and disks of the nodes, each by the node's name. They stay as they are when a server is
-/// started anew.
+/// started anew. A client that is a process has a clock as well, by the client's name.
 pub trait Machines: Send + Sync {
-    /// Puts a node's wall clock wrong, or with `None` right again.
+    /// Puts the wall clock of a node or client wrong, or with `None` right again.
     ///
     /// # Errors
-    /// [`FaultError::UnknownNode`], or what kept it from happening.
-    fn set_clock(&self, node: &str, clock: Option<Clock>) -> Result<(), FaultError>;
+    /// When there is none of this name, or what kept it from happening.
+    fn set_clock(&self, name: &str, clock: Option<Clock>) -> Result<(), FaultError>;
 
-    /// Whether a node's wall clock is right, as far as we set it.
+    /// Whether the wall clock of a node or client is right, as far as we set it.
     ///
     /// # Errors
     /// As [`Machines::set_clock`].
-    fn clock_is_right(&self, node: &str) -> Result<bool, FaultError>;
+    fn clock_is_right(&self, name: &str) -> Result<bool, FaultError>;
+
+    /// What the process of a node or client has been told while its wall clock was wrong.
+    ///
+    /// # Errors
+    /// As [`Machines::set_clock`].
+    fn wrong_readings(&self, name: &str) -> Result<Readings, FaultError>;
 
     /// Lets each synchronisation of a file wait so long; not at all with zero.
     ///

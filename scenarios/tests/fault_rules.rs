@@ -4,8 +4,18 @@ use lockstorm_scenarios::load_str;
 
 /// What is said of a script whose one fault is this.
 fn said(fault: &str) -> String {
+    said_with("task", fault)
+}
+
+/// The same where the clients are processes.
+fn said_of_processes(fault: &str) -> String {
+    said_with("process", fault)
+}
+
+fn said_with(kind: &str, fault: &str) -> String {
     let text = format!(
         "name = \"rule\"\ntopology.single = {{}}\nlock.token = {{}}\n\
+         clients.kind = \"{kind}\"\n\
          [[step]]\nacquire = {{ client = \"a\" }}\n[[step]]\n{fault}\n"
     );
     load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
@@ -28,6 +38,49 @@ fn a_clock_has_to_be_wrong_in_one_way_that_can_be_seen() {
     ] {
         assert_eq!(clock(right), "", "{right}");
     }
+}
+
+#[test]
+fn a_clock_is_a_servers_or_a_clients_and_not_both() {
+    assert!(said("clock = { forward = \"1s\" }").contains("it does not say whose clock"));
+    let both = "clock = { node = \"primary\", client = \"a\", forward = \"1s\" }";
+    assert!(said(both).contains("a server's or a client's, not both"));
+}
+
+#[test]
+fn only_a_client_that_is_a_process_has_a_clock_of_its_own() {
+    let clock = "clock = { client = \"a\", forward = \"1s\" }";
+    let told = said(clock);
+    assert!(
+        told.contains("a client that is a task has no clock of its own"),
+        "{told}"
+    );
+    assert!(told.contains("add clients.kind = \"process\""), "{told}");
+    assert_eq!(said_of_processes(clock), "");
+    let ended = |end: &str| said_of_processes(&format!("{clock}\n[[step]]\nend = {end}"));
+    assert_eq!(ended("{ fault = \"clock\", client = \"a\" }"), "");
+    let stranger = ended("{ fault = \"clock\", client = \"z\" }");
+    assert!(stranger.contains("there is no client 'z'"), "{stranger}");
+    let both = ended("{ fault = \"clock\", client = \"a\", node = \"primary\" }");
+    assert!(
+        both.contains("a server's or a client's, not both"),
+        "{both}"
+    );
+}
+
+#[test]
+fn only_a_lock_that_renews_has_a_watchdog_to_stall() {
+    let stall = "stall-watchdog = { client = \"a\" }";
+    let told = said(stall);
+    assert!(
+        told.contains("lock.token as it is here renews nothing"),
+        "{told}"
+    );
+    let text = format!(
+        "name = \"rule\"\ntopology.single = {{}}\nlock.token.renew-every = \"500ms\"\n\
+         [[step]]\nacquire = {{ client = \"a\" }}\n[[step]]\n{stall}\n"
+    );
+    assert!(load_str(&text, "f", &[]).is_ok());
 }
 
 #[test]

@@ -26,6 +26,11 @@ pub enum Spoken {
         /// The number.
         go: u64,
     },
+    /// The renewal that was announced under this number must not be sent: the watchdog stalls.
+    Skip {
+        /// The number.
+        skip: u64,
+    },
 }
 
 /// A request.

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep};
 
-use crate::server::spawn;
+use crate::server::{Page, spawn};
 
 /// Pause between two looks whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
@@ -45,11 +45,11 @@ impl fmt::Debug for Pipes {
 }
 
 impl Program {
-    /// Starts `command`, a program and its arguments.
+    /// Starts `command`, a program and its arguments; with a page, its clock can be put wrong.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(command: &[String]) -> io::Result<(Self, Pipes)> {
+    pub fn start(command: &[String], page: Option<&Page>) -> io::Result<(Self, Pipes)> {
         let (program, arguments) = command
             .split_first()
             .ok_or_else(|| io::Error::other("no program is named"))?;
@@ -59,6 +59,9 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if let Some(page) = page {
+            page.preload(&mut command);
+        }
         let mut child = spawn(command)?;
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -20,7 +20,7 @@ use super::talk::{Complaints, Loss, Mute, Talk, TalkParts};
 use crate::client::{Gate, Processes, Trail};
 use crate::locks::{Ask, Grant, Lock, Outcome, Released};
 use crate::recorder::EventSink;
-use crate::server::{Guide, Route, Servers};
+use crate::server::{Guide, Page, Route, Servers};
 
 /// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
@@ -30,9 +30,11 @@ const STARTS_WITHIN: Duration = Duration::from_secs(30);
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What a remote lock is made of.
-pub struct RemoteSettings {
+pub struct RemoteSettings<'p> {
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// What puts its clock wrong, where that is to be.
+    pub page: Option<&'p Page>,
     /// File that gets what it writes to standard error.
     pub log: PathBuf,
     /// Who it is to be.
@@ -79,6 +81,12 @@ pub enum StartError {
     /// It cannot be this client of this lock.
     #[error("it cannot do what the scenario asks for: {0}")]
     Unable(String),
+    /// Its clock is not in our hands.
+    #[error(
+        "it did not load the shim that faults its clock: it may be linked statically, or made for \
+         another C library"
+    )]
+    NoShim,
     /// It gave no answer that makes sense.
     #[error("{0}")]
     Talk(String),
@@ -100,16 +108,18 @@ impl Remote {
     ///
     /// # Errors
     /// See [`StartError`].
-    pub async fn start(settings: RemoteSettings) -> Result<(Self, Arc<Program>), StartError> {
+    pub async fn start(settings: RemoteSettings<'_>) -> Result<(Self, Arc<Program>), StartError> {
         let RemoteSettings { open, route, .. } = settings;
         let file = File::create(&settings.log).map_err(|source| StartError::Log {
             path: settings.log.display().to_string(),
             source,
         })?;
         let (program, pipes) =
-            Program::start(&settings.command).map_err(|source| StartError::Program {
-                program: settings.command.first().cloned().unwrap_or_default(),
-                source,
+            Program::start(&settings.command, settings.page).map_err(|source| {
+                StartError::Program {
+                    program: settings.command.first().cloned().unwrap_or_default(),
+                    source,
+                }
             })?;
         let program = Arc::new(program);
         tokio::spawn(keep_log(pipes.errors, file));
@@ -131,6 +141,11 @@ impl Remote {
             complaints: settings.complaints,
         });
         let (name, can) = introduce(&talk, open).await?;
+        if let Some(page) = settings.page
+            && !page.attached().is_ok_and(|process| process != 0)
+        {
+            return Err(StartError::NoShim);
+        }
         let remote = Self {
             talk,
             name,

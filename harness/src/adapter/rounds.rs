@@ -42,23 +42,37 @@ impl Rounds {
         }
     }
 
-    /// A renewal is about to be sent: it is recorded before it may be.
+    /// A renewal that was announced is not to be sent: the history knows nothing of it.
     ///
     /// # Errors
     /// In words, why it cannot be.
-    pub(super) async fn announced(&mut self, number: u64, target: Target) -> Result<(), String> {
+    pub(super) fn left_out(&mut self, number: u64) -> Result<(), String> {
+        self.count(number)
+    }
+
+    /// Numbers grow.
+    fn count(&mut self, number: u64) -> Result<(), String> {
         if number <= self.last {
             return Err(format!(
                 "it announces renewal {number} after renewal {}",
                 self.last
             ));
         }
+        self.last = number;
+        Ok(())
+    }
+
+    /// A renewal is about to be sent: it is recorded before it may be.
+    ///
+    /// # Errors
+    /// In words, why it cannot be.
+    pub(super) async fn announced(&mut self, number: u64, target: Target) -> Result<(), String> {
+        self.count(number)?;
         if self.under_way.len() >= UNDER_WAY_MAX {
             return Err(format!(
                 "it has more than {UNDER_WAY_MAX} renewals under way"
             ));
         }
-        self.last = number;
         let taken: Vec<usize> = self.under_way.values().map(|(lane, _)| *lane).collect();
         let free = (0..UNDER_WAY_MAX).find(|lane| !taken.contains(lane));
         let lane = free.expect("fewer are taken than there are");

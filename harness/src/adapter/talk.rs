@@ -345,10 +345,15 @@ impl Listener {
         match note {
             Note::Renewing { number, target } => {
                 self.needs_grant(&target)?;
-                self.rounds.announced(number, target).await?;
-                let go = line_of_go(number);
+                let word = if self.shared.gate.misses_renewals(1) {
+                    self.rounds.left_out(number)?;
+                    Spoken::Skip { skip: number }
+                } else {
+                    self.rounds.announced(number, target).await?;
+                    Spoken::Go { go: number }
+                };
                 // The writer ends only with the conversation.
-                let _ = self.outbox.send(go).await;
+                let _ = self.outbox.send(line(&word)).await;
             }
             Note::Renewed { number, outcome } => {
                 let lost = self.rounds.answered(number, outcome, now).await?;
@@ -412,10 +417,6 @@ async fn write_all(mut input: ChildStdin, mut inbox: mpsc::Receiver<String>) {
         // by the limit.
         let _ = input.write_all(message.as_bytes()).await;
     }
-}
-
-fn line_of_go(number: u64) -> String {
-    line(&Spoken::Go { go: number })
 }
 
 fn place(target: &Target) -> (Name, Mode) {

@@ -7,6 +7,7 @@ use lockstorm_nemesis::{ClientState, Clients, FaultError};
 
 use super::gate::Gate;
 use crate::adapter::Program;
+use crate::server::Page;
 
 /// Every client of the run by name, each with its gate and, where it is one, its process.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub struct Roster {
 struct Member {
     gate: Arc<Gate>,
     program: Option<Arc<Program>>,
+    /// The clock of its process, where we have hands on it.
+    page: Option<Arc<Page>>,
 }
 
 impl Roster {
@@ -31,10 +34,17 @@ impl Roster {
         members.entry(name.to_owned()).or_default().gate.clone()
     }
 
-    /// The client is a process: this one.
-    pub fn embody(&self, name: &str, program: Arc<Program>) {
+    /// The client is a process: this one, perhaps with hands on its clock.
+    pub fn embody(&self, name: &str, program: Arc<Program>, page: Option<Page>) {
         let mut members = self.members.write().expect("no holder of this lock panics");
-        members.entry(name.to_owned()).or_default().program = Some(program);
+        let member = members.entry(name.to_owned()).or_default();
+        member.program = Some(program);
+        member.page = page.map(Arc::new);
+    }
+
+    /// The clock of a client that is a process, where we have hands on it.
+    pub fn page(&self, name: &str) -> Option<Arc<Page>> {
+        self.member(name)?.page
     }
 
     /// The clients are an adapter's, which calls itself so.
@@ -130,8 +140,21 @@ impl Clients for Roster {
         Ok(())
     }
 
+    fn stall_watchdog(&self, client: &str, stalled: bool) -> Result<(), FaultError> {
+        self.known(client)?.gate.stall_watchdog(stalled);
+        Ok(())
+    }
+
+    fn watchdog_is_stalled(&self, client: &str) -> Option<bool> {
+        Some(self.member(client)?.gate.watchdog_is_stalled())
+    }
+
+    fn renewals_missed(&self, client: &str) -> Option<u64> {
+        Some(self.member(client)?.gate.renewals_missed())
+    }
+
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {
-        let Member { gate, program } = self.known(client)?;
+        let Member { gate, program, .. } = self.known(client)?;
         match (program, after_commands) {
             (Some(program), None | Some(0)) => {
                 // First the word, so that nobody takes its end for its own doing.

@@ -1,7 +1,8 @@
 //! The gate that each of a client's commands passes twice: before it is sent, and before its
-//! reply is seen. Closing it is SIGSTOP for a client that is a task.
+//! reply is seen. Closing it is SIGSTOP for a client that is a task. Its watchdog has a bar of its
+//! own, which only renewals pass.
 
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 
 use lockstorm_nemesis::ClientState;
 use tokio::sync::Notify;
@@ -20,6 +21,9 @@ pub struct Gate {
     commands: AtomicU64,
     /// Replies that the client may still see before it dies.
     replies_left: AtomicI64,
+    /// Whether its watchdog stands still, and how many renewals were not sent for that.
+    watchdog_stalled: AtomicBool,
+    renewals_missed: AtomicU64,
     changed: Notify,
 }
 
@@ -33,6 +37,8 @@ impl Default for Gate {
             state: AtomicU8::new(RUNNING),
             commands: AtomicU64::new(0),
             replies_left: AtomicI64::new(NEVER),
+            watchdog_stalled: AtomicBool::new(false),
+            renewals_missed: AtomicU64::new(0),
             changed: Notify::new(),
         }
     }
@@ -83,6 +89,30 @@ impl Gate {
     /// Commands sent so far.
     pub fn commands(&self) -> u64 {
         self.commands.load(Ordering::Relaxed)
+    }
+
+    /// Stalls the client's watchdog, or lets it go on.
+    pub fn stall_watchdog(&self, stalled: bool) {
+        self.watchdog_stalled.store(stalled, Ordering::Release);
+    }
+
+    /// Whether the client's watchdog is stalled.
+    pub fn watchdog_is_stalled(&self) -> bool {
+        self.watchdog_stalled.load(Ordering::Acquire)
+    }
+
+    /// So many renewals are due: whether they must not be sent. If so, they are counted.
+    pub fn misses_renewals(&self, due: u64) -> bool {
+        let stalled = self.watchdog_is_stalled();
+        if stalled {
+            self.renewals_missed.fetch_add(due, Ordering::Relaxed);
+        }
+        stalled
+    }
+
+    /// Renewals that were due and not sent so far.
+    pub fn renewals_missed(&self) -> u64 {
+        self.renewals_missed.load(Ordering::Relaxed)
     }
 
     /// How the client stands.

@@ -213,12 +213,16 @@ impl Session {
     }
 
     /// A round of the watchdog: extends the leases of all that the client holds, as many at once as
-    /// the lock can. What turns out to be lost is held no more.
+    /// the lock can. What turns out to be lost is held no more. A watchdog that is stalled lets the
+    /// round go by.
     pub async fn renew_all(&mut self) -> Reply {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
         let leases = self.holds.begin_round();
+        if self.gate.misses_renewals(leases.len() as u64) {
+            return Reply::Done;
+        }
         for batch in leases.chunks(self.lock.renewal_batch()) {
             for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
                 self.ask_renewal(lane, key, *ask).await;

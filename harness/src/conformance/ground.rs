@@ -150,7 +150,7 @@ impl Ground {
             move |error: io::Error| format!("cannot {what}: {error}")
         };
         let file = File::create(&log).map_err(told("write its log"))?;
-        let (program, pipes) = Program::start(&self.command).map_err(told("start it"))?;
+        let (program, pipes) = Program::start(&self.command, None).map_err(told("start it"))?;
         tokio::spawn(keep_log(pipes.errors, file));
         Ok(Raw {
             program,

@@ -1,15 +1,37 @@
-//! The clocks and disks of the servers, as the nemesis has hands on them.
+//! The clocks and disks of the servers and the clocks of the clients, as the nemesis has hands on
+//! them.
 
 use std::io;
 use std::time::Duration;
 
-use lockstorm_nemesis::{Clock, FaultError, Machines};
+use lockstorm_nemesis::{Clock, Deployment as _, FaultError, Machines, Readings};
 
 use super::deployment::Servers;
 use super::node::Node;
 use super::shim::Page;
 
 impl Servers {
+    /// Does something to the clock of a node or a client, who never have the same name.
+    fn on_clock<T>(
+        &self,
+        name: &str,
+        action: &'static str,
+        act: impl FnOnce(&Page) -> io::Result<T>,
+    ) -> Result<T, FaultError> {
+        if self.clients().state(name).is_none() {
+            return self.on_page(name, action, |_, page| act(page));
+        }
+        let cannot = |reason: String| FaultError::Client {
+            action,
+            client: name.to_owned(),
+            reason,
+        };
+        let page = self.roster().page(name).ok_or_else(|| {
+            cannot("it was started without the shim, or is no process".to_owned())
+        })?;
+        act(&page).map_err(|error| cannot(error.to_string()))
+    }
+
     /// Does something to the page of a node.
     fn on_page<T>(
         &self,
@@ -31,12 +53,16 @@ impl Servers {
 }
 
 impl Machines for Servers {
-    fn set_clock(&self, node: &str, clock: Option<Clock>) -> Result<(), FaultError> {
-        self.on_page(node, "set the clock of", |_, page| page.set_clock(clock))
+    fn set_clock(&self, name: &str, clock: Option<Clock>) -> Result<(), FaultError> {
+        self.on_clock(name, "set the clock of", |page| page.set_clock(clock))
     }
 
-    fn clock_is_right(&self, node: &str) -> Result<bool, FaultError> {
-        self.on_page(node, "read the clock of", |_, page| page.clock_is_right())
+    fn clock_is_right(&self, name: &str) -> Result<bool, FaultError> {
+        self.on_clock(name, "read the clock of", Page::clock_is_right)
+    }
+
+    fn wrong_readings(&self, name: &str) -> Result<Readings, FaultError> {
+        self.on_clock(name, "read the clock of", Page::wrong_readings)
     }
 
     fn slow_syncs(&self, node: &str, by: Duration) -> Result<(), FaultError> {

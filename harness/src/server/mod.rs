@@ -30,3 +30,4 @@ pub use node::Node;
 pub use probe::{info_field, round_trip_us};
 pub use role::Role;
 pub use route::{Guide, Route, Sentinels};
+pub use shim::{Page, Shim};

@@ -1,8 +1,9 @@
-//! The library that stands between a server and its C library, and the page that steers it.
+//! The library that stands between a process and its C library, and the page that steers it.
 //!
-//! For: the faults of clocks and disks, and only in runs that have some. The library is carried
-//! inside this program; it and the pages live in memory of this process, where the server finds
-//! them by way of `/proc`. So nothing is written anywhere, and nothing is left, however a run ends.
+//! For: the faults of clocks and disks, of servers and of clients that are processes, and only in
+//! runs that have some. The library is carried inside this program; it and the pages live in
+//! memory of this process, where the others find them by way of `/proc`. So nothing is written
+//! anywhere, and nothing is left, however a run ends.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -13,7 +14,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_nemesis::Clock;
+use lockstorm_nemesis::{Clock, Readings};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::clock::wall_ns;
@@ -48,7 +49,7 @@ impl Shim {
         })
     }
 
-    /// A page for one server, in which nothing is broken.
+    /// A page for one process, in which nothing is broken.
     ///
     /// # Errors
     /// When the system gives no such memory.
@@ -72,7 +73,8 @@ fn path(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
-/// The clock and the disk of one server. They outlive its process, as those of a machine do.
+/// The clock and the disk of one server or client. They outlive its process, as those of a machine
+/// do.
 #[derive(Debug)]
 pub struct Page {
     shim: Shim,
@@ -125,6 +127,17 @@ impl Page {
     /// As any reading of memory: never.
     pub fn clock_is_right(&self) -> io::Result<bool> {
         Ok(self.read(layout::CLOCK)? == 0)
+    }
+
+    /// What the process has been told while the clock was wrong.
+    ///
+    /// # Errors
+    /// As any reading of memory: never.
+    pub fn wrong_readings(&self) -> io::Result<Readings> {
+        Ok(Readings {
+            count: self.read(layout::READINGS)?.cast_unsigned(),
+            ahead_ns: self.read(layout::AHEAD)?,
+        })
     }
 
     /// Lets each synchronisation wait so long.

@@ -1,6 +1,6 @@
 //! The loop of a worker: one request after the other, and in between the rounds of its watchdog.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write as _};
 
 use lockstorm_checker::history::Name;
@@ -11,6 +11,7 @@ use super::subject::Subject;
 use crate::adapter::{
     Answer, Call, LINE_MAX, Lines, Note, PROTOCOL, Reply, Request, Spoken, Target, line,
 };
+use crate::clock::wall_ms;
 use crate::locks::Ask;
 
 /// Requests that may come while the watchdog waits for its word; the harness sends one at a time.
@@ -92,11 +93,16 @@ impl Worker {
         match spoken {
             None => Ok(None),
             Some(Spoken::Request(request)) => Ok(Some(Event::Request(request))),
-            Some(Spoken::Go { go }) => Err(odd(&format!("renewal {go} was not announced"))),
+            Some(Spoken::Go { go: number } | Spoken::Skip { skip: number }) => {
+                Err(odd(&format!("renewal {number} was not announced")))
+            }
         }
     }
 
     async fn answer(&mut self, call: Call) -> io::Result<Answer> {
+        // As programs do, if only for their log: a clock that is put wrong is then seen to be, also
+        // under a lock that never looks at it.
+        wall_ms();
         let Some(subject) = &mut self.subject else {
             return Ok(self.introduce(call));
         };
@@ -162,24 +168,30 @@ impl Worker {
     }
 
     /// A round of the watchdog: each renewal is announced, and begins when that was heard, so that
-    /// the history knows of it whatever becomes of this process.
+    /// the history knows of it whatever becomes of this process. One that is to be skipped is not
+    /// sent.
     async fn round(&mut self) -> io::Result<()> {
         let Some(subject) = &mut self.subject else {
             return Ok(());
         };
         for batch in subject.begin_round() {
-            let first = self.renewals + 1;
-            for (key, ask) in &batch {
+            let mut announced = BTreeMap::new();
+            for (key, ask) in batch {
                 self.renewals += 1;
                 say(&Note::Renewing {
                     number: self.renewals,
-                    target: renewal_of(key, *ask),
+                    target: renewal_of(&key, ask),
                 })?;
+                announced.insert(self.renewals, (key, ask));
             }
-            let mut silent = batch.len();
+            let mut silent = announced.len();
             while silent > 0 {
                 match hear(&mut self.lines).await? {
                     Some(Spoken::Go { .. }) => silent -= 1,
+                    Some(Spoken::Skip { skip }) => {
+                        silent -= 1;
+                        announced.remove(&skip);
+                    }
                     Some(Spoken::Request(request)) if self.waiting.len() < WAITING_MAX => {
                         self.waiting.push_back(request);
                     }
@@ -187,8 +199,12 @@ impl Worker {
                     None => return Err(odd("it ended in the middle of a renewal")),
                 }
             }
+            if announced.is_empty() {
+                continue;
+            }
+            let (numbers, batch): (Vec<u64>, Vec<(Name, Ask)>) = announced.into_iter().unzip();
             let answers = subject.renew_batch(&batch).await;
-            for (number, outcome) in (first..).zip(answers) {
+            for (number, outcome) in numbers.into_iter().zip(answers) {
                 say(&Note::Renewed { number, outcome })?;
             }
         }

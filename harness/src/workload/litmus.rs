@@ -146,7 +146,10 @@ async fn take(
         Step::Resume(pause) => said(nemesis.heal("pause", &pause.node).await),
         Step::Heal(link) => said(nemesis.heal_link(link).await),
         Step::ResumeClient(resume) => said(nemesis.heal("pause-client", &resume.client).await),
-        Step::End(end) => said(nemesis.heal_kind(&end.fault, end.node.as_deref()).await),
+        Step::End(end) => {
+            let target = end.node.as_deref().or(end.client.as_deref());
+            said(nemesis.heal_kind(&end.fault, target).await)
+        }
     }
 }
 

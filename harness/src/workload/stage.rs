@@ -19,7 +19,7 @@ use crate::orders::OrderDatabase;
 use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
-use crate::server::Servers;
+use crate::server::{Page, Servers, Shim};
 use crate::worker::{self, lock_stream};
 
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
@@ -40,6 +40,8 @@ pub struct Stage {
     pub instances: Instances,
     /// Folder of the run.
     pub folder: PathBuf,
+    /// Puts clocks of clients wrong, where that is to be.
+    pub shim: Option<Shim>,
     /// What the lock protects.
     pub orders: Option<OrderDatabase>,
     /// What happens goes here.
@@ -242,8 +244,11 @@ impl Stage {
         let roster = self.servers.roster();
         let complaints = complaints(&roster, name, &log);
         let all = self.processes_in_all();
+        let page = self.shim.as_ref().map(Shim::page).transpose();
+        let page: Option<Page> = page.map_err(|error| stopped(error.to_string()))?;
         let settings = RemoteSettings {
             command,
+            page: page.as_ref(),
             log,
             open: self.open(name, source),
             route: self.servers.route(),
@@ -257,7 +262,7 @@ impl Stage {
         let (remote, program) = Remote::start(settings)
             .await
             .map_err(|error| stopped(error.to_string()))?;
-        roster.embody(name, program);
+        roster.embody(name, program, page);
         if foreign {
             roster.introduce(remote.name());
         }

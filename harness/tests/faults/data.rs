@@ -6,13 +6,13 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_harness::client::Wire;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    ConnectionUse, Evict, EvictionPolicy, FaultSpec, FlushAll, FlushScripts, KillConnections,
-    Persistence, Sleep, Span,
+    BusyScript, ConnectionUse, Evict, EvictionPolicy, FaultSpec, FlushAll, FlushScripts,
+    KillConnections, Memory, Persistence, Sleep, Span,
 };
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
-use crate::ground::{Ground, WHOLE_LIFE, ground, replicated, single};
+use crate::ground::{Ground, WHOLE_LIFE, ground, replicated, restart, single};
 use crate::support::have_server;
 
 const NODE: &str = "primary";
@@ -182,6 +182,44 @@ async fn a_sleep_that_is_over_before_anyone_looks_is_proved_by_its_length() {
         .await;
     assert!(ground.nemesis.heal_all().await.is_empty());
     assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_runs_a_script_refuses_all_and_is_itself_again_after_script_kill() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = ground(single(Persistence::None), false).await;
+    let patience = ["CONFIG", "GET", "lua-time-limit"];
+    let before = ground.ask(NODE, &patience).await;
+    ground
+        .inject(FaultSpec::BusyScript(BusyScript { node: node() }))
+        .await;
+    let refused = ground.ask(NODE, &["SET", "lock", "a"]).await;
+    assert!(refused.expect_err("it is refused").contains("BUSY"));
+    ground
+        .nemesis
+        .heal("busy-script", NODE)
+        .await
+        .expect("the script is ended");
+    let exists = ground.ask(NODE, &["EXISTS", "lock"]).await;
+    assert_eq!(exists.as_deref(), Ok("0"), "what was refused has no effect");
+    assert_eq!(ground.ask(NODE, &patience).await, before);
+    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_server_that_dies_needs_no_healing() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = ground(single(Persistence::None), false).await;
+    ground
+        .inject(FaultSpec::BusyScript(BusyScript { node: node() }))
+        .await;
+    ground.inject(restart(Memory::Lost)).await;
+    assert!(ground.nemesis.heal_all().await.is_empty());
+    assert_eq!(ground.ask(NODE, &["PING"]).await.as_deref(), Ok("PONG"));
 }
 
 /// A connection from the address of client number `n`.

@@ -17,9 +17,9 @@ use crate::support::have_server;
 const NODE: &str = "primary";
 
 fn clock(forward: Option<Span>, back: Option<Span>, speed: Option<u32>) -> FaultSpec {
-    let node = NODE.to_owned();
     FaultSpec::Clock(Clock {
-        node,
+        node: Some(NODE.to_owned()),
+        client: None,
         forward,
         back,
         speed,

@@ -30,6 +30,11 @@ pub const SHOWN: usize = 1;
 /// Of a clock: how fast it goes, in percent of the true speed.
 pub const SPEED: usize = 2;
 
+/// How often the process asked for the time while its clock was wrong.
+pub const READINGS: usize = 12;
+/// How far ahead of the true time the last of these answers was, in nanoseconds.
+pub const AHEAD: usize = 13;
+
 /// How long each synchronisation of a file waits before it begins, in microseconds.
 pub const SYNC_DELAY: usize = 16;
 /// How many synchronisations had to wait.

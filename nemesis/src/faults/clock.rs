@@ -1,4 +1,4 @@
-//! The wall clock of a server jumps, drifts or stands still.
+//! The wall clock of a server jumps, drifts or stands still; that of a client is beside this file.
 //!
 //! A server's TIME before the fault, and the time that has passed on our clock since, say what it
 //! would tell without the fault and what with it. Each question takes a while, so both are spans;
@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 use tokio::time::Instant;
 
+use super::client_clock::ClientClock;
 use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
@@ -25,12 +26,17 @@ impl Kind for scenarios::Clock {
             let nanos = span.unwrap_or_default().0.as_nanos();
             i64::try_from(nanos).unwrap_or(i64::MAX)
         };
+        let wrong = machines::Clock {
+            jump_ns: nanos(self.forward) - nanos(self.back),
+            speed_percent: self.speed.unwrap_or(100),
+        };
+        if let Some(client) = self.client {
+            return Box::new(ClientClock::new(client, wrong));
+        }
         Box::new(Clock {
-            wrong: machines::Clock {
-                jump_ns: nanos(self.forward) - nanos(self.back),
-                speed_percent: self.speed.unwrap_or(100),
-            },
-            node: self.node,
+            wrong,
+            // Without either there is no node of this name either, and the injection says so.
+            node: self.node.unwrap_or_default(),
             before: None,
             set: None,
         })

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
-use super::table::Kind;
+use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
@@ -11,6 +11,7 @@ use crate::probe::{NOTHING_TO_UNDO, info_count, live_pid};
 
 impl Kind for scenarios::FlushScripts {
     const ENDS: Ends = Ends::ByItself;
+    const AMONG: Among = Among::LiveWithData;
 
     fn fault(self) -> Box<dyn Fault> {
         Box::new(FlushScripts {

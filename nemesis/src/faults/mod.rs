@@ -1,5 +1,7 @@
 //! The faults, one file each, and the one table of them.
 
+mod busy_script;
+mod client_clock;
 mod clock;
 mod cut;
 mod delay;
@@ -21,6 +23,7 @@ mod promote;
 mod restart;
 mod sleep;
 mod slow_fsync;
+mod stall_watchdog;
 mod table;
 mod throttle;
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::table::Kind;
+use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
@@ -15,6 +15,7 @@ use crate::probe::{answers, comes_true, live_pid};
 
 impl Kind for scenarios::Sleep {
     const ENDS: Ends = Ends::Healed;
+    const AMONG: Among = Among::LiveWithData;
 
     fn fault(self) -> Box<dyn Fault> {
         Box::new(Sleep {

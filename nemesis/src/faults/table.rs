@@ -26,6 +26,8 @@ pub(crate) enum Among {
     All,
     /// Those whose server lives.
     Live,
+    /// Those that live and keep data.
+    LiveWithData,
     /// Those that take writes.
     Writable,
     /// Those that live and take no writes.

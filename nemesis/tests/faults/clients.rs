@@ -1,9 +1,10 @@
-//! Faults of clients: pause-client and kill-client.
+//! Faults of clients: pause-client, kill-client, stall-watchdog and clock.
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
-use lockstorm_scenarios::{FaultSpec, KillClient, PauseClient};
+use lockstorm_scenarios::{Clock, FaultSpec, KillClient, PauseClient, Span, StallWatchdog};
 
+use crate::extras::Extras;
 use crate::fake::Fake;
 use crate::notes::stage;
 
@@ -101,4 +102,102 @@ async fn an_unknown_client_is_an_error() {
         assert!(matches!(error, FaultError::UnknownClient(name) if name == "z"));
     }
     assert_eq!(notes.stages("F1"), "requested");
+}
+
+/// The clock of `client`, behind by two seconds.
+fn behind(client: &str) -> FaultSpec {
+    FaultSpec::Clock(Clock {
+        node: None,
+        client: Some(client.to_owned()),
+        forward: None,
+        back: Some(Span::from_secs(2)),
+        speed: None,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clients_clock_is_observed_once_the_client_looks_at_it() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    nemesis.inject(&behind("a")).await.unwrap();
+    assert_eq!(notes.stages("F1"), "requested injected");
+    fake.extras("a", Extras::look_at_the_clock);
+    nemesis.observe_pending().await;
+    let evidence = notes.evidence("F1", FaultPhase::Observed);
+    assert_eq!(
+        evidence,
+        "it was told the time 1 time, at last 2000 ms behind"
+    );
+    nemesis.heal("clock", "a").await.unwrap();
+    fake.extras("a", Extras::look_at_the_clock);
+    assert_eq!(notes.stages("F1"), "requested injected observed healed");
+
+    // What was told before is no proof of another fault.
+    nemesis.inject(&behind("a")).await.unwrap();
+    nemesis.observe_pending().await;
+    assert_eq!(notes.stages("F2"), "requested injected");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clients_clock_that_is_not_wrong_stays_unobserved() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0).inert(&["clock"]));
+    nemesis.inject(&behind("a")).await.unwrap();
+    fake.extras("a", Extras::look_at_the_clock);
+    nemesis.observe_pending().await;
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(notes.stages("F1"), "requested injected healed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clients_clock_is_not_put_wrong_twice_nor_that_of_the_dead() {
+    let (_fake, _notes, mut nemesis) = stage(Fake::replicated(0));
+    nemesis.inject(&behind("a")).await.unwrap();
+    let twice = nemesis.inject(&behind("a")).await.unwrap_err();
+    assert!(twice.to_string().contains("wrong already"), "{twice}");
+    nemesis.inject(&kill("b", None)).await.unwrap();
+    let dead = nemesis.inject(&behind("b")).await.unwrap_err();
+    assert!(dead.to_string().ends_with("it is dead"), "{dead}");
+    let nobody = nemesis.inject(&behind("z")).await.unwrap_err();
+    assert!(matches!(nobody, FaultError::UnknownClient(name) if name == "z"));
+}
+
+fn stall(client: &str) -> FaultSpec {
+    let client = client.into();
+    FaultSpec::StallWatchdog(StallWatchdog { client })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stalled_watchdog_is_observed_once_a_renewal_is_not_sent() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    nemesis.inject(&stall("a")).await.unwrap();
+    nemesis.observe_pending().await;
+    assert_eq!(notes.stages("F1"), "requested injected");
+    fake.client_renews("a");
+    nemesis.observe_pending().await;
+    let evidence = notes.evidence("F1", FaultPhase::Observed);
+    assert_eq!(evidence, "renewals that were due and have not been sent: 1");
+    nemesis.heal("stall-watchdog", "a").await.unwrap();
+    fake.client_renews("a");
+    assert_eq!(fake.commands("a"), Some(1), "it goes on");
+    assert_eq!(notes.stages("F1"), "requested injected observed healed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watchdog_that_is_not_stalled_stays_unobserved() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0).inert(&["stall"]));
+    nemesis.inject(&stall("a")).await.unwrap();
+    fake.client_renews("a");
+    nemesis.observe_pending().await;
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(notes.stages("F1"), "requested injected healed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watchdog_is_not_stalled_twice_nor_that_of_the_dead() {
+    let (_fake, _notes, mut nemesis) = stage(Fake::replicated(0));
+    nemesis.inject(&stall("a")).await.unwrap();
+    let twice = nemesis.inject(&stall("a")).await.unwrap_err();
+    assert!(twice.to_string().contains("stalled already"), "{twice}");
+    nemesis.inject(&kill("b", None)).await.unwrap();
+    let dead = nemesis.inject(&stall("b")).await.unwrap_err();
+    assert!(dead.to_string().ends_with("it is dead"), "{dead}");
 }

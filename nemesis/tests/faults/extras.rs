@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use lockstorm_nemesis::{Clock, Deployment as _, FaultError, Machines};
+use lockstorm_nemesis::{Clock, Deployment as _, FaultError, Machines, Readings};
 use tokio::time::Instant;
 
 use crate::fake::{Fake, refusal};
@@ -13,7 +13,9 @@ pub(crate) struct Extras {
     pub(crate) connections: BTreeSet<u32>,
     started: Instant,
     clock: Option<Clock>,
+    readings: Readings,
     asleep_until: Option<Instant>,
+    busy: bool,
     slow: bool,
     syncs_slowed: u64,
 }
@@ -25,7 +27,9 @@ impl Default for Extras {
             connections: BTreeSet::new(),
             started: Instant::now(),
             clock: None,
+            readings: Readings::default(),
             asleep_until: None,
+            busy: false,
             slow: false,
             syncs_slowed: 0,
         }
@@ -36,6 +40,19 @@ impl Extras {
     pub(crate) fn is_asleep(&self) -> bool {
         self.asleep_until
             .is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Whether a script runs that does not end.
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// A client looks at its clock.
+    pub(crate) fn look_at_the_clock(&mut self) {
+        if let Some(clock) = self.clock {
+            self.readings.count += 1;
+            self.readings.ahead_ns = clock.jump_ns;
+        }
     }
 
     /// A file is synchronised.
@@ -63,9 +80,17 @@ impl Fake {
         self.pid(node)?;
         let effective = |call: &str| !self.is_inert(call);
         let (sleep, flush, kill) = (effective("sleep"), effective("flush"), effective("close"));
+        let busy = effective("busy");
         self.extras(node, |extras| {
             match args {
                 _ if extras.is_asleep() => return None,
+                ["SCRIPT", "KILL"] => extras.busy = false,
+                _ if extras.busy => return None,
+                ["CONFIG", "GET", name] => return Some(format!("{name}\n5000")),
+                ["EVAL", ..] if busy => {
+                    extras.busy = true;
+                    return None;
+                }
                 ["TIME"] => return Some(extras.time()),
                 ["CLIENT", "LIST", ..] => return Some(extras.connections()),
                 ["SCRIPT", "EXISTS", _] => return Some(u8::from(extras.scripts > 0).to_string()),
@@ -80,7 +105,7 @@ impl Fake {
                 ["CLIENT", "KILL", "ID", id] if kill => {
                     extras.connections.remove(&id.parse().unwrap());
                 }
-                ["SCRIPT" | "CLIENT" | "DEBUG", ..] => {}
+                ["SCRIPT" | "CLIENT" | "DEBUG" | "CONFIG" | "EVAL", ..] => {}
                 _ => return None,
             }
             Some("OK".to_owned())
@@ -94,6 +119,10 @@ impl Machines for Fake {
             self.extras(node, |extras| extras.clock = clock);
         }
         Ok(())
+    }
+
+    fn wrong_readings(&self, name: &str) -> Result<Readings, FaultError> {
+        Ok(self.extras(name, |extras| extras.readings))
     }
 
     fn clock_is_right(&self, node: &str) -> Result<bool, FaultError> {

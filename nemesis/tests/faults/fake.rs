@@ -50,6 +50,10 @@ struct FakeClient {
     commands: u64,
     /// Commands until a doomed client dies.
     doom: Option<u32>,
+    /// Whether its watchdog is stalled.
+    stalled: bool,
+    /// Renewals that it has not sent for that.
+    missed: u64,
 }
 
 #[derive(Default)]
@@ -148,6 +152,17 @@ impl Fake {
     /// A client sends one command, if it can.
     pub(crate) fn client_sends(&self, client: &str) {
         self.books().clients.get_mut(client).unwrap().send();
+    }
+
+    /// A renewal of a client falls due.
+    pub(crate) fn client_renews(&self, client: &str) {
+        let mut books = self.books();
+        let client = books.clients.get_mut(client).unwrap();
+        if client.stalled {
+            client.missed += 1;
+        } else {
+            client.send();
+        }
     }
 
     /// What a node has beside its keys.
@@ -318,6 +333,14 @@ impl Deployment for Fake {
             sleep(REPLY_WITHIN).await;
             return Err(refusal("ask", node, "it sleeps"));
         }
+        if self.extras(node, |extras| extras.is_busy()) {
+            let refused = refusal("ask", node, "BUSY Redis is busy running a script.");
+            // The script itself is what gets no answer.
+            if let ["EVAL", ..] = args {
+                sleep(REPLY_WITHIN).await;
+            }
+            return Err(refused);
+        }
         let reply = self.books().reply(node, args);
         reply.map_err(|reason| refusal("ask", node, reason))
     }
@@ -402,6 +425,8 @@ impl FakeClient {
             state: ClientState::Running,
             commands: 0,
             doom: None,
+            stalled: false,
+            missed: 0,
         }
     }
 
@@ -446,6 +471,22 @@ impl Clients for Fake {
     fn resume(&self, client: &str) -> Result<(), FaultError> {
         self.turn(client, "resume-client", ClientState::Running);
         Ok(())
+    }
+
+    fn stall_watchdog(&self, client: &str, stalled: bool) -> Result<(), FaultError> {
+        let mut books = self.books();
+        if !books.inert.contains("stall") {
+            books.clients.get_mut(client).unwrap().stalled = stalled;
+        }
+        Ok(())
+    }
+
+    fn watchdog_is_stalled(&self, client: &str) -> Option<bool> {
+        Some(self.books().clients.get(client)?.stalled)
+    }
+
+    fn renewals_missed(&self, client: &str) -> Option<u64> {
+        Some(self.books().clients.get(client)?.missed)
     }
 
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    Clock, ConnectionUse, FaultSpec, FlushScripts, KillConnections, PowerCut, Sleep, SlowFsync,
-    Span,
+    BusyScript, Clock, ConnectionUse, FaultSpec, FlushScripts, KillConnections, PowerCut, Sleep,
+    SlowFsync, Span,
 };
 use tokio::time::Instant;
 
@@ -22,7 +22,8 @@ fn node() -> String {
 
 fn ahead() -> FaultSpec {
     FaultSpec::Clock(Clock {
-        node: node(),
+        node: Some(node()),
+        client: None,
         forward: Some(Span::from_secs(2)),
         back: None,
         speed: None,
@@ -189,4 +190,25 @@ async fn connections_that_are_closed_are_listed_no_more() {
 async fn connections_that_stay_open_are_reported() {
     let fake = Fake::replicated(0).inert(&["close"]);
     expect_no_effect(fake, kill_connections(), "2 are still open").await;
+}
+
+fn busy() -> FaultSpec {
+    FaultSpec::BusyScript(BusyScript { node: node() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_says_so_until_its_script_is_killed() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    nemesis.inject(&busy()).await.unwrap();
+    let refused = fake.command("primary", &["GET", "lock"]).await.unwrap_err();
+    assert!(refused.to_string().contains("BUSY"), "{refused}");
+    nemesis.heal("busy-script", "primary").await.unwrap();
+    assert_eq!(fake.command("primary", &["PING"]).await.unwrap(), "PONG");
+    assert_eq!(notes.stages("F1"), WHOLE_LIFE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_not_busy_is_reported() {
+    let fake = Fake::replicated(0).inert(&["busy"]);
+    expect_no_effect(fake, busy(), "it answers PING").await;
 }

@@ -274,9 +274,12 @@ pub struct ResumeClient {
 pub struct End {
     /// The word of the fault, such as `slow-fsync`.
     pub fault: String,
-    /// On which server; absent means wherever it is in force.
+    /// On which server; without it and `client`, wherever it is in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeTarget>,
+    /// On which client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 impl Step {

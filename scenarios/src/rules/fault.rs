@@ -28,6 +28,17 @@ pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
 }
 
 fn judge_clock(clock: &Clock, path: &str, findings: &mut Findings<'_>) {
+    match (&clock.node, &clock.client) {
+        (None, None) => {
+            let help = "add node = \"primary\", or client = \"a\" for one that is a process";
+            findings.key(path, "it does not say whose clock", help);
+        }
+        (Some(_), Some(_)) => {
+            let message = "a clock is a server's or a client's, not both";
+            findings.key(&format!("{path}.client"), message, "take two faults");
+        }
+        (Some(_), None) | (None, Some(_)) => {}
+    }
     let jumps = [("forward", clock.forward), ("back", clock.back)];
     for (key, _) in jumps.iter().filter(|(_, by)| *by == Some(Span::default())) {
         let message = "a clock that jumps by nothing stays where it is";

@@ -247,6 +247,14 @@ impl Script<'_, '_> {
         if let Some(node) = &end.node {
             self.node(node, "node");
         }
+        if let Some(client) = &end.client {
+            self.client(client);
+        }
+        if end.node.is_some() && end.client.is_some() {
+            let path = self.at("client");
+            let message = "a fault is a server's or a client's, not both";
+            self.findings.key(&path, message, "take two steps");
+        }
         let word = end.fault.as_str();
         if !FaultSpec::KINDS.contains(&word) {
             let path = self.at("fault");
@@ -260,9 +268,11 @@ impl Script<'_, '_> {
         match word {
             "cut" => self.cuts.clear(),
             "pause-client" => {
-                let paused = |state: &&mut State| **state == State::Paused;
-                for state in self.clients.values_mut().filter(paused) {
-                    *state = State::Running;
+                let meant = |name: &String| end.client.as_ref().is_none_or(|one| one == name);
+                for (name, state) in &mut self.clients {
+                    if *state == State::Paused && meant(name) {
+                        *state = State::Running;
+                    }
                 }
             }
             // Which nodes run again depends on what else was done to them.

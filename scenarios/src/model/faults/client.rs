@@ -11,6 +11,14 @@ pub struct PauseClient {
     pub client: String,
 }
 
+/// Parameters of [`FaultSpec::StallWatchdog`](super::FaultSpec::StallWatchdog).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct StallWatchdog {
+    /// Whose; in a storm also `one`.
+    pub client: String,
+}
+
 /// Parameters of [`FaultSpec::KillClient`](super::FaultSpec::KillClient).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

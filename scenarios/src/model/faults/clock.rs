@@ -6,12 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use crate::model::duration::Span;
 
-/// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock).
+/// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock): of a server or of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Clock {
     /// Which server.
-    pub node: NodeTarget,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeTarget>,
+    /// Which client, one that is a process; in a storm also `one`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// It jumps so far into the future.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forward: Option<Span>,

@@ -14,7 +14,7 @@ mod server;
 mod shard;
 mod spec;
 
-pub use client::{KillClient, PauseClient};
+pub use client::{KillClient, PauseClient, StallWatchdog};
 pub use clock::Clock;
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
 pub use disk::{PowerCut, SlowFsync};
@@ -23,6 +23,6 @@ pub use link::{
     ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Partition, PartitionForm, Throttle,
 };
 pub use node_word::{NodeTarget, NodeWord};
-pub use server::{Kill, Memory, Pause, Promote, Restart, Sleep};
+pub use server::{BusyScript, Kill, Memory, Pause, Promote, Restart, Sleep};
 pub use shard::{MigrateSlot, Way};
 pub use spec::{FaultSpec, Named, Role};

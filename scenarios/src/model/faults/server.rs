@@ -52,6 +52,14 @@ pub struct Promote {
     pub node: NodeTarget,
 }
 
+/// Parameters of [`FaultSpec::BusyScript`](super::FaultSpec::BusyScript).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BusyScript {
+    /// Which server.
+    pub node: NodeTarget,
+}
+
 /// Parameters of [`FaultSpec::Sleep`](super::FaultSpec::Sleep).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

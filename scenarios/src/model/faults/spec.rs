@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::client::{KillClient, PauseClient};
+use super::client::{KillClient, PauseClient, StallWatchdog};
 use super::clock::Clock;
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
 use super::link::{Cut, Delay, KillConnections, Partition, Throttle};
-use super::server::{Kill, Pause, Promote, Restart, Sleep};
+use super::server::{BusyScript, Kill, Pause, Promote, Restart, Sleep};
 use super::shard::MigrateSlot;
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
@@ -42,6 +42,8 @@ macro_rules! with_every_fault {
             "failover" => Failover { node: Node },
             /// A client stands still and sees no reply; healed by letting it go on.
             "pause-client" => PauseClient { client: Client },
+            /// A client's watchdog stalls: renewals fall due and are not sent, and nobody tells it.
+            "stall-watchdog" => StallWatchdog { client: Client },
             /// A client dies, at once or after some further commands; it does not come back.
             "kill-client" => KillClient { client: Client },
             /// An operator's plain DEL of a lock's key.
@@ -54,12 +56,14 @@ macro_rules! with_every_fault {
             "evict" => Evict { key: Key, node: Node },
             /// DEBUG SLEEP: a server answers nobody for a while, as during a slow script.
             "sleep" => Sleep { node: Node },
+            /// A script that does not end: a server answers BUSY to everybody until SCRIPT KILL.
+            "busy-script" => BusyScript { node: Node },
             /// CLIENT KILL of the connections of clients, subscribers or replicas.
             "kill-connections" => KillConnections { client: Client, node: Node },
             /// A key's slot moves to another shard, or part of the way; healed by finishing it.
             "migrate-slot" => MigrateSlot { key: Key, to: Node },
-            /// The wall clock of a server jumps, drifts or stands still; healed by the true time.
-            "clock" => Clock { node: Node },
+            /// The wall clock of a server or client jumps, drifts or stands still till it is healed.
+            "clock" => Clock { node: Node, client: Client },
             /// SIGKILL of a server, the loss of all that was not yet safe on its disk, and a start.
             "power-cut" => PowerCut { node: Node },
             /// Each synchronisation of a server's files waits, as for a slow disk.
@@ -150,13 +154,18 @@ macro_rules! fault_spec {
 with_every_fault!(fault_spec);
 
 impl FaultSpec {
-    /// Whether it needs hands on the clock or the disk of a process, which only a process has that
-    /// was started with the shim.
+    /// Whether it needs hands on the clock or the disk of servers, which only those allow that
+    /// were started with the shim.
     pub const fn needs_shim(&self) -> bool {
-        matches!(
-            self,
-            Self::Clock(_) | Self::PowerCut(_) | Self::SlowFsync(_)
-        )
+        match self {
+            Self::Clock(clock) => clock.node.is_some(),
+            fault => matches!(fault, Self::PowerCut(_) | Self::SlowFsync(_)),
+        }
+    }
+
+    /// The same of the clocks of clients.
+    pub const fn needs_shim_in_clients(&self) -> bool {
+        matches!(self, Self::Clock(clock) if clock.client.is_some())
     }
 
     /// What it hits, as its notes name it: a node, a link, a client, a key.
