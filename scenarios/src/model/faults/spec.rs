@@ -62,7 +62,7 @@ macro_rules! with_every_fault {
             "kill-connections" => KillConnections { client: Client, node: Node },
             /// A key's slot moves to another shard, or part of the way; healed by finishing it.
             "migrate-slot" => MigrateSlot { key: Key, to: Node },
-            /// The wall clock of a server or client jumps, drifts or stands still till it is healed.
+            /// The wall clock of a server or client jumps, drifts or stands still until healed.
             "clock" => Clock { node: Node, client: Client },
             /// SIGKILL of a server, the loss of all that was not yet safe on its disk, and a start.
             "power-cut" => PowerCut { node: Node },
