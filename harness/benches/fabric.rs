@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use lockstorm_harness::client::Wire;
 use lockstorm_harness::locks::{delete_if_equal, set_if_absent};
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::{Single, Topology};
 use tokio::net::TcpSocket;
 use tokio::task::JoinSet;
@@ -42,7 +42,7 @@ async fn measure() {
         program: find_program(None).expect("a redis-server is installed; see `make setup`"),
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
-        fabric: true,
+        wiring: Wiring::Fabric,
         shim: false,
     })
     .await

@@ -18,7 +18,7 @@ use lockstorm_harness::locks::{
 };
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::{Lock, Single, Span, Token, Topology};
 use tokio::task::JoinSet;
 
@@ -46,7 +46,7 @@ async fn compare(clients: usize) {
         program: find_program(None).expect("a redis-server is installed; see `make setup`"),
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
-        fabric: false,
+        wiring: Wiring::Direct,
         shim: false,
     })
     .await

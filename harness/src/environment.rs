@@ -6,29 +6,18 @@ use std::thread;
 use lockstorm_reports::{Environment, Node};
 use lockstorm_scenarios::Topology;
 
-use crate::server::{Program, Role, Servers, round_trip_us};
+use crate::server::{Program, Role, Servers};
 
 /// Looks at the machine and at the servers before the load begins.
 pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> Environment {
-    let first = &servers.nodes()[0];
-    let through = round_trip_us(first.public).await;
-    let direct = if servers.has_fabric() {
-        round_trip_us(first.private).await
-    } else {
-        None
-    };
+    let (through, direct) = servers.round_trips_us().await;
     Environment {
         lockstorm: env!("CARGO_PKG_VERSION").to_owned(),
         server: program.version.clone(),
         server_path: program.path.display().to_string(),
         system: system(),
         cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        network: if servers.has_fabric() {
-            "fabric"
-        } else {
-            "direct"
-        }
-        .to_owned(),
+        network: servers.network_name().to_owned(),
         round_trip_us: through,
         round_trip_direct_us: direct,
         // Known when the clients have started.

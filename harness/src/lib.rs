@@ -18,6 +18,7 @@ mod descriptors;
 mod environment;
 mod folder;
 pub mod locks;
+mod network;
 pub mod orders;
 mod plan;
 mod progress;

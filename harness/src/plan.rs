@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lockstorm_scenarios::{Case, CaseLabels, FaultSpec, Named, Role};
+use lockstorm_scenarios::{Case, CaseLabels};
 
 use crate::seed::Seed;
 
@@ -67,16 +67,6 @@ pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
         }
     }
     jobs
-}
-
-/// Whether a case faults links, and so needs the fabric in the path.
-pub fn needs_fabric(case: &Case) -> bool {
-    let faults = case.workload.faults();
-    let breaks_links = |fault: &FaultSpec| {
-        let places = |named: &Named<&str>| named.role == Role::Place;
-        matches!(fault, FaultSpec::Partition(_)) || fault.names().iter().any(places)
-    };
-    faults.into_iter().any(breaks_links)
 }
 
 /// Whether a case faults clocks or disks of servers, and so needs the shim in them.

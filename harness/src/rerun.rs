@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::network::NetworkChoice;
 use crate::seed::Seed;
 
 /// The name by which this program was called.
@@ -14,9 +15,11 @@ pub fn program() -> String {
 }
 
 /// The command that runs a stored scenario again.
-pub fn of_stored(scenario: &Path, seed: Seed) -> String {
+pub fn of_stored(scenario: &Path, seed: Seed, network: NetworkChoice) -> String {
     let file = quoted(&scenario.display().to_string());
-    format!("{} run {file} --seed {}", program(), seed.0)
+    let mut words = vec![program(), format!("run {file} --seed {}", seed.0)];
+    words.extend(network.flag().map(str::to_owned));
+    words.join(" ")
 }
 
 /// `text` as one word of a shell.

@@ -19,8 +19,9 @@ use crate::clock::{RunClock, wall_clock};
 use crate::environment;
 use crate::folder;
 use crate::locks::Instances;
+use crate::network::Networks;
 use crate::orders::OrderDatabase;
-use crate::plan::{Job, needs_fabric, needs_shim, needs_shim_in_clients, one_paragraph};
+use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::progress::Progress;
 use crate::recorder::{RecordError, Recorder};
 use crate::rerun;
@@ -34,6 +35,8 @@ pub struct RunSettings {
     pub program: Program,
     /// Port of the servers.
     pub port: u16,
+    /// What links go through.
+    pub networks: Networks,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
@@ -72,7 +75,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         program: settings.program.clone(),
         port: settings.port,
         folder: folder.join("nodes"),
-        fabric: needs_fabric(&job.case),
+        wiring: settings.networks.wiring(&job.case),
         shim: needs_shim(&job.case),
     })
     .await?;
@@ -112,7 +115,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         rerun: job
             .rerun
             .clone()
-            .unwrap_or_else(|| rerun::of_stored(&path, job.seed)),
+            .unwrap_or_else(|| rerun::of_stored(&path, job.seed, settings.networks.choice)),
     };
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)

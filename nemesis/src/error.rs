@@ -14,6 +14,15 @@ pub enum FaultError {
     /// The fault needs a network that can break links.
     #[error("this run has no switchable network, so that no link can be broken")]
     NoNetwork,
+    /// The fault needs packets, and the network of the run carries streams.
+    #[error(
+        "the fabric carries streams, and has no packets to {action}: run it with \
+         `--network kernel`, in a network of real packets"
+    )]
+    NoPackets {
+        /// What was attempted.
+        action: &'static str,
+    },
     /// The fault needs hands on the clock or the disk of a server.
     #[error("cannot {action} '{node}': its server was started without the shim")]
     NoShim {

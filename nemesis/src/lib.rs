@@ -5,7 +5,7 @@
 //! deployment does.
 //!
 //! ```text
-//! FaultSpec ─▶ Nemesis ─▶ Fault ─▶ Deployment (processes, clients), Network (the Fabric)
+//! FaultSpec ─▶ Nemesis ─▶ Fault ─▶ Deployment (processes, clients), Network (Fabric or Kernel)
 //!                 └─▶ NoteSink: requested, injected, observed (with its evidence), healed
 //! ```
 
@@ -15,6 +15,8 @@ mod error;
 mod fabric;
 mod fault;
 mod faults;
+mod kernel;
+mod link;
 mod machines;
 mod nemesis;
 mod network;
@@ -29,9 +31,10 @@ pub use error::FaultError;
 pub use fabric::Fabric;
 pub use fault::{Ends, Evidence, Fault, FaultKind, Sighting};
 pub use faults::fault_kinds;
+pub use kernel::{Kernel, Namespace, NamespaceError};
 pub use machines::{Clock, Machines, Readings};
 pub use nemesis::{FaultId, Nemesis, NoteSink};
-pub use network::{LinkGuard, Network, Slowness};
+pub use network::{LinkGuard, Loss, Network, Packets, Reordering, Slowness};
 pub use plan::{Plan, Planned};
 pub use process::{ProcessState, process_state};
 pub use schedule::Schedule;

@@ -20,6 +20,44 @@ pub trait Network: Send + Sync {
     /// How many bytes, and how many connections, were held back or reset on `from`→`to` by cuts:
     /// what proves that a cut has had an effect.
     fn held_back(&self, from: &str, to: &str) -> u64;
+
+    /// The same network as one of packets; `None` if it carries streams, which lose and reorder
+    /// nothing.
+    fn packets(&self) -> Option<&dyn Packets> {
+        None
+    }
+}
+
+/// Links that carry packets, each direction apart.
+pub trait Packets: Send + Sync {
+    /// Loses packets from `from` to `to` by lot until the guard is dropped.
+    fn lose(&self, from: &str, to: &str, loss: Loss) -> LinkGuard;
+
+    /// How many packets were lost on `from`→`to`: what proves that a link is lossy.
+    fn lost(&self, from: &str, to: &str) -> u64;
+
+    /// Has packets from `from` to `to` stay behind by lot until the guard is dropped.
+    fn reorder(&self, from: &str, to: &str, reordering: Reordering) -> LinkGuard;
+
+    /// How many packets arrived on `from`→`to` after others of their connection that had been sent
+    /// later: what proves that a link reorders.
+    fn overtaken(&self, from: &str, to: &str) -> u64;
+}
+
+/// How lossy a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// How many of a hundred packets are lost.
+    pub percent: u32,
+}
+
+/// How a link reorders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reordering {
+    /// How many of a hundred packets stay behind.
+    pub percent: u32,
+    /// By how much, so that those sent meanwhile overtake them.
+    pub by: Duration,
 }
 
 /// How slow a link is.
@@ -43,6 +81,13 @@ impl Slowness {
             jitter: self.jitter + other.jitter,
             bytes_per_second: rates.into_iter().flatten().min(),
         }
+    }
+
+    /// How long so many bytes take at its rate.
+    pub(crate) fn time_for(self, bytes: u64) -> Duration {
+        self.bytes_per_second.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64(bytes as f64 / rate.get() as f64)
+        })
     }
 
     /// Whether it changes nothing.

@@ -84,12 +84,13 @@ pub struct Environment {
     pub system: String,
     /// Number of cores.
     pub cores: u32,
-    /// `direct`, or `fabric` when the user-space switch was in the path.
+    /// `direct`; `fabric` when the user-space switch was in the path, `kernel` when packets went
+    /// through a queue of the kernel.
     pub network: String,
     /// Median of a round trip to the first node, in microseconds, measured before the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_us: Option<f64>,
-    /// The same past the fabric, where there is one: the difference is what the fabric costs.
+    /// The same past what was in the path, if anything was: the difference is what it costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_direct_us: Option<f64>,
     /// What the adapter of the clients called itself, such as `redis-py Lock 8.1.0`, where there is

@@ -46,3 +46,15 @@ fn only_a_partition_that_began_can_be_ended() {
     let end = mistakes("end = { fault = \"partition\" }");
     assert!(end.contains("was not injected"), "{end}");
 }
+
+#[test]
+fn some_packets_are_lost_or_overtaken_but_not_all_and_not_none() {
+    for percent in [0, 100] {
+        let lose = format!("lose = {{ from = \"a\", to = \"primary\", percent = {percent} }}");
+        let wrong = mistakes(&lose);
+        assert!(wrong.contains("not some of the packets"), "{wrong}");
+    }
+    let still = "reorder = { from = \"a\", to = \"primary\", percent = 9, by = \"0s\" }";
+    let wrong = mistakes(still);
+    assert!(wrong.contains("not overtaken"), "{wrong}");
+}

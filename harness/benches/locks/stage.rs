@@ -13,7 +13,7 @@ use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::{Lock, Single, Topology, load_str};
 use tokio::net::TcpStream;
 
@@ -37,7 +37,7 @@ impl Stage {
             program: find_program(None).expect("a redis-server is installed; see `make setup`"),
             port: DEFAULT_PORT,
             folder: folder.path().join("nodes"),
-            fabric: false,
+            wiring: Wiring::Direct,
             shim: false,
         })
         .await

@@ -12,7 +12,7 @@ use crate::clock::wall_clock;
 use crate::conformance::{Check, Finding, Ground};
 use crate::folder;
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, ServerSettings, find_program};
+use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_program};
 
 /// Nodes of independent servers.
 const NODES: u32 = 5;
@@ -101,7 +101,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
             program,
             port: args.port,
             folder: folder.join("nodes"),
-            fabric: false,
+            wiring: Wiring::Direct,
             shim: false,
         };
         let mut ground = Ground::new(args.command.clone(), folder.clone(), settings).await?;

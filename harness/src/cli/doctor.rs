@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Error;
 use clap::Args;
+use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 
 use super::exit::ExitCode;
 use super::output;
@@ -61,7 +62,17 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
         };
         output::machine(&text)?;
     }
+    // Last, for nothing else can be looked at from there; and no run needs it but those that ask.
+    output::machine(&match network() {
+        Ok(()) => "ok       kernel network: a namespace with queues of packets".to_owned(),
+        Err(error) => format!("without  kernel network (--network kernel): {error}"),
+    })?;
     Ok(code)
+}
+
+/// Makes a network of real packets, as runs do that ask for one; it ends with this process.
+fn network() -> Result<(), NamespaceError> {
+    Kernel::open(Namespace::enter()?).map(drop)
 }
 
 fn writable(out: &std::path::Path) -> Result<String, String> {

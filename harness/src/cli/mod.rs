@@ -20,7 +20,7 @@ mod validate;
 mod worker;
 
 pub use args::{Arguments, Command};
-pub use exit::ExitCode;
+pub use exit::{ExitCode, UsageError};
 
 use anyhow::Error;
 

@@ -13,6 +13,7 @@ use super::interrupt::Interrupt;
 use super::output;
 use crate::cells::Pace;
 use crate::descriptors;
+use crate::network::{NetworkChoice, Networks};
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::progress::{self, ProgressKind};
 use crate::rerun::{self, quoted};
@@ -66,6 +67,9 @@ pub struct RunArgs {
     /// Port of all servers, each on a loopback address of its own.
     #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
     pub port: u16,
+    /// The network between servers and clients, where a scenario faults links.
+    #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_NETWORK")]
+    pub network: NetworkChoice,
     /// How progress is shown.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
     pub progress: ProgressKind,
@@ -90,6 +94,8 @@ pub enum OutputFormat {
 pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
     let plan = make_plan(args)?;
+    // First of all, for it takes a process of one thread.
+    let networks = Networks::make_ready(args.network, plan.jobs.iter().map(|job| &job.case))?;
     let program = find_program(args.redis_server.as_deref())?;
     let folder = suite::prepare(&plan)?;
     output::human(&format!(
@@ -106,6 +112,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         let settings = RunSettings {
             program,
             port: args.port,
+            networks,
             interrupt: interrupt.token.clone(),
             progress,
         };
@@ -210,6 +217,7 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
     let server = args.redis_server.iter();
     words.extend(server.map(|program| format!("--redis-server {}", path(program))));
+    words.extend(args.network.flag().map(str::to_owned));
     if args.port != DEFAULT_PORT {
         words.push(format!("--port {}", args.port));
     }

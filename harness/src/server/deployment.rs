@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use lockstorm_nemesis::{Clients, Deployment, Fabric, FaultError, Machines, Network};
+use lockstorm_nemesis::{Clients, Deployment, FaultError, Machines, Network};
 use lockstorm_scenarios::{FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
 use super::binary::Program;
 use super::error::EnvironmentError;
 use super::node::Node;
+use super::probe::round_trip_us;
 use super::route::Route;
 use super::shape::{Shape, shape_of};
 use super::shim::Shim;
+use super::wires::{Wires, Wiring};
 use crate::client::Roster;
 
 /// What a deployment is made of.
@@ -29,8 +31,8 @@ pub struct ServerSettings {
     pub port: u16,
     /// Folder that gets one folder for each node.
     pub folder: PathBuf,
-    /// Put the fabric in the path, because links will be cut.
-    pub fabric: bool,
+    /// What stands in the path, because links will be faulted.
+    pub wiring: Wiring,
     /// Have hands on clocks and disks, because they will be faulted.
     pub shim: bool,
 }
@@ -41,7 +43,7 @@ pub struct Servers {
     shape: Box<dyn Shape>,
     addresses: AddressBlock,
     nodes: Vec<Node>,
-    fabric: Option<Fabric>,
+    wires: Wires,
     route: Arc<Route>,
     roster: Arc<Roster>,
     /// Where the connections of each client come from.
@@ -59,24 +61,13 @@ impl Servers {
         shape.check_port(settings.port)?;
         let addresses = AddressBlock::claim(settings.port)?;
         let nodes = plan_nodes(&settings, &*shape, &addresses)?;
-        let fabric = settings.fabric.then(Fabric::new);
-        if let Some(fabric) = &fabric {
-            for node in &nodes {
-                let private = shape.doors(node.private);
-                for (public, private) in shape.doors(node.public).into_iter().zip(private) {
-                    fabric
-                        .expose(&node.name, public, private)
-                        .await
-                        .map_err(EnvironmentError::io("listen on", public.to_string()))?;
-                }
-            }
-        }
+        let wires = Wires::lay(settings.wiring, &nodes, &*shape).await?;
         let servers = Self {
             program: settings.program,
             route: Arc::new(shape.route(&nodes)),
             shape,
             addresses,
-            fabric,
+            wires,
             roster: Arc::default(),
             introduced: Mutex::default(),
             nodes,
@@ -103,16 +94,14 @@ impl Servers {
         &self.nodes
     }
 
-    /// The source address of client number `n`, made known to the fabric under its name.
+    /// The source address of client number `n`, made known to the network under its name.
     pub fn introduce_client(&self, name: &str, n: usize) -> IpAddr {
         let address = self.addresses.client(n);
         self.introduced
             .lock()
             .expect("no holder panics")
             .insert(name.to_owned(), address);
-        if let Some(fabric) = &self.fabric {
-            fabric.introduce(name, address);
-        }
+        self.wires.introduce(name, address);
         address
     }
 
@@ -136,9 +125,32 @@ impl Servers {
         self.shape.agree_on(&self.nodes, key).await
     }
 
-    /// Whether the fabric is in the path.
-    pub fn has_fabric(&self) -> bool {
-        self.fabric.is_some()
+    /// Whether links can be faulted.
+    pub fn has_network(&self) -> bool {
+        self.wires.network().is_some()
+    }
+
+    /// What stands in the path, as reports call it.
+    pub fn network_name(&self) -> &'static str {
+        self.wires.name()
+    }
+
+    /// Median of some round trips to the first node, in microseconds: on the way that clients
+    /// take, and past what stands in it, if anything does.
+    pub async fn round_trips_us(&self) -> (Option<f64>, Option<f64>) {
+        let node = &self.nodes[0];
+        match &self.wires {
+            Wires::Direct => (round_trip_us(node.public, None).await, None),
+            Wires::Fabric(_) => (
+                round_trip_us(node.public, None).await,
+                round_trip_us(node.private, None).await,
+            ),
+            // Packets of strangers pass the queue too, unless they come from the first address.
+            Wires::Kernel(_) => (
+                round_trip_us(node.public, Some(self.addresses.private(0).ip())).await,
+                round_trip_us(node.public, None).await,
+            ),
+        }
     }
 
     pub(super) fn node(&self, name: &str) -> Result<&Node, FaultError> {
@@ -168,11 +180,7 @@ fn plan_nodes(
         let folder = settings.folder.join(&name);
         fs::create_dir_all(&folder)
             .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
-        let private = if settings.fabric {
-            addresses.private(n)
-        } else {
-            public[n]
-        };
+        let private = settings.wiring.behind(public[n], addresses.private(n));
         let at = (public[n], private);
         let mut node = Node::new(name, at, role, shape.governs_itself(), folder);
         if let Some(shim) = &shim {
@@ -246,7 +254,7 @@ impl Deployment for Servers {
     }
 
     fn network(&self) -> Option<&dyn Network> {
-        self.fabric.as_ref().map(|fabric| fabric as &dyn Network)
+        self.wires.network()
     }
 
     fn machines(&self) -> Option<&dyn Machines> {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use lockstorm_nemesis::NamespaceError;
+
 /// The run could not be set up; every message names the mend.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
@@ -42,6 +44,9 @@ pub enum EnvironmentError {
         /// The greatest that would do.
         port_max: u16,
     },
+    /// No network of our own.
+    #[error(transparent)]
+    Network(#[from] NamespaceError),
     /// A server died or stayed silent.
     #[error("server '{node}' at {address} did not become ready: {reason}")]
     NotReady {

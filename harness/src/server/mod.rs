@@ -19,6 +19,7 @@ mod sentinel;
 mod shape;
 mod shim;
 mod single;
+mod wires;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
 pub use binary::{Program, find_program};
@@ -27,7 +28,8 @@ pub use deployment::{ServerSettings, Servers};
 pub use error::EnvironmentError;
 pub use monitor::Monitor;
 pub use node::Node;
-pub use probe::{info_field, round_trip_us};
+pub use probe::info_field;
 pub use role::Role;
 pub use route::{Guide, Route, Sentinels};
 pub use shim::{Page, Shim};
+pub use wires::Wiring;

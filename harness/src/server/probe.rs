@@ -1,10 +1,10 @@
 //! Asks a server something, past any fabric, on a connection of its own.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use redis::{Cmd, Value};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use crate::client::Wire;
@@ -84,10 +84,15 @@ pub fn info_field<'a>(info: &'a str, field: &str) -> Option<&'a str> {
         .map(str::trim)
 }
 
-/// Median of some round trips (PING) to `address`, in microseconds; `None` if it does not answer.
-pub async fn round_trip_us(address: SocketAddr) -> Option<f64> {
+/// Median of some round trips (PING) to `address`, in microseconds, from the address `from` if it
+/// is given; `None` if it does not answer.
+pub async fn round_trip_us(address: SocketAddr, from: Option<IpAddr>) -> Option<f64> {
     timeout(PROBE_TIMEOUT, async {
-        let stream = TcpStream::connect(address).await.ok()?;
+        let socket = TcpSocket::new_v4().ok()?;
+        if let Some(from) = from {
+            socket.bind((from, 0).into()).ok()?;
+        }
+        let stream = socket.connect(address).await.ok()?;
         stream.set_nodelay(true).ok()?;
         let mut wire = Wire::new(stream);
         let ping = redis::cmd("PING");

@@ -266,7 +266,7 @@ impl Stage {
         if foreign {
             roster.introduce(remote.name());
         }
-        if self.servers.has_fabric() && !remote.can(Can::Source) {
+        if self.servers.has_network() && !remote.can(Can::Source) {
             let why = "links are to be cut, and it does not connect from the address that it is \
                        told, by which they are known";
             return Err(stopped(why.to_owned()));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::Topology;
 
 /// How long a test waits for a condition before it gives up: long, for a busy machine.
@@ -100,7 +100,11 @@ fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
         program: find_program(asked.as_deref().map(Path::new)).expect("a server is installed"),
         port: DEFAULT_PORT,
         folder: folder.to_owned(),
-        fabric,
+        wiring: if fabric {
+            Wiring::Fabric
+        } else {
+            Wiring::Direct
+        },
         shim: false,
     }
 }

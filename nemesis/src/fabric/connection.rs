@@ -13,8 +13,9 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::link::{Gate, Link};
+use super::gate::Gate;
 use super::transit::{Load, Transit};
+use crate::link::Link;
 
 /// Buffer of one direction of one connection. Redis replies are small; larger buffers gained
 /// nothing for bulk copies over loopback and cost memory at thousands of connections.
@@ -82,7 +83,7 @@ pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path
 
 /// Returns once either direction resets its connections.
 async fn reset(path: &Path) {
-    let (mut there, mut back) = (path.there.gate(), path.back.gate());
+    let (mut there, mut back) = (Gate::of(&path.there), Gate::of(&path.back));
     tokio::select! {
         () = there.reset() => {}
         () = back.reset() => {}
@@ -94,7 +95,7 @@ async fn reset(path: &Path) {
 /// an impatient caller wrote before it gave up must not reach the server after the heal.
 async fn admit(caller: &TcpStream, path: &Path) -> bool {
     let mut open = pin!(async {
-        let (mut there, mut back) = (path.there.gate(), path.back.gate());
+        let (mut there, mut back) = (Gate::of(&path.there), Gate::of(&path.back));
         while !(there.is_open() && back.is_open()) {
             there.pass(1).await;
             back.pass(1).await;
@@ -141,8 +142,8 @@ async fn connect(caller: &TcpStream, address: SocketAddr) -> io::Result<TcpStrea
 async fn exchange(caller: &mut TcpStream, server: &mut TcpStream, path: &Path) -> bool {
     let (from_caller, to_caller) = caller.split();
     let (from_server, to_server) = server.split();
-    let there = pump(from_caller, to_server, path.there.gate());
-    let back = pump(from_server, to_caller, path.back.gate());
+    let there = pump(from_caller, to_server, Gate::of(&path.there));
+    let back = pump(from_server, to_caller, Gate::of(&path.back));
     match tokio::try_join!(there, back) {
         Ok((there, back)) => there == End::Finished && back == End::Finished,
         Err(SourceReset) => false,

@@ -17,8 +17,7 @@
 //! source sends after a cut was made never arrives before that cut is healed.
 
 mod connection;
-mod link;
-mod rule;
+mod gate;
 mod switch;
 mod transit;
 

@@ -1,9 +1,8 @@
 //! The switch: who is where, which links there are, and the listeners in front of the servers.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_scenarios::CutMode;
@@ -13,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{self, Path};
-use super::link::Link;
+use crate::link::Map;
 use crate::network::{LinkGuard, Network, Slowness};
 
 /// Connections carried at the same time; one more is reset at once. It only guards against a
@@ -26,23 +25,16 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// A user-space TCP switch; the module docs tell how it works. Dropping it closes every listener
 /// and ends every connection; [`Fabric::close`] also waits until that has happened.
 pub struct Fabric {
-    switch: Arc<Switch>,
+    map: Arc<Map>,
     stop: CancellationToken,
     tasks: TaskTracker,
-}
-
-/// Names of addresses and the links between names.
-#[derive(Default)]
-struct Switch {
-    names: Mutex<HashMap<IpAddr, String>>,
-    links: Mutex<HashMap<(String, String), Arc<Link>>>,
 }
 
 impl Fabric {
     /// A switch with nobody on it.
     pub fn new() -> Self {
         Self {
-            switch: Arc::default(),
+            map: Arc::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
@@ -65,7 +57,7 @@ impl Fabric {
             listener,
             name: name.to_owned(),
             private,
-            switch: Arc::clone(&self.switch),
+            map: Arc::clone(&self.map),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
         };
@@ -78,7 +70,7 @@ impl Fabric {
     /// Says whose address `ip` is: connections from there are `name`'s from now on. A caller
     /// that nobody introduced goes by its address.
     pub fn introduce(&self, name: &str, ip: IpAddr) {
-        lock(&self.switch.names).insert(ip, name.to_owned());
+        self.map.introduce(name, ip);
     }
 
     /// Closes every listener and connection, and waits until they are gone.
@@ -103,37 +95,19 @@ impl Drop for Fabric {
 
 impl Network for Fabric {
     fn cut(&self, from: &str, to: &str, mode: CutMode) -> LinkGuard {
-        self.switch.link(from, to).cut(mode)
+        self.map.link(from, to).cut(mode)
     }
 
     fn slow(&self, from: &str, to: &str, slowness: Slowness) -> LinkGuard {
-        self.switch.link(from, to).slow(slowness)
+        self.map.link(from, to).slow(slowness)
     }
 
     fn slowed(&self, from: &str, to: &str) -> u64 {
-        self.switch.link(from, to).slowed()
+        self.map.link(from, to).slowed.get()
     }
 
     fn held_back(&self, from: &str, to: &str) -> u64 {
-        self.switch.link(from, to).held_back()
-    }
-}
-
-impl Switch {
-    /// The link from one name to another; it comes into being when first asked for.
-    fn link(&self, from: &str, to: &str) -> Arc<Link> {
-        let mut links = lock(&self.links);
-        let ends = (from.to_owned(), to.to_owned());
-        Arc::clone(links.entry(ends).or_default())
-    }
-
-    fn path(&self, caller: IpAddr, node: &str) -> Path {
-        let name = lock(&self.names).get(&caller).cloned();
-        let caller = name.unwrap_or_else(|| caller.to_string());
-        Path {
-            there: self.link(&caller, node),
-            back: self.link(node, &caller),
-        }
+        self.map.link(from, to).held_back.get()
     }
 }
 
@@ -142,7 +116,7 @@ struct Door {
     listener: TcpListener,
     name: String,
     private: SocketAddr,
-    switch: Arc<Switch>,
+    map: Arc<Map>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -163,16 +137,21 @@ impl Door {
             connection::abort(&caller);
             return;
         }
-        let path = self.switch.path(from, &self.name);
+        let path = self.path(from);
         let carried = connection::carry(caller, self.private, path);
         let stop = self.stop.clone();
         self.tasks
             .spawn(async move { stop.run_until_cancelled(carried).await });
     }
-}
 
-/// The maps are whole after every statement that changes them, so a panic elsewhere while one
-/// was locked does not make it wrong.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The two links of a connection from `caller`, who goes by its address if nobody has
+    /// introduced it.
+    fn path(&self, caller: IpAddr) -> Path {
+        let name = self.map.name_of(caller);
+        let caller = name.unwrap_or_else(|| caller.to_string());
+        Path {
+            there: self.map.link(&caller, &self.name),
+            back: self.map.link(&self.name, &caller),
+        }
+    }
 }

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::pending;
-use std::time::Duration;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -80,7 +79,7 @@ impl Transit {
     }
 
     fn send(&mut self, load: Load<'static>, slowness: Slowness) {
-        self.taken_in = self.taken_in.max(Instant::now()) + time_for(load.size(), slowness);
+        self.taken_in = self.taken_in.max(Instant::now()) + slowness.time_for(load.size() as u64);
         let jitter = slowness.jitter.mul_f64(self.rng.random_range(0.0..=1.0));
         let due = self.taken_in + slowness.delay + jitter;
         // Nothing overtakes what was sent before it.
@@ -110,10 +109,4 @@ fn piece_bytes(slowness: Slowness, size: usize) -> usize {
         .bytes_per_second
         .map(|rate| usize::try_from(rate.get() / PIECES_PER_SECOND).unwrap_or(usize::MAX));
     piece.unwrap_or(size).max(1)
-}
-
-fn time_for(size: usize, slowness: Slowness) -> Duration {
-    slowness.bytes_per_second.map_or(Duration::ZERO, |rate| {
-        Duration::from_secs_f64(size as f64 / rate.get() as f64)
-    })
 }

@@ -27,8 +27,8 @@ struct Cut {
 }
 
 impl Rule for CutMode {
-    fn lay(&self, network: &dyn Network, (from, to): &Pair) -> LinkGuard {
-        network.cut(from, to, *self)
+    fn lay(&self, network: &dyn Network, (from, to): &Pair) -> Result<LinkGuard, FaultError> {
+        Ok(network.cut(from, to, *self))
     }
 
     fn count(&self, network: &dyn Network, (from, to): &Pair) -> u64 {

@@ -41,8 +41,8 @@ impl SlowLinks {
 }
 
 impl Rule for Slowness {
-    fn lay(&self, network: &dyn Network, (from, to): &Pair) -> LinkGuard {
-        network.slow(from, to, *self)
+    fn lay(&self, network: &dyn Network, (from, to): &Pair) -> Result<LinkGuard, FaultError> {
+        Ok(network.slow(from, to, *self))
     }
 
     fn count(&self, network: &dyn Network, (from, to): &Pair) -> u64 {

@@ -30,7 +30,10 @@ pub(super) type Pair = (String, String);
 /// What a rule does to a link.
 pub(super) trait Rule {
     /// Puts it in force.
-    fn lay(&self, network: &dyn Network, pair: &Pair) -> LinkGuard;
+    ///
+    /// # Errors
+    /// Where this network cannot do it.
+    fn lay(&self, network: &dyn Network, pair: &Pair) -> Result<LinkGuard, FaultError>;
 
     /// How much it has met so far, together with all rules of its sort.
     fn count(&self, network: &dyn Network, pair: &Pair) -> u64;
@@ -76,7 +79,7 @@ impl<R: Rule> Links<R> {
         for pair in pairs {
             self.ruled.push(Ruled {
                 before: self.rule.count(network, &pair),
-                _guard: self.rule.lay(network, &pair),
+                _guard: self.rule.lay(network, &pair)?,
                 pair,
             });
         }

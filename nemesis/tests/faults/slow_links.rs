@@ -1,7 +1,9 @@
 //! Slow links and partitions: who is concerned, the evidence, and the heal.
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_scenarios::{CutMode, Delay, FaultSpec, Partition, PartitionForm, Span, Throttle};
+use lockstorm_scenarios::{
+    CutMode, Delay, FaultSpec, Lose, Partition, PartitionForm, Reorder, Span, Throttle,
+};
 
 use crate::fake::Fake;
 use crate::notes::stage;
@@ -102,5 +104,32 @@ async fn sides_that_part_nobody_are_refused() {
     let error = nemesis.inject(&partition(&sides, None)).await.unwrap_err();
     assert!(error.to_string().contains("different sides"), "{error}");
     assert!(fake.cuts_in_force().is_empty());
+    assert_eq!(notes.stages("F1"), "requested");
+}
+
+/// The fake carries streams, as the fabric does.
+#[tokio::test(start_paused = true)]
+async fn where_there_are_no_packets_none_is_lost_or_overtaken_and_the_remedy_is_named() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    let (from, to, percent) = ("primary".to_owned(), "replicas".to_owned(), 10);
+    let lose = FaultSpec::Lose(Lose {
+        from: from.clone(),
+        to: to.clone(),
+        percent,
+    });
+    let reorder = FaultSpec::Reorder(Reorder {
+        from,
+        to,
+        percent,
+        by: Span::from_millis(5),
+    });
+    for (fault, action) in [(lose, "lose"), (reorder, "reorder")] {
+        let error = nemesis.inject(&fault).await.unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("no packets to {action}")),
+            "{error}"
+        );
+        assert!(error.contains("--network kernel"), "{error}");
+    }
     assert_eq!(notes.stages("F1"), "requested");
 }

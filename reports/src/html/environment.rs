@@ -60,9 +60,18 @@ fn round_trip(environment: &Environment) -> Markup {
         @if let Some(through) = environment.round_trip_us {
             (format!(", median round trip {through:.0} µs"))
             @if let Some(direct) = environment.round_trip_direct_us {
-                (format!(" through the fabric, {direct:.0} µs past it"))
+                (format!(" through the {}, {direct:.0} µs past it", way(&environment.network)))
             }
         }
+    }
+}
+
+/// What stands in the path, in words.
+fn way(network: &str) -> &str {
+    if network == "kernel" {
+        "queue of packets"
+    } else {
+        "fabric"
     }
 }
 

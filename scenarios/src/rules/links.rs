@@ -3,6 +3,9 @@
 use super::findings::Findings;
 use crate::model::{Delay, FaultSpec, Partition, PartitionForm, Span};
 
+/// The greatest share of packets that something may happen to.
+const PERCENT_MAX: u32 = 99;
+
 /// Judges the parameters of a fault of links that name nothing; `path` is that of the fault.
 pub(crate) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
     if let FaultSpec::Delay(delay) = fault {
@@ -12,8 +15,25 @@ pub(crate) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
     {
         let path = format!("{path}.bytes-per-second");
         findings.value(&path, "nothing would pass", "1 or more; or cut the link");
+    } else if let FaultSpec::Lose(lose) = fault {
+        judge_percent(lose.percent, path, "or cut the link", findings);
+    } else if let FaultSpec::Reorder(reorder) = fault {
+        judge_percent(reorder.percent, path, "or delay the link", findings);
+        if reorder.by == Span::default() {
+            let message = "what stays behind by nothing is not overtaken";
+            findings.value(&format!("{path}.by"), message, "such as \"20ms\"");
+        }
     } else if let FaultSpec::Partition(partition) = fault {
         judge_partition(partition, path, findings);
+    }
+}
+
+/// A share of packets is some of them, but not all.
+fn judge_percent(percent: u32, path: &str, instead: &str, findings: &mut Findings<'_>) {
+    if !(1..=PERCENT_MAX).contains(&percent) {
+        let message = format!("{percent} percent is not some of the packets");
+        let help = format!("1 to {PERCENT_MAX}; {instead}");
+        findings.value(&format!("{path}.percent"), message, &help);
     }
 }
 

@@ -117,6 +117,32 @@ pub struct Throttle {
     pub bytes_per_second: u32,
 }
 
+/// Parameters of [`FaultSpec::Lose`](super::FaultSpec::Lose).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Lose {
+    /// Where packets come from.
+    pub from: String,
+    /// Where some of them never arrive.
+    pub to: String,
+    /// How many of a hundred are lost.
+    pub percent: u32,
+}
+
+/// Parameters of [`FaultSpec::Reorder`](super::FaultSpec::Reorder).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reorder {
+    /// Where packets come from.
+    pub from: String,
+    /// Where they arrive in another order.
+    pub to: String,
+    /// How many of a hundred stay behind.
+    pub percent: u32,
+    /// By how much, so that those sent meanwhile overtake them.
+    pub by: Span,
+}
+
 /// Parameters of [`FaultSpec::Partition`](super::FaultSpec::Partition): either the sides, or the
 /// form that they are made by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -20,7 +20,8 @@ pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
 pub use disk::{PowerCut, SlowFsync};
 pub use failover::{Failover, FailoverMode};
 pub use link::{
-    ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Partition, PartitionForm, Throttle,
+    ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Lose, Partition, PartitionForm,
+    Reorder, Throttle,
 };
 pub use node_word::{NodeTarget, NodeWord};
 pub use server::{BusyScript, Kill, Memory, Pause, Promote, Restart, Sleep};

@@ -8,7 +8,7 @@ use super::clock::Clock;
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
-use super::link::{Cut, Delay, KillConnections, Partition, Throttle};
+use super::link::{Cut, Delay, KillConnections, Lose, Partition, Reorder, Throttle};
 use super::server::{BusyScript, Kill, Pause, Promote, Restart, Sleep};
 use super::shard::MigrateSlot;
 
@@ -34,6 +34,10 @@ macro_rules! with_every_fault {
             "delay" => Delay { from: Place, to: Place },
             /// So many bytes a second pass from one place to another on each connection.
             "throttle" => Throttle { from: Place, to: Place },
+            /// Packets from one place to another are lost by lot; needs a network of packets.
+            "lose" => Lose { from: Place, to: Place },
+            /// Packets from one place to another are overtaken; needs a network of packets.
+            "reorder" => Reorder { from: Place, to: Place },
             /// Nodes and clients are parted into sides between which nothing passes.
             "partition" => Partition { sides: Place },
             /// A replica becomes primary and clients follow it; it stays so.
@@ -166,6 +170,11 @@ impl FaultSpec {
     /// The same of the clocks of clients.
     pub const fn needs_shim_in_clients(&self) -> bool {
         matches!(self, Self::Clock(clock) if clock.client.is_some())
+    }
+
+    /// Whether it needs a network of packets, which the kernel has and the fabric has not.
+    pub const fn needs_packets(&self) -> bool {
+        matches!(self, Self::Lose(_) | Self::Reorder(_))
     }
 
     /// What it hits, as its notes name it: a node, a link, a client, a key.

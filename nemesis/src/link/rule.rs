@@ -4,7 +4,7 @@ use lockstorm_scenarios::CutMode;
 
 /// The rule in force on one directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Everything passes.
     Pass,
     /// Everything waits.
@@ -16,7 +16,7 @@ pub(super) enum Rule {
 /// The cuts in force on one directed link. They may overlap, so they are counted: the link
 /// passes again when the last of them is healed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cuts {
+pub(crate) struct Cuts {
     stalls: usize,
     resets: usize,
 }
@@ -24,7 +24,7 @@ pub(super) struct Cuts {
 impl Cuts {
     /// The rule that these cuts add up to. A reset outranks a stall: what has been reset can
     /// wait for nothing.
-    pub(super) const fn rule(self) -> Rule {
+    pub(crate) const fn rule(self) -> Rule {
         match (self.stalls, self.resets) {
             (0, 0) => Rule::Pass,
             (_, 0) => Rule::Stall,
@@ -32,11 +32,11 @@ impl Cuts {
         }
     }
 
-    pub(super) fn add(&mut self, mode: CutMode) {
+    pub(crate) fn add(&mut self, mode: CutMode) {
         *self.of(mode) += 1;
     }
 
-    pub(super) fn remove(&mut self, mode: CutMode) {
+    pub(crate) fn remove(&mut self, mode: CutMode) {
         let count = self.of(mode);
         assert!(*count > 0, "each cut is removed once, by its own guard");
         *count -= 1;

@@ -1,0 +1,108 @@
+//! Which network the links of a run go through.
+//!
+//! For: the choice of the user and what a case needs, made into one answer for each case, and the
+//! way into a namespace of our own. Not for: the networks themselves.
+
+use anyhow::Error;
+use lockstorm_nemesis::Namespace;
+use lockstorm_scenarios::{Case, FaultSpec, Named, Role};
+
+use crate::cli::UsageError;
+use crate::server::{EnvironmentError, Wiring};
+
+/// Which network carries links that are faulted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum NetworkChoice {
+    /// `kernel` where a scenario loses or reorders packets, `fabric` elsewhere.
+    #[default]
+    Auto,
+    /// A switch inside this process, which carries streams and needs no privilege.
+    Fabric,
+    /// Real packets, in a network namespace of the run's own.
+    Kernel,
+}
+
+impl NetworkChoice {
+    /// The flag that makes this choice; `None` if it is made without one.
+    pub const fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Fabric => Some("--network fabric"),
+            Self::Kernel => Some("--network kernel"),
+        }
+    }
+}
+
+/// The networks that the runs of this process may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Networks {
+    /// What the user chose.
+    pub choice: NetworkChoice,
+    namespace: Option<Namespace>,
+}
+
+impl Networks {
+    /// Makes them ready for `cases`. If one of them needs it or the user wants it, this process
+    /// moves into a network of its own, so it must not have a second thread yet.
+    ///
+    /// # Errors
+    /// When packets are to be faulted on the fabric, or the system allows no network of our own.
+    pub fn make_ready<'a>(
+        choice: NetworkChoice,
+        cases: impl IntoIterator<Item = &'a Case>,
+    ) -> Result<Self, Error> {
+        let mut cases = cases.into_iter();
+        let needed = cases.find(|case| needs_packets(case));
+        let own = match (choice, needed) {
+            (NetworkChoice::Fabric, Some(case)) => return Err(no_packets(case).into()),
+            (NetworkChoice::Auto, needed) => needed.is_some(),
+            (NetworkChoice::Fabric, None) => false,
+            (NetworkChoice::Kernel, _) => true,
+        };
+        let namespace = if own {
+            Some(Namespace::enter().map_err(EnvironmentError::from)?)
+        } else {
+            None
+        };
+        Ok(Self { choice, namespace })
+    }
+
+    /// What is to stand in the path of the links of `case`. The fabric, or the kernel's rules, are
+    /// there only where links are faulted.
+    pub fn wiring(self, case: &Case) -> Wiring {
+        if !faults_links(case) {
+            return Wiring::Direct;
+        }
+        let wanted = self.choice == NetworkChoice::Kernel || needs_packets(case);
+        match self.namespace {
+            Some(namespace) if wanted => Wiring::Kernel(namespace),
+            Some(_) | None => Wiring::Fabric,
+        }
+    }
+}
+
+/// Whether a case faults links.
+fn faults_links(case: &Case) -> bool {
+    let faults = case.workload.faults();
+    let breaks_links = |fault: &FaultSpec| {
+        let places = |named: &Named<&str>| named.role == Role::Place;
+        matches!(fault, FaultSpec::Partition(_)) || fault.names().iter().any(places)
+    };
+    faults.into_iter().any(breaks_links)
+}
+
+fn needs_packets(case: &Case) -> bool {
+    let faults = case.workload.faults();
+    faults.iter().any(|fault| fault.needs_packets())
+}
+
+fn no_packets(case: &Case) -> UsageError {
+    let faults = case.workload.faults();
+    let kind = faults.iter().find(|fault| fault.needs_packets());
+    UsageError(format!(
+        "scenario '{}' has the fault '{}', and the fabric carries streams, which have no packets: \
+         leave out --network fabric",
+        case.name,
+        kind.map_or("", |fault| fault.kind()),
+    ))
+}

@@ -1,0 +1,101 @@
+//! What stands in the path of the links of a run.
+
+use std::net::{IpAddr, SocketAddr};
+
+use lockstorm_nemesis::{Fabric, Kernel, Namespace, Network};
+
+use super::error::EnvironmentError;
+use super::node::Node;
+use super::shape::Shape;
+
+/// What is to stand in the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Wiring {
+    /// Nothing: links cannot be faulted.
+    #[default]
+    Direct,
+    /// The fabric, which carries streams and needs no privilege.
+    Fabric,
+    /// The kernel's own network of packets, in a namespace that this process is in.
+    Kernel(Namespace),
+}
+
+impl Wiring {
+    /// Where the server listens that everybody finds at `public`.
+    pub(super) const fn behind(self, public: SocketAddr, private: SocketAddr) -> SocketAddr {
+        match self {
+            Self::Fabric => private,
+            Self::Direct | Self::Kernel(_) => public,
+        }
+    }
+}
+
+/// What stands in the path.
+pub(super) enum Wires {
+    Direct,
+    Fabric(Fabric),
+    Kernel(Kernel),
+}
+
+impl Wires {
+    /// Puts it there, for these nodes.
+    pub(super) async fn lay(
+        wiring: Wiring,
+        nodes: &[Node],
+        shape: &dyn Shape,
+    ) -> Result<Self, EnvironmentError> {
+        match wiring {
+            Wiring::Direct => Ok(Self::Direct),
+            Wiring::Fabric => Ok(Self::Fabric(fabric(nodes, shape).await?)),
+            Wiring::Kernel(namespace) => {
+                let kernel = Kernel::open(namespace)?;
+                for node in nodes {
+                    kernel.introduce(&node.name, node.public.ip());
+                }
+                Ok(Self::Kernel(kernel))
+            }
+        }
+    }
+
+    /// Says whose address `ip` is.
+    pub(super) fn introduce(&self, name: &str, ip: IpAddr) {
+        match self {
+            Self::Direct => {}
+            Self::Fabric(fabric) => fabric.introduce(name, ip),
+            Self::Kernel(kernel) => kernel.introduce(name, ip),
+        }
+    }
+
+    /// The same as faults see it; `None` where no link can be faulted.
+    pub(super) fn network(&self) -> Option<&dyn Network> {
+        match self {
+            Self::Direct => None,
+            Self::Fabric(fabric) => Some(fabric),
+            Self::Kernel(kernel) => Some(kernel),
+        }
+    }
+
+    /// What reports call it.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Fabric(_) => "fabric",
+            Self::Kernel(_) => "kernel",
+        }
+    }
+}
+
+/// A fabric with a listener at each public address of these nodes.
+async fn fabric(nodes: &[Node], shape: &dyn Shape) -> Result<Fabric, EnvironmentError> {
+    let fabric = Fabric::new();
+    for node in nodes {
+        let private = shape.doors(node.private);
+        for (public, private) in shape.doors(node.public).into_iter().zip(private) {
+            fabric
+                .expose(&node.name, public, private)
+                .await
+                .map_err(EnvironmentError::io("listen on", public.to_string()))?;
+        }
+    }
+    Ok(fabric)
+}
