@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants clean-exits setup setup-tests
+.PHONY: demo test check bench mutants clean-exits control matrix setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -27,6 +27,18 @@ mutants: setup
 # Ends runs in every way, fifty times each, and looks for what is left of them; some minutes.
 clean-exits: setup
 	LOCKSTORM_ROUNDS=50 cargo test --locked -p lockstorm --test clean_exits
+
+# Every lock of the control on all kinds of servers, a million healthy cycles each: nobody is accused. Some
+# forty minutes; `FILTER='token single'` takes one row.
+control: setup
+	cargo build --release --locked --quiet --bin lockstorm
+	./target/release/lockstorm run scenarios/library/storms/storm-control.toml --report none \
+	  --set storm.rounds=100000 --set storm.duration=60m --filter "storm-control $(FILTER)"
+
+# The whole table, ten times, three cells at once; a quarter of an hour.
+matrix: setup
+	cargo build --release --locked --quiet --bin lockstorm
+	./target/release/lockstorm run scenarios/library/matrix.toml --repeat 10 --jobs 3
 
 # Installs a redis-server where there is none, and says how.
 setup:

@@ -7,6 +7,14 @@ use std::path::Path;
 
 use support::{have_server, root, run_scenario, stderr};
 
+/// Cells of the matrix at once: they mostly wait for servers to notice something.
+const AT_ONCE: &str = "2";
+/// Runs of the matrix until one shows all: on a busy machine a server may be taken for dead that
+/// no scenario has touched, and then the run says that it cannot tell.
+const TRIES_MAX: usize = 3;
+/// What `lockstorm run` exits with if it cannot tell.
+const UNDECIDED: i32 = 2;
+
 /// Scenario files of one folder of the library.
 fn shipped(folder: &str) -> Vec<String> {
     let path = root().join("scenarios/library").join(folder);
@@ -66,6 +74,28 @@ fn every_hazard_comes_out_as_its_file_says() {
 #[test]
 fn every_storm_comes_out_as_its_file_says() {
     all_come_out_as_expected("storms");
+}
+
+/// All locks under all hazards. That nobody is accused who should not be, and nobody gets away,
+/// must be shown in each run; that all could be shown, in one.
+#[test]
+fn every_cell_of_the_matrix_comes_out_as_its_file_says() {
+    if !have_server() {
+        return;
+    }
+    let matrix = root().join("scenarios/library/matrix.toml");
+    let matrix = matrix.display().to_string();
+    for _ in 0..TRIES_MAX {
+        let out = tempfile::tempdir().expect("a temporary folder can be made");
+        let more = ["--jobs", AT_ONCE, "--report", "none"];
+        let output = run_scenario(&matrix, out.path(), &more);
+        if output.status.success() {
+            return;
+        }
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(UNDECIDED), "{text}");
+    }
+    panic!("no run of {TRIES_MAX} could decide all cells");
 }
 
 /// The comparison of the README, and with it every report that it writes.
