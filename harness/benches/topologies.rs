@@ -1,0 +1,130 @@
+//! How long servers take: to be up and proven ready, and to replace a primary that was killed.
+//!
+//! Every trial has fresh servers. A failover is timed from the SIGKILL: until another server takes
+//! a write to the key, and until everybody whom a client may ask names that server.
+
+use std::time::{Duration, Instant};
+
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_nemesis::Deployment as _;
+use lockstorm_scenarios::{Topology, load_str};
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+/// Fresh servers of each kind.
+const TRIALS: usize = 10;
+/// Between two looks.
+const POLL: Duration = Duration::from_millis(5);
+/// A failover that takes longer has failed.
+const WITHIN: Duration = Duration::from_secs(30);
+/// The key that is written.
+const KEY: &str = "lock";
+/// As scenario files name them.
+const TOPOLOGIES: [&str; 5] = [
+    "single = {}",
+    "replicated = {}",
+    "independent = {}",
+    "sentinel.replicas = 2",
+    "cluster = {}",
+];
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be started");
+    runtime.block_on(measure());
+}
+
+async fn measure() {
+    println!("seconds, min / median / max of {TRIALS} trials");
+    println!(
+        "{:32} {:20} {:20} all agree",
+        "servers", "ready", "killed: another writes"
+    );
+    for text in TOPOLOGIES {
+        show(&topology(text)).await;
+    }
+}
+
+/// What a scenario file means by it.
+fn topology(text: &str) -> Topology {
+    let lock = if text.starts_with("independent") {
+        "redlock"
+    } else {
+        "token"
+    };
+    let file = format!(
+        "name = \"bench\"\ntopology.{text}\nlock.{lock} = {{}}\n[[step]]\nacquire.client = \"a\"\n"
+    );
+    let loaded = load_str(&file, "bench.toml", &[]).expect("the scenario is right");
+    loaded.scenario.topology.expect("it names its servers")
+}
+
+async fn show(topology: &Topology) {
+    let mut ready = Vec::new();
+    let (mut written, mut agreed) = (Vec::new(), Vec::new());
+    for _ in 0..TRIALS {
+        let (_folder, servers, took) = start(topology).await;
+        ready.push(took);
+        if matches!(topology, Topology::Sentinel(_) | Topology::Cluster(_)) {
+            let (write, agreement) = timeout(WITHIN, failover(&servers))
+                .await
+                .expect("the servers replace a dead primary");
+            written.push(write);
+            agreed.push(agreement);
+        }
+    }
+    println!(
+        "{:32} {:20} {:20} {}",
+        topology.label(),
+        spread(ready),
+        spread(written),
+        spread(agreed)
+    );
+}
+
+async fn start(topology: &Topology) -> (TempDir, Servers, Duration) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let begun = Instant::now();
+    let servers = Servers::start(ServerSettings {
+        topology: topology.clone(),
+        program: find_program(None).expect("a redis-server is installed; see `make setup`"),
+        port: DEFAULT_PORT,
+        folder: folder.path().join("nodes"),
+        fabric: false,
+        shim: false,
+    })
+    .await
+    .expect("the servers start");
+    (folder, servers, begun.elapsed())
+}
+
+/// Kills who keeps the key. Until another server takes a write, and until all know it.
+async fn failover(servers: &Servers) -> (Duration, Duration) {
+    let leader = servers.keepers(KEY).await.remove(0);
+    let begun = Instant::now();
+    servers.kill(&leader).await.expect("a server can be killed");
+    let heir = loop {
+        let keepers = servers.keepers(KEY).await;
+        let heir = keepers.into_iter().find(|keeper| *keeper != leader);
+        if let Some(heir) = heir
+            && servers.command(&heir, &["SET", KEY, "1"]).await.is_ok()
+        {
+            break heir;
+        }
+        sleep(POLL).await;
+    };
+    let written = begun.elapsed();
+    while !servers.agree_on(KEY).await || servers.keepers(KEY).await != [heir.as_str()] {
+        sleep(POLL).await;
+    }
+    (written, begun.elapsed())
+}
+
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+        return "-".to_owned();
+    };
+    let median = times[times.len() / 2];
+    let [first, median, last] = [first, &median, last].map(Duration::as_secs_f64);
+    format!("{first:.2} / {median:.2} / {last:.2}")
+}
