@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, find_program};
+use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Topology, load_str};
 use tempfile::TempDir;
@@ -89,7 +89,7 @@ async fn start(topology: &Topology) -> (TempDir, Servers, Duration) {
         program: find_program(None).expect("a redis-server is installed; see `make setup`"),
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
-        fabric: false,
+        wiring: Wiring::Direct,
         shim: false,
     })
     .await

@@ -6,7 +6,7 @@ use lockstorm_nemesis::{ClientState, Deployment as _};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{
     Cut, CutMode, DeleteKey, Failover, FailoverMode, FaultSpec, Independent, KillClient, Link,
-    Memory, Pause, PauseClient, Persistence, Promote, Topology,
+    Memory, Pause, PauseClient, Persistence, Promote, Stop, Topology,
 };
 use tokio::net::TcpStream;
 
@@ -35,6 +35,34 @@ async fn a_killed_server_is_gone_and_comes_back_when_healed() {
         Ok("PONG")
     );
     assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+}
+
+/// Where nothing is written but snapshots, an orderly end writes one, and SIGKILL does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_server_saves_what_a_killed_one_loses() {
+    if !have_server() {
+        return;
+    }
+    let stop = FaultSpec::Stop(Stop {
+        node: "primary".into(),
+    });
+    for (fault, kind, kept) in [(stop, "stop", "1"), (kill("primary"), "kill", "0")] {
+        let mut ground = ground(single(Persistence::Rdb), false).await;
+        ground
+            .ask("primary", &["SET", "lock", "a"])
+            .await
+            .expect("the server answers");
+        ground.inject(fault).await;
+        assert_eq!(ground.servers.pid("primary"), None);
+        ground
+            .nemesis
+            .heal(kind, "primary")
+            .await
+            .expect("it can be started again");
+        let key = ground.ask("primary", &["EXISTS", "lock"]).await;
+        assert_eq!(key.as_deref(), Ok(kept), "{kind}");
+        assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    }
 }
 
 /// Kept by every persistence that writes at all, lost by the one that does not: SIGKILL never

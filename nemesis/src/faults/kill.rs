@@ -1,7 +1,10 @@
-//! SIGKILL of a server. It comes back with what its persistence kept.
+//! SIGKILL of a server, or SIGTERM (see [`stop`](super::stop)). It comes back with what its
+//! persistence kept.
 
 use async_trait::async_trait;
 use lockstorm_scenarios::{self as scenarios, Memory};
+use nix::sys::signal::{self, Signal};
+use nix::unistd::Pid;
 
 use super::table::Kind;
 use crate::deployment::Deployment;
@@ -14,22 +17,34 @@ impl Kind for scenarios::Kill {
     const ENDS: Ends = Ends::Healed;
 
     fn fault(self) -> Box<dyn Fault> {
-        Box::new(Kill::new(self))
+        Box::new(End::new(self.node, How::AtOnce))
     }
 }
 
-struct Kill {
+/// How a server ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// SIGKILL: nothing is left to say or to save.
+    AtOnce,
+    /// SIGTERM: it saves what its persistence is for, tells its replicas and closes.
+    InOrder,
+}
+
+/// The end of a server.
+pub(super) struct End {
     node: String,
+    how: How,
     /// Its process before the kill.
     pid: Option<i32>,
     /// Whether it took writes: if another node does so when it is healed, it was replaced.
     led: bool,
 }
 
-impl Kill {
-    fn new(spec: scenarios::Kill) -> Self {
+impl End {
+    pub(super) fn new(node: String, how: How) -> Self {
         Self {
-            node: spec.node,
+            node,
+            how,
             pid: None,
             led: false,
         }
@@ -37,17 +52,37 @@ impl Kill {
 }
 
 #[async_trait]
-impl Fault for Kill {
+impl Fault for End {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        self.pid = Some(live_pid(on, &self.node, "kill")?);
+        let action = match self.how {
+            How::AtOnce => "kill",
+            How::InOrder => "stop",
+        };
+        let pid = live_pid(on, &self.node, action)?;
+        self.pid = Some(pid);
         self.led = on.writable().await.contains(&self.node);
-        on.kill(&self.node).await
+        match self.how {
+            How::AtOnce => on.kill(&self.node).await,
+            How::InOrder => signal::kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|error| {
+                FaultError::Node {
+                    action,
+                    node: self.node.clone(),
+                    reason: format!("SIGTERM of process {pid}: {}", error.desc()),
+                }
+            }),
+        }
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         let pid = self.pid.expect("observed after it was injected");
         if process_state(pid) != ProcessState::Gone {
             return Sighting::NotYet(format!("process {pid} is still there"));
+        }
+        // One that ended by itself waits for its burial.
+        if self.how == How::InOrder
+            && let Err(error) = on.kill(&self.node).await
+        {
+            return Sighting::NotYet(error.to_string());
         }
         if answers(on, &self.node).await {
             return Sighting::NotYet("it still answers PING".to_owned());

@@ -26,6 +26,7 @@ mod restart;
 mod sleep;
 mod slow_fsync;
 mod stall_watchdog;
+mod stop;
 mod table;
 mod throttle;
 

@@ -3,7 +3,7 @@
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::{Deployment, FaultError};
 use lockstorm_scenarios::{
-    DeleteKey, Failover, FailoverMode, FaultSpec, Kill, Memory, Pause, Promote, Restart,
+    DeleteKey, Failover, FailoverMode, FaultSpec, Kill, Memory, Pause, Promote, Restart, Stop,
 };
 
 use crate::fake::Fake;
@@ -11,6 +11,10 @@ use crate::notes::stage;
 
 fn kill(node: &str) -> FaultSpec {
     FaultSpec::Kill(Kill { node: node.into() })
+}
+
+fn stop(node: &str) -> FaultSpec {
+    FaultSpec::Stop(Stop { node: node.into() })
 }
 
 fn restart(node: &str, memory: Memory) -> FaultSpec {
@@ -63,6 +67,32 @@ async fn a_killed_node_is_gone_until_it_is_healed() {
 async fn a_kill_that_does_nothing_is_reported() {
     let fake = Fake::replicated(1).inert(&["kill"]);
     expect_no_effect(fake, kill("primary"), "is still there").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_node_is_gone_until_it_is_healed() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    fake.set_key("primary", "lock");
+    let id = nemesis.inject(&stop("primary")).await.unwrap();
+    assert_eq!(fake.pid("primary"), None, "it is buried");
+    assert!(
+        notes
+            .evidence("F1", FaultPhase::Observed)
+            .ends_with("is gone and PING gets no answer")
+    );
+    nemesis.heal_id(&id).await.unwrap();
+    assert!(fake.has_key("primary", "lock"), "healed with its memory");
+    assert_eq!(notes.stages("F1"), "requested injected observed healed");
+}
+
+/// A process that stands still is not reached by a SIGTERM.
+#[tokio::test(start_paused = true)]
+async fn a_stop_that_the_server_does_not_follow_is_reported() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(1));
+    nemesis.inject(&pause("primary")).await.unwrap();
+    let error = nemesis.inject(&stop("primary")).await.unwrap_err();
+    assert!(error.to_string().contains("is still there"), "{error}");
+    assert_eq!(notes.stages("F2"), "requested injected healed");
 }
 
 #[tokio::test(start_paused = true)]

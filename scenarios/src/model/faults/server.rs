@@ -14,6 +14,14 @@ pub struct Kill {
     pub node: NodeTarget,
 }
 
+/// Parameters of [`FaultSpec::Stop`](super::FaultSpec::Stop).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Stop {
+    /// Which server.
+    pub node: NodeTarget,
+}
+
 /// Parameters of [`FaultSpec::Restart`](super::FaultSpec::Restart).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

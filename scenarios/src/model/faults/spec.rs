@@ -9,7 +9,7 @@ use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
 use super::link::{Cut, Delay, KillConnections, Lose, Partition, Reorder, Throttle};
-use super::server::{BusyScript, Kill, Pause, Promote, Restart, Sleep};
+use super::server::{BusyScript, Kill, Pause, Promote, Restart, Sleep, Stop};
 use super::shard::MigrateSlot;
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
@@ -24,6 +24,8 @@ macro_rules! with_every_fault {
         $callback! {
             /// SIGKILL of a server; healed by a start with what its persistence kept.
             "kill" => Kill { node: Node },
+            /// SIGTERM of a server, which saves and goes; healed by a start with what it had saved.
+            "stop" => Stop { node: Node },
             /// SIGKILL of a server that may still run and a start, with its memory kept or lost.
             "restart" => Restart { node: Node },
             /// SIGSTOP of a server; healed by SIGCONT.
