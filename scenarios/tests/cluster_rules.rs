@@ -80,11 +80,26 @@ fn what_some_servers_cannot_do_is_refused_of_them() {
 
 #[test]
 fn a_script_waits_for_one_thing_that_can_come() {
-    let one = "exactly one of 'key-gone', 'failover-of' and 'answer-to'";
+    let one = "exactly one of 'key-gone', 'key-there', 'failover-of' and 'answer-to'";
     let both = "await = { key-gone = \"lock\", failover-of = \"lock\" }";
     assert_said(&[
         (after_a_holds("single", "await = {}"), one),
         (after_a_holds("single", both), one),
+        (
+            after_a_holds(
+                "single",
+                "await = { key-there = \"lock\", node = \"all\" }",
+            ),
+            "'all' may be several servers (help: name one)",
+        ),
+        (
+            after_a_holds(
+                "sentinel",
+                "await = { failover-of = \"lock\", node = \"primary\" }",
+            ),
+            "only a wait for a key can be about one server (help: leave it out, or wait for \
+             'key-gone' or 'key-there')",
+        ),
         (
             after_a_holds("single", "await.answer-to = \"a\""),
             "'a' has nothing under way (help: an acquire with `under-way = true` comes first)",

@@ -1,4 +1,4 @@
-//! What a script waits for: a key to be gone, a failover, the answer to a request under way.
+//! What a script waits for: a key to be there or gone, a failover, the answer to a request under way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,6 +14,10 @@ use crate::locks::braced;
 
 /// Pause between two looks at an awaited condition.
 const POLL: Duration = Duration::from_millis(5);
+
+/// What EXISTS answers of a key that is there, and of one that is gone.
+const THERE: &str = "1";
+const GONE: &str = "0";
 
 /// What a script remembers for its waits.
 pub struct Waits {
@@ -50,9 +54,13 @@ impl Waits {
     /// Waits until the condition holds; the error says in words that it does not.
     pub async fn until(&mut self, stage: &Stage, condition: &Await) -> Result<(), String> {
         let within = condition.within;
+        let node = condition.node.as_ref();
         let (holds, otherwise) = if let Some(key) = &condition.key_gone {
-            let gone = timeout(within.0, key_gone(stage, key)).await;
+            let gone = timeout(within.0, key_is(GONE, key, node, stage)).await;
             (gone.is_ok(), format!("'{key}' was still there"))
+        } else if let Some(key) = &condition.key_there {
+            let there = timeout(within.0, key_is(THERE, key, node, stage)).await;
+            (there.is_ok(), format!("'{key}' was not there"))
         } else if let Some(key) = &condition.failover_of {
             let led = self.led.entry(key.clone()).or_default();
             let failed_over = timeout(within.0, failover(stage, key, led)).await;
@@ -81,10 +89,14 @@ impl Waits {
     }
 }
 
-/// Waits until the key is gone from enough servers for another client to get the lock.
-async fn key_gone(stage: &Stage, key: &str) {
+/// Waits until the key is there or gone on enough servers to decide about the lock: on all that take
+/// its writes, of independent masters on a majority; or on the one `node`.
+async fn key_is(state: &str, key: &str, node: Option<&String>, stage: &Stage) {
     loop {
-        let nodes = stage.servers.keepers(key).await;
+        let nodes = match node {
+            Some(node) => vec![node.clone()],
+            None => stage.servers.keepers(key).await,
+        };
         let needed = match stage.case.topology {
             Topology::Single(_)
             | Topology::Replicated(_)
@@ -92,12 +104,12 @@ async fn key_gone(stage: &Stage, key: &str) {
             | Topology::Cluster(_) => nodes.len(),
             Topology::Independent(_) => nodes.len() / 2 + 1,
         };
-        let mut gone = 0;
+        let mut found = 0;
         for node in &nodes {
             let reply = stage.servers.command(node, &["EXISTS", key]).await;
-            gone += usize::from(reply.is_ok_and(|count| count == "0"));
+            found += usize::from(reply.is_ok_and(|count| count == state));
         }
-        if gone >= needed {
+        if found >= needed {
             return;
         }
         sleep(POLL).await;

@@ -13,7 +13,8 @@ use super::lock_options::Sync;
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub enum Era {
-    /// 3.10.6 of 2019: asks no replica, and an unlock that is repeated counts twice.
+    /// 3.10.6 of 2019: asks no replica, sends a command again that has no reply, and whatever is
+    /// repeated counts twice.
     #[serde(rename = "3.10")]
     V3_10,
     /// 3.17.0 of 2022: asks every replica; a grant that one of them lacks is an error, and stays.
@@ -66,6 +67,15 @@ impl Era {
         match self {
             Self::V3_10 | Self::V3_17 => false,
             Self::V4_7 => true,
+        }
+    }
+
+    /// How often a command that has no reply is sent again, by default; from 3.37.0 on, those that
+    /// take or give back a lock are not.
+    pub const fn sends_again(self) -> u32 {
+        match self {
+            Self::V3_10 | Self::V3_17 => 3,
+            Self::V4_7 => 0,
         }
     }
 

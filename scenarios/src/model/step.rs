@@ -244,6 +244,12 @@ pub struct Await {
     /// Until this key is gone from the servers that take writes (from a majority of masters).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_gone: Option<String>,
+    /// Until this key is there, on the servers that take writes (on a majority of masters).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_there: Option<String>,
+    /// Only this server counts for `key-gone` or `key-there`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// Until another server takes the writes of this key than at the beginning of the script, or
     /// than the last such wait has found.
     #[serde(default, skip_serializing_if = "Option::is_none")]

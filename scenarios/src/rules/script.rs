@@ -223,14 +223,21 @@ impl Script<'_, '_> {
 
     /// A wait for one condition, of which it must be clear what it is about.
     fn wait(&mut self, wait: &Await) {
-        let conditions = [&wait.key_gone, &wait.failover_of, &wait.answer_to];
-        if conditions.into_iter().flatten().count() != 1 {
-            let help = "exactly one of 'key-gone', 'failover-of' and 'answer-to'";
+        let keys = [&wait.key_gone, &wait.key_there];
+        let conditions = keys.into_iter().chain([&wait.failover_of, &wait.answer_to]);
+        if conditions.flatten().count() != 1 {
+            let help = "exactly one of 'key-gone', 'key-there', 'failover-of' and 'answer-to'";
             self.findings
                 .key(&self.here, "it does not say what it waits for", help);
         }
         if let Some(key) = &wait.key_gone {
             self.key(key, "key-gone");
+        }
+        if let Some(key) = &wait.key_there {
+            self.key(key, "key-there");
+        }
+        if let Some(node) = &wait.node {
+            self.node_of_wait(node, keys.into_iter().all(Option::is_none));
         }
         if let Some(key) = &wait.failover_of {
             self.key(key, "failover-of");
@@ -240,6 +247,21 @@ impl Script<'_, '_> {
         {
             let help = "an acquire with `under-way = true` comes first";
             self.wrong_state("answer-to", client, "has nothing under way", help);
+        }
+    }
+
+    /// The one server that a wait for a key is about.
+    fn node_of_wait(&mut self, node: &str, no_key: bool) {
+        let path = self.at("node");
+        if no_key {
+            let message = "only a wait for a key can be about one server";
+            let help = "leave it out, or wait for 'key-gone' or 'key-there'";
+            self.findings.key(&path, message, help);
+        } else if NodeWord::read(node).is_some_and(NodeWord::suits_a_script) {
+            let message = format!("'{node}' may be several servers");
+            self.findings.value(&path, message, "name one");
+        } else {
+            self.node(node, "node");
         }
     }
 
