@@ -90,7 +90,7 @@ impl Evict {
         let until = Instant::now() + FILLED_WITHIN;
         let text = "x".repeat(FILLER_BYTES);
         while self.fillers.len() < FILLERS_MAX && Instant::now() < until {
-            let filler = format!("lockstorm:filler:{}", self.fillers.len());
+            let filler = beside(&self.spec.key, self.fillers.len());
             on.command(
                 &self.spec.node,
                 &["SET", &filler, &text, "EX", FILLER_SECONDS],
@@ -130,6 +130,16 @@ impl Evict {
         }
         Ok(())
     }
+}
+
+/// The name of one of our keys: in a Cluster it belongs where the lock's key does.
+fn beside(key: &str, number: usize) -> String {
+    let tagged = if key.contains('{') {
+        key.to_owned()
+    } else {
+        format!("{{{key}}}")
+    };
+    format!("lockstorm:filler:{tagged}:{number}")
 }
 
 #[async_trait]
