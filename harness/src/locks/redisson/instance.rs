@@ -148,9 +148,29 @@ impl Instance {
         self.era.has_latch().then(|| names::latch(key, &request))
     }
 
-    /// Sends one command.
+    /// Sends one command; again while there is no reply, in an era that does so.
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        for _ in 0..self.era.sends_again() {
+            match self.primary.call(command).await {
+                Err(CallError::Unknown(_)) => {}
+                known => return known,
+            }
+        }
         self.primary.call(command).await
+    }
+
+    /// The same of two commands in one go.
+    async fn call_both(
+        &mut self,
+        commands: [&Cmd; 2],
+    ) -> Result<[Result<Value, CallError>; 2], CallError> {
+        for _ in 0..self.era.sends_again() {
+            match self.primary.call_both(commands).await {
+                Err(CallError::Unknown(_)) => {}
+                known => return known,
+            }
+        }
+        self.primary.call_both(commands).await
     }
 
     /// Sends one command and asks its replicas whether they have it, as the configuration says.
@@ -161,7 +181,7 @@ impl Instance {
             Sync::Any | Sync::All => self.replicas(command).await?,
         };
         if replicas == 0 {
-            let reply = self.primary.call(command).await?;
+            let reply = self.call(command).await?;
             return Ok(Synced {
                 reply,
                 enough: true,
@@ -169,7 +189,7 @@ impl Instance {
         }
         let mut wait = redis::cmd("WAIT");
         wait.arg(replicas).arg(self.sync_timeout.as_millis() as u64);
-        let [reply, waited] = self.primary.call_both([command, &wait]).await?;
+        let [reply, waited] = self.call_both([command, &wait]).await?;
         let reply = reply?;
         let reached = match waited {
             Ok(Value::Int(reached)) => u32::try_from(reached).unwrap_or(0),
