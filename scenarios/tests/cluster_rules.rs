@@ -86,10 +86,7 @@ fn a_script_waits_for_one_thing_that_can_come() {
         (after_a_holds("single", "await = {}"), one),
         (after_a_holds("single", both), one),
         (
-            after_a_holds(
-                "single",
-                "await = { key-there = \"lock\", node = \"all\" }",
-            ),
+            after_a_holds("single", "await = { key-there = \"lock\", node = \"all\" }"),
             "'all' may be several servers (help: name one)",
         ),
         (

@@ -182,9 +182,10 @@ const RECIPES: &[Recipe] = &[
 const HEAD: &str = "\
 # Hazards
 
-What can go wrong with a distributed lock, and the files of `scenarios/library/hazards/` that show it on real
-servers, by the topology on which they do. Beside each file stands what it expects to be violated (✗); where
-nothing does, the lock is expected to keep its promises there. `lockstorm run` says of each whether it came out so.
+What can go wrong with a distributed lock, and the files of `scenarios/library/hazards/` that show
+it on real servers, by the topology on which they do. Beside each file stands what it expects to be
+violated (✗); where nothing does, the lock is expected to keep its promises there. `lockstorm run`
+says of each whether it came out so.
 
 This page is written from the files, by `UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`.
 ";
@@ -216,7 +217,10 @@ fn cells() -> Cells {
 /// A file, with what it expects to be violated.
 fn line(case: &Case) -> String {
     let path = format!("../scenarios/library/hazards/{}.toml", case.name);
-    let violated = case.expect.iter().filter(|(_, what)| **what == Expected::Violated);
+    let violated = case
+        .expect
+        .iter()
+        .filter(|(_, what)| **what == Expected::Violated);
     let violated: Vec<_> = violated.map(|(property, _)| property.name()).collect();
     let cross = if violated.is_empty() { "" } else { " ✗ " };
     format!("[{}]({path}){cross}{}", case.name, violated.join(", "))
@@ -235,7 +239,8 @@ fn row(page: &mut String, title: &str, hazards: &[&str], cells: &Cells) {
 fn head_of_table(page: &mut String, first: &str) {
     let kinds = TopologyKind::ALL.map(TopologyKind::name);
     let rule = "---|".repeat(kinds.len());
-    writeln!(page, "\n| {first} | {} |\n|---|{rule}", kinds.join(" | ")).expect("a string takes all");
+    writeln!(page, "\n| {first} | {} |\n|---|{rule}", kinds.join(" | "))
+        .expect("a string takes all");
 }
 
 fn page(cells: &Cells) -> String {
@@ -247,7 +252,10 @@ fn page(cells: &Cells) -> String {
     page.push_str("\n## Others\n\nFurther hazards, and controls that accuse nobody.\n");
     head_of_table(&mut page, "hazard");
     for hazard in cells.keys() {
-        if !RECIPES.iter().any(|(.., hazards)| hazards.contains(&&**hazard)) {
+        if !RECIPES
+            .iter()
+            .any(|(.., hazards)| hazards.contains(&&**hazard))
+        {
             row(&mut page, hazard, &[hazard], cells);
         }
     }

@@ -1,4 +1,5 @@
-//! What a script waits for: a key to be there or gone, a failover, the answer to a request under way.
+//! What a script waits for: a key to be there or gone, a failover, the answer to a request under
+//! way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -89,9 +90,9 @@ impl Waits {
     }
 }
 
-/// Waits until the key is there or gone on enough servers to decide about the lock: on all that take
-/// its writes, of independent masters on a majority; or on the one `node`.
-async fn key_is(state: &str, key: &str, node: Option<&String>, stage: &Stage) {
+/// Waits until the key is there or gone on enough servers to decide about the lock: on all that
+/// take its writes, of independent masters on a majority; or on the one `node`.
+async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
     loop {
         let nodes = match node {
             Some(node) => vec![node.clone()],
@@ -107,7 +108,7 @@ async fn key_is(state: &str, key: &str, node: Option<&String>, stage: &Stage) {
         let mut found = 0;
         for node in &nodes {
             let reply = stage.servers.command(node, &["EXISTS", key]).await;
-            found += usize::from(reply.is_ok_and(|count| count == state));
+            found += usize::from(reply.is_ok_and(|count| count == answer));
         }
         if found >= needed {
             return;
