@@ -44,6 +44,8 @@ impl Tries {
         let mut counted = Coverage {
             events: digest.events,
             operations: digest.operations.len() as u64,
+            redirects: digest.asides.redirects,
+            reconnects: digest.asides.reconnects,
             ..Coverage::default()
         };
         let mut asked = vec![false; digest.owners.len()];

@@ -4,12 +4,14 @@
 //! histories in bad order, which the reader does; here a stray completion counts for nothing, and
 //! an operation whose process moves on without completing it is indeterminate.
 
+mod asides;
 mod modes;
 mod narrow;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
+pub use self::asides::{Asides, CommandAside, RouteAside, ViewAside};
 use self::modes::Modes;
 use crate::groups::Groups;
 use crate::history::{
@@ -62,6 +64,8 @@ pub struct Digest {
     pub queued: Vec<QueuedNote>,
     /// Life cycles of faults, by index.
     pub faults: Vec<FaultEvent>,
+    /// Notes that no verdict rests on.
+    pub asides: Asides,
     /// The start of the final phase.
     pub final_phase: Option<FinalPhase>,
 }
@@ -381,8 +385,14 @@ impl DigestBuilder {
                 bound: phase.bound,
             });
         }
-        // A connection that comes back is no sign of what its client believes.
-        if event.process == Process::Nemesis || event.function == Function::Routed {
+        self.digest.asides.push(event);
+        // Neither a connection that comes back nor what a server knows is a sign of what a client
+        // believes.
+        let is_aside = matches!(
+            event.function,
+            Function::Routed | Function::View | Function::Command
+        );
+        if event.process == Process::Nemesis || is_aside {
             return;
         }
         let owner = self.owner(&event.value, event.process);

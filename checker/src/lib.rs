@@ -47,7 +47,10 @@ mod witness;
 
 pub use check::{check, check_digest};
 pub use checker::Checker;
-pub use digest::{Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote};
+pub use digest::{
+    Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
+    RouteAside, ViewAside,
+};
 #[doc(hidden)]
 pub use engine::alone::frontier_alone;
 pub use history::{Event, Nanos};

@@ -131,6 +131,8 @@ impl From<&Function> for Action {
             | Function::Lost
             | Function::Alive
             | Function::Routed
+            | Function::View
+            | Function::Command
             | Function::Fault
             | Function::Phase
             | Function::Other(_) => Self::Other,

@@ -156,12 +156,14 @@ impl Figures {
     }
 }
 
-/// The counts of both; of events, keys and owners each look knows all, or none at all.
+/// The counts of both; of events, keys, owners and turns each look knows all, or none at all.
 fn combined(one: &Coverage, other: &Coverage, each: impl Fn(u64, u64) -> u64) -> Coverage {
     Coverage {
         events: one.events.max(other.events),
         keys: one.keys.max(other.keys),
         owners: one.owners.max(other.owners),
+        redirects: one.redirects.max(other.redirects),
+        reconnects: one.reconnects.max(other.reconnects),
         operations: each(one.operations, other.operations),
         granted: each(one.granted, other.granted),
         refused: each(one.refused, other.refused),

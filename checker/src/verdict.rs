@@ -219,9 +219,23 @@ pub struct Coverage {
     pub granted_under_fault: u64,
     /// Holds whose lease ended before they were released.
     pub expired: u64,
+    /// How often a client turned to another server.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub redirects: u64,
+    /// How often a client turned to the same server over a new connection.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub reconnects: u64,
     /// Cycles of acquire and release before the final phase, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles: Option<Cycles>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What cycles of acquire and release cost in all.
@@ -349,6 +363,10 @@ pub enum StepKind {
     Expire,
     /// Any other command: the guarded resource was used, or a place in a queue was taken.
     Command,
+    /// A client turned to another server, or to the same anew.
+    Route,
+    /// What servers knew of the lock, or were told to do with it.
+    Trace,
     /// A fault began or ended.
     Fault,
     /// A release was sent or answered.
@@ -364,7 +382,8 @@ pub struct Step {
     pub n: u32,
     /// When.
     pub t: Nanos,
-    /// Who: a client, a fault id, or `checker` for a conclusion.
+    /// Who: a client, a fault id, a server, `servers` for all of them, or `checker` for a
+    /// conclusion.
     pub actor: String,
     /// What kind of step.
     pub kind: StepKind,

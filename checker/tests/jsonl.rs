@@ -5,8 +5,9 @@
 
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
-    self, Event, FaultNote, FaultPhase, Format, Function, Header, History, Kind, Mode, Name, Nanos,
-    PhaseNote, Process, ReadError, RouteNote, Value, read_jsonl, write_event, write_header,
+    self, CommandNote, Event, FaultNote, FaultPhase, Format, Function, Header, History, Kind, Mode,
+    Name, Nanos, NodeView, PhaseNote, Process, ReadError, RouteNote, Value, ViewNote, read_jsonl,
+    write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -335,11 +336,13 @@ fn value() -> impl Strategy<Value = Value> {
             to: "n2".into(),
             why: word.clone(),
         };
+        let (view, command) = trace(&word, bound);
         let phase = PhaseNote {
             name: word,
             bound: (bound % 3 == 0).then_some(Nanos(bound)),
         };
-        (Box::new(route), (Box::new(fault), Box::new(phase)))
+        let route = (Box::new(route), (Box::new(view), Box::new(command)));
+        (route, (Box::new(fault), Box::new(phase)))
     });
     (
         lock,
@@ -352,6 +355,8 @@ fn value() -> impl Strategy<Value = Value> {
             let (owner, mode, permits, lease_ms, wait_ms, token) = lock;
             let count = permits.map(|permits| permits / 2);
             let (route, notes) = notes.unzip();
+            let (route, trace) = route.unzip();
+            let (view, command) = trace.unzip();
             let (fault, phase) = notes.unzip();
             let extra = extra.then(|| json!({"z": {"deep": [null]}}).as_object().cloned());
             Value {
@@ -366,11 +371,34 @@ fn value() -> impl Strategy<Value = Value> {
                 resource,
                 value: content.map(Box::new),
                 route,
+                view,
+                command,
                 fault,
                 phase,
                 extra: extra.flatten().map(Box::new),
             }
         })
+}
+
+/// What a server knew and was told.
+fn trace(word: &Name, number: u64) -> (ViewNote, CommandNote) {
+    let node = NodeView {
+        node: word.clone(),
+        role: number.is_multiple_of(2).then(|| word.clone()),
+        held_by: vec![word.clone(); (number % 3) as usize],
+        content: number.is_multiple_of(5).then(|| word.clone()),
+        left_ms: number.is_multiple_of(7).then_some(number),
+        error: number.is_multiple_of(11).then(|| word.clone()),
+    };
+    let view = ViewNote {
+        nodes: vec![node; (number % 4) as usize],
+    };
+    let command = CommandNote {
+        node: word.clone(),
+        from: number.is_multiple_of(2).then(|| word.clone()),
+        text: word.clone(),
+    };
+    (view, command)
 }
 
 fn event() -> impl Strategy<Value = Event> {

@@ -29,5 +29,6 @@ pub mod seed;
 pub mod server;
 pub mod slot;
 mod suite;
+pub mod trace;
 mod worker;
 mod workload;

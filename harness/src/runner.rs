@@ -12,7 +12,7 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, Expected, GuardedResource, Span};
+use lockstorm_scenarios::{Case, Expected, GuardedResource, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{RunClock, wall_clock};
@@ -23,9 +23,10 @@ use crate::network::Networks;
 use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::progress::Progress;
-use crate::recorder::{RecordError, Recorder};
+use crate::recorder::{EventSink, RecordError, Recorder};
 use crate::rerun;
-use crate::server::{EnvironmentError, Monitor, Program, ServerSettings, Servers, Shim};
+use crate::server::{EnvironmentError, Program, ServerSettings, Servers, Shim};
+use crate::trace::{Herald, Monitor, MonitorSettings, Watch};
 use crate::workload::{self, Stage, Stopped};
 
 /// What all runs of a plan share.
@@ -83,17 +84,9 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
-    let monitor = if job.case.monitor {
-        Some(Monitor::start(servers.nodes()).await?)
-    } else {
-        None
-    };
     let roster = servers.roster();
     let ground = (Arc::new(servers), orders);
     let stopped = record(job, ground, settings, &history, &started).await?;
-    if let Some(monitor) = monitor {
-        monitor.stop();
-    }
     environment.adapter = roster.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
     let analysis = analyse(history, &job.case).await?;
@@ -156,7 +149,12 @@ async fn record(
         bound: None,
     })
     .await;
-    let nemesis = Nemesis::new(servers.clone(), Arc::new(sink.clone()));
+    let (monitor, watch) = trace(&job.case, &servers, &sink).await?;
+    let herald = Herald {
+        sink: sink.clone(),
+        watch: watch.clone(),
+    };
+    let nemesis = Nemesis::new(servers.clone(), Arc::new(herald));
     let shim = needs_shim_in_clients(&job.case).then(Shim::new).transpose();
     let stage = Stage {
         case: job.case.clone(),
@@ -167,13 +165,38 @@ async fn record(
         orders,
         sink,
         seed: job.seed,
+        watch,
         interrupt: settings.interrupt.clone(),
         progress: settings.progress.clone(),
     };
     let stopped = workload::run(&stage, nemesis).await;
     drop(stage);
+    if let Some(monitor) = monitor {
+        monitor.stop().await;
+    }
     recorder.finish().await?;
     Ok(stopped)
+}
+
+/// What the case asks of the servers themselves.
+async fn trace(
+    case: &Case,
+    servers: &Arc<Servers>,
+    sink: &EventSink,
+) -> Result<(Option<Monitor>, Option<Arc<Watch>>), EnvironmentError> {
+    let monitor = if case.trace.contains(&Trace::Monitor) {
+        let settings = MonitorSettings {
+            servers: servers.clone(),
+            keys: workload::keys(case),
+            sink: sink.clone(),
+        };
+        Some(Monitor::start(settings).await?)
+    } else {
+        None
+    };
+    let watch = || Watch::new(servers.clone(), workload::keys(case), sink.clone());
+    let probe = case.trace.contains(&Trace::Probe);
+    Ok((monitor, probe.then(|| Arc::new(watch()))))
 }
 
 /// Reads the saved history back and judges it.

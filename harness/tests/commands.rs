@@ -75,7 +75,7 @@ fn a_run_that_does_not_ask_for_it_keeps_nothing_of_the_kind() {
         return;
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let args = ["--report", "none", "--set", "monitor=false"];
+    let args = ["--report", "none", "--set", "trace=[]"];
     let output = run_scenario(SCENARIO, out.path(), &args);
     assert!(output.status.success(), "{}", stderr(&output));
     let node = out.path().join("latest/nodes/primary");

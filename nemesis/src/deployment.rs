@@ -9,6 +9,10 @@ use crate::error::FaultError;
 use crate::machines::Machines;
 use crate::network::Network;
 
+/// What connections call themselves by which the harness watches servers: those of nobody in the
+/// run, and so no target of any fault.
+pub const CONNECTION_NAME: &str = "lockstorm";
+
 /// Real servers and clients that the nemesis may break.
 #[async_trait]
 pub trait Deployment: Send + Sync {

@@ -26,7 +26,7 @@ mod process;
 mod schedule;
 mod sides;
 
-pub use deployment::{ClientState, Clients, Deployment};
+pub use deployment::{CONNECTION_NAME, ClientState, Clients, Deployment};
 pub use error::FaultError;
 pub use fabric::Fabric;
 pub use fault::{Ends, Evidence, Fault, FaultKind, Sighting};

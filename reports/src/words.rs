@@ -102,8 +102,17 @@ pub(crate) fn cell_name(labels: &CaseLabels) -> String {
 
 /// What a verdict rests on, in one line: what was put to the test.
 pub(crate) fn coverage(coverage: &Coverage) -> String {
+    let turn = |n: u64, turn: &str| match n {
+        0 => String::new(),
+        n => format!(", {}", count(n, turn)),
+    };
+    let turns = [
+        turn(coverage.redirects, "redirect"),
+        turn(coverage.reconnects, "reconnect"),
+    ]
+    .concat();
     format!(
-        "{}, {} granted, {} contended, {} under a fault",
+        "{}, {} granted, {} contended, {} under a fault{turns}",
         count(coverage.operations, "operation"),
         coverage.granted,
         coverage.contended,
@@ -217,6 +226,21 @@ mod tests {
         let expected = "1000 cycles of acquire and release in 2.500 s, 400 a second";
         assert_eq!(cost(&of(1000)).as_deref(), Some(expected));
         assert_eq!(cost(&of(999)), None);
+    }
+
+    #[test]
+    fn turns_of_clients_are_counted_where_there_were_any() {
+        let none = coverage(&Coverage::default());
+        assert_eq!(
+            none,
+            "0 operations, 0 granted, 0 contended, 0 under a fault"
+        );
+        let some = coverage(&Coverage {
+            redirects: 1,
+            reconnects: 2,
+            ..Coverage::default()
+        });
+        assert_eq!(some, format!("{none}, 1 redirect, 2 reconnects"));
     }
 
     #[test]

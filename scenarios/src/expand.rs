@@ -52,7 +52,7 @@ fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
         topology: topology.clone(),
         lock: lock.clone(),
         guarded_resource: scenario.guarded_resource.clone(),
-        monitor: scenario.monitor,
+        trace: scenario.trace.clone(),
         clients: scenario.clients.clone(),
         checks: scenario.checks.clone(),
         workload: match &scenario.storm {

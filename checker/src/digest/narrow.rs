@@ -14,6 +14,8 @@ use crate::operation::{Detail, DetailId, KeyId, OpId, Operation, OwnerId, ValueI
 impl Digest {
     /// The digest of the operations in `kept`, which are in order.
     pub(crate) fn narrowed(&self, kept: &[OpId]) -> Self {
+        let sent = kept.iter().map(|&id| self.operation(id).invoked);
+        let since = sent.min().unwrap_or(self.end);
         let mut narrow = Narrow {
             whole: self,
             part: Self {
@@ -24,6 +26,7 @@ impl Digest {
                 names_modes: self.names_modes,
                 faults: self.faults.clone(),
                 final_phase: self.final_phase,
+                asides: self.asides.since(since),
                 ..Self::default()
             },
             since: HashMap::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::note::{FaultNote, PhaseNote, RouteNote};
+use super::note::{CommandNote, FaultNote, PhaseNote, RouteNote, ViewNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -121,6 +121,10 @@ pub enum Function {
     /// Note: the client's commands go to another server from here on, or to the same anew, see
     /// [`RouteNote`].
     Routed,
+    /// Note: what the servers know of a lock, see [`ViewNote`].
+    View,
+    /// Note: what a server was told to do with a lock, see [`CommandNote`].
+    Command,
     /// Note of the nemesis: a fault's life cycle, see [`FaultNote`].
     Fault,
     /// Note of the nemesis: the run entered a phase, see [`PhaseNote`].
@@ -148,6 +152,8 @@ impl Function {
             Self::Lost => "lost",
             Self::Alive => "alive",
             Self::Routed => "routed",
+            Self::View => "view",
+            Self::Command => "command",
             Self::Fault => "fault",
             Self::Phase => "phase",
             Self::Read => "read",
@@ -169,6 +175,8 @@ impl From<&str> for Function {
             "lost" => Self::Lost,
             "alive" => Self::Alive,
             "routed" => Self::Routed,
+            "view" => Self::View,
+            "command" => Self::Command,
             "fault" => Self::Fault,
             "phase" => Self::Phase,
             "read" => Self::Read,
@@ -229,6 +237,10 @@ pub struct Value {
     pub value: Option<Box<Json>>,
     /// Where a client's commands go, on its notes of that.
     pub route: Option<Box<RouteNote>>,
+    /// What the servers know of a lock, on notes of that.
+    pub view: Option<Box<ViewNote>>,
+    /// What a server was told, on notes of that.
+    pub command: Option<Box<CommandNote>>,
     /// Life cycle of a fault, on notes of the nemesis.
     pub fault: Option<Box<FaultNote>>,
     /// Phase of the run, on notes of the nemesis.

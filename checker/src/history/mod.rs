@@ -22,6 +22,6 @@ pub use event::{Event, Function, Kind, Mode, Name, Nanos, Process, Value};
 pub use format::{Format, UnknownFormat};
 pub use header::{FORMAT, Header, VERSION};
 pub use jsonl::{read_jsonl, write_event, write_header};
-pub use note::{FaultNote, FaultPhase, PhaseNote, RouteNote};
+pub use note::{CommandNote, FaultNote, FaultPhase, NodeView, PhaseNote, RouteNote, ViewNote};
 pub use read::read;
 pub use sink::{EventSink, Reading};

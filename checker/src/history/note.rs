@@ -1,5 +1,5 @@
-//! What a history tells beside operations: the life of a fault, the phases of a run, and which
-//! servers a client turned to.
+//! What a history tells beside operations: the life of a fault, the phases of a run, which servers
+//! a client turned to, and what the servers themselves knew and were told.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,4 +58,54 @@ pub struct RouteNote {
     pub to: Name,
     /// What made the client turn to it, in words.
     pub why: Name,
+}
+
+/// What servers know of a lock key, asked one after the other: value of a `note` with function
+/// `view`. No verdict rests on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewNote {
+    /// One view for each server that was asked and has to do with the key.
+    pub nodes: Vec<NodeView>,
+}
+
+/// What one server knows of a lock key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeView {
+    /// Which server.
+    pub node: Name,
+    /// What it takes itself for, `primary` or `replica`; absent where it did not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Name>,
+    /// The clients that it knows as holders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_by: Vec<Name>,
+    /// What stands at the key where that names no client, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Name>,
+    /// How long the key has to live by the server's clock, in milliseconds; absent means for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_ms: Option<u64>,
+    /// Why there is no answer, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Name>,
+}
+
+impl NodeView {
+    /// Whether the key is there.
+    pub fn is_there(&self) -> bool {
+        !self.held_by.is_empty() || self.content.is_some()
+    }
+}
+
+/// A command that a server executed on a lock key, as its MONITOR tells it: value of a `note` with
+/// function `command`. No verdict rests on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandNote {
+    /// Which server.
+    pub node: Name,
+    /// Who sent it: a client, or another server; absent for a script that runs on this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Name>,
+    /// The command and its arguments, cut to a length that one can read.
+    pub text: Name,
 }

@@ -11,8 +11,10 @@ mod ownership;
 mod queue;
 mod reentrancy;
 mod renewals;
+mod routes;
 mod steps;
 mod teller;
 mod token;
+mod trace;
 
 pub(crate) use teller::{Teller, story};

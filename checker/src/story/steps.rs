@@ -20,7 +20,7 @@ impl Teller<'_> {
         let mut evidence: Vec<u64> = self
             .drafts
             .iter()
-            .filter(|draft| draft.kind != StepKind::Fault && draft.certain)
+            .filter(|draft| is_proof(draft.kind) && draft.certain)
             .flat_map(|draft| draft.evidence.iter().copied())
             .collect();
         evidence.sort_unstable();
@@ -39,6 +39,19 @@ impl Teller<'_> {
             .zip(self.drafts)
             .map(|(n, draft)| step(n, draft, &mut holders))
             .collect()
+    }
+}
+
+/// Whether a step of this kind may prove what the story leads to; others only explain it.
+const fn is_proof(kind: StepKind) -> bool {
+    match kind {
+        StepKind::Fault | StepKind::Route | StepKind::Trace | StepKind::Contradiction => false,
+        StepKind::Grant
+        | StepKind::Refuse
+        | StepKind::Renew
+        | StepKind::Expire
+        | StepKind::Command
+        | StepKind::Release => true,
     }
 }
 

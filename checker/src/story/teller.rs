@@ -35,6 +35,9 @@ pub(crate) fn story(
         teller.fault(fault);
     }
     rule(finding.property).tell(&mut teller, interval);
+    teller.routes(scene);
+    teller.views(scene);
+    teller.commands(scene);
     teller.tell(rule(finding.property).claim(case, finding, interval))
 }
 
@@ -94,6 +97,8 @@ impl Teller<'_> {
                 | StepKind::Renew
                 | StepKind::Expire
                 | StepKind::Command
+                | StepKind::Route
+                | StepKind::Trace
                 | StepKind::Fault
                 | StepKind::Contradiction => Change::None,
             },

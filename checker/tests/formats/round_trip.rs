@@ -4,8 +4,8 @@
 //! do not have it; the last test pins down what a model of others is given instead.
 
 use lockstorm_checker::history::{
-    EdnStyle, EdnWriter, Event, FaultNote, FaultPhase, Format, Function, Kind, Mode, Name, Nanos,
-    Process, RefusedRelease, Value, read_jsonl, write_event,
+    CommandNote, EdnStyle, EdnWriter, Event, FaultNote, FaultPhase, Format, Function, Kind, Mode,
+    Name, Nanos, NodeView, Process, RefusedRelease, Value, ViewNote, read_jsonl, write_event,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -156,9 +156,46 @@ fn fault() -> Event {
     }
 }
 
+/// What servers knew, and what one of them was told.
+fn trace() -> [Event; 2] {
+    let holder = NodeView {
+        node: "n1".into(),
+        role: Some("primary".into()),
+        held_by: vec!["a".into()],
+        left_ms: Some(1200),
+        ..NodeView::default()
+    };
+    let silent = NodeView {
+        node: "n2".into(),
+        error: Some("no reply".into()),
+        ..NodeView::default()
+    };
+    let of = |function, value| Event {
+        function,
+        value,
+        key: "orders".into(),
+        ..fault()
+    };
+    let view = Value {
+        view: Some(Box::new(ViewNote {
+            nodes: vec![holder, silent],
+        })),
+        ..Value::default()
+    };
+    let command = Value {
+        command: Some(Box::new(CommandNote {
+            node: "n1".into(),
+            from: None,
+            text: "SET orders \"x y\"".into(),
+        })),
+        ..Value::default()
+    };
+    [of(Function::View, view), of(Function::Command, command)]
+}
+
 fn history() -> impl Strategy<Value = Vec<Event>> {
     (operation(0), operation(1), operation(2)).prop_map(|(a, b, c)| {
-        let mut events: Vec<Event> = [a, vec![fault()], b, c].concat();
+        let mut events: Vec<Event> = [a, vec![fault()], trace().to_vec(), b, c].concat();
         for (index, event) in events.iter_mut().enumerate() {
             event.index = 3 * index as u64;
             event.time = Nanos(event.index * 1_000_000_007);

@@ -33,6 +33,8 @@ fn the_counters_tell_what_the_history_contains() {
             indeterminate: 1,
             contended: 3,
             granted_under_fault: 1,
+            redirects: 0,
+            reconnects: 0,
             expired: 1,
             // Of b: a was told that it had lost the lock, d is not known to have given it back.
             cycles: Some(Cycles {

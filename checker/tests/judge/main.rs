@@ -23,5 +23,6 @@ mod reentrancy;
 mod spurious_refusal;
 mod story;
 mod threads;
+mod trace;
 mod two_modes;
 mod vacuity;

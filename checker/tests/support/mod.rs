@@ -9,7 +9,11 @@
 //! a read 20..30 ok saw 5                     the reply of the resource
 //! a write 40..50 ok value 6                  what it was asked
 //! a lost 70                                  a note of the client
-//! a routed 70 n2                             its commands go elsewhere
+//! a routed 70 n2                             its first connection goes there
+//! a routed 70 n1 n2 no reply                 it turns from one to the other, with the reason
+//! view 80 n1:primary:a:1200 n2:replica:-     what servers know: held by a for 1200 ms, no such key
+//! view 80 n1:!killed n2:primary:?v           no answer, and content that names nobody
+//! told 90 n1 a SET lock x                    a command that a server was sent by a client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase
 //! ```
@@ -18,8 +22,8 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    Event, FaultNote, FaultPhase, Function, History, Kind, Mode, PhaseNote, Process, RouteNote,
-    Value,
+    CommandNote, Event, FaultNote, FaultPhase, Function, History, Kind, Mode, NodeView, PhaseNote,
+    Process, RouteNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 
@@ -52,12 +56,20 @@ pub(crate) fn history(text: &str) -> History {
                 events.push(event);
             }
             [owner, "routed", time, to] => {
-                let mut event = event(process, Kind::Note, "routed", ms(time));
-                event.value.owner = Some(owner.into());
-                event.value.route = Some(Box::new(RouteNote {
-                    from: None,
-                    to: to.into(),
-                    why: "first use".into(),
+                events.push(routed(process, owner, ms(time), (None, to), "first use"));
+            }
+            [owner, "routed", time, from, to, ref why @ ..] => {
+                let way = (Some(from), to);
+                events.push(routed(process, owner, ms(time), way, &why.join(" ")));
+            }
+            ["view", time, ref nodes @ ..] => events.push(view(ms(time), nodes)),
+            ["told", time, node, from, ref text @ ..] => {
+                let mut event = nemesis(ms(time), "command");
+                event.key = "lock".into();
+                event.value.command = Some(Box::new(CommandNote {
+                    node: node.into(),
+                    from: (from != "script").then(|| from.into()),
+                    text: text.join(" ").into(),
                 }));
                 events.push(event);
             }
@@ -158,8 +170,7 @@ fn event(process: u64, kind: Kind, function: &str, time: Nanos) -> Event {
 }
 
 fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence: &str) -> Event {
-    let mut event = event(0, Kind::Note, "fault", time);
-    event.process = Process::Nemesis;
+    let mut event = nemesis(time, "fault");
     event.value.fault = Some(Box::new(FaultNote {
         id: id.into(),
         kind: kind.into(),
@@ -177,11 +188,58 @@ fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence:
 }
 
 fn final_phase(time: Nanos, bound: Nanos) -> Event {
-    let mut event = event(0, Kind::Note, "phase", time);
-    event.process = Process::Nemesis;
+    let mut event = nemesis(time, "phase");
     event.value.phase = Some(Box::new(PhaseNote {
         name: "final".into(),
         bound: Some(bound),
+    }));
+    event
+}
+
+fn nemesis(time: Nanos, function: &str) -> Event {
+    Event {
+        process: Process::Nemesis,
+        ..event(0, Kind::Note, function, time)
+    }
+}
+
+fn routed(process: u64, owner: &str, time: Nanos, way: (Option<&str>, &str), why: &str) -> Event {
+    let mut event = event(process, Kind::Note, "routed", time);
+    event.value.owner = Some(owner.into());
+    event.value.route = Some(Box::new(RouteNote {
+        from: way.0.map(Into::into),
+        to: way.1.into(),
+        why: why.into(),
+    }));
+    event
+}
+
+/// Nodes as `name:role:holder:left`, `name:role:-`, `name:role:?content` or `name:!error`.
+fn view(time: Nanos, nodes: &[&str]) -> Event {
+    let node = |text: &&str| {
+        let parts: Vec<&str> = text.split(':').collect();
+        let mut view = NodeView {
+            node: parts[0].into(),
+            ..NodeView::default()
+        };
+        match *parts.as_slice() {
+            [_, error] => view.error = Some(error.trim_start_matches('!').into()),
+            [_, role, what, ref left @ ..] => {
+                view.role = Some(role.into());
+                view.left_ms = left.first().map(|left| number(left));
+                match what.strip_prefix('?') {
+                    Some(content) => view.content = Some(content.into()),
+                    None if what == "-" => {}
+                    None => view.held_by = vec![what.into()],
+                }
+            }
+            _ => panic!("no such view: {text}"),
+        }
+        view
+    };
+    let mut event = nemesis(time, "view");
+    event.value.view = Some(Box::new(ViewNote {
+        nodes: nodes.iter().map(node).collect(),
     }));
     event
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error};
 use clap::{Args, ValueEnum};
 use lockstorm_reports::{Format, Formats};
-use lockstorm_scenarios::{Case, Override};
+use lockstorm_scenarios::{Case, Override, Trace};
 
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
@@ -55,6 +55,10 @@ pub struct RunArgs {
     /// leave it at one.
     #[arg(long, short, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
+    /// Ask the servers themselves, for the stories of violations: probe, monitor, or both joined by
+    /// a comma; beside what the scenario asks.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub trace: Vec<TraceKind>,
     /// Run only the cells whose `scenario lock topology hazard` contains this text.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
@@ -73,6 +77,24 @@ pub struct RunArgs {
     /// How progress is shown.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
     pub progress: ProgressKind,
+}
+
+/// What servers are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceKind {
+    /// What each server knows of each lock, after each step and in storms from time to time.
+    Probe,
+    /// What each server is told.
+    Monitor,
+}
+
+impl From<TraceKind> for Trace {
+    fn from(kind: TraceKind) -> Self {
+        match kind {
+            TraceKind::Probe => Self::Probe,
+            TraceKind::Monitor => Self::Monitor,
+        }
+    }
 }
 
 /// What goes to standard output.
@@ -164,6 +186,10 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     if cases.is_empty() {
         return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
     }
+    for case in &mut cases {
+        case.trace
+            .extend(args.trace.iter().copied().map(Trace::from));
+    }
     let seed = args.seed.map_or_else(Seed::fresh, Seed);
     let suite = is_matrix || cases.len() > 1 || args.repeat > 1;
     let (name, description) = match names.as_slice() {
@@ -213,6 +239,8 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     }
     let overrides = args.overrides.iter();
     words.extend(overrides.map(|text| format!("--set {}", quoted(text))));
+    let trace = args.trace.iter().copied().map(Trace::from);
+    words.extend(trace.map(|kind| format!("--trace {}", kind.name())));
     let filter = args.filter.iter();
     words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
     let server = args.redis_server.iter();

@@ -17,6 +17,7 @@ use super::processes::{MAIN, Processes};
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
 use crate::recorder::EventSink;
 use crate::seed::draw;
+use crate::trace::Watch;
 
 /// What a client heard, without the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Session {
     pub(super) tokens: BTreeMap<Name, u64>,
     /// What it does with the guarded resource, if there is one.
     pub(super) job: Option<Job>,
+    /// Who asks the servers what they know, if anybody does.
+    watch: Option<Arc<Watch>>,
 }
 
 /// What a session is made of.
@@ -94,7 +97,18 @@ impl Session {
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
+            watch: None,
         }
+    }
+
+    /// The same, known to who asks the servers about it.
+    #[must_use]
+    pub fn watched(mut self, watch: Option<Arc<Watch>>) -> Self {
+        if let Some(watch) = &watch {
+            watch.marks().note(self.owner.to_string(), &self.owner);
+        }
+        self.watch = watch;
+        self
     }
 
     /// One try to get `key`.
@@ -111,6 +125,11 @@ impl Session {
 
     /// Keeps what was granted, and records how an acquire ended.
     async fn acquired(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Reply {
+        if let Some(watch) = &self.watch {
+            for mark in self.lock.marks(key) {
+                watch.marks().note(mark, &self.owner);
+            }
+        }
         if let Outcome::Done(grant) = &outcome {
             if let Some(token) = grant.token {
                 self.tokens.insert(key.clone(), token);

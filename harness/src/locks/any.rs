@@ -156,6 +156,7 @@ impl Lock for AnyLock {
     async fn end_wait(&mut self, key: &str, granted: bool) {
         each!(self, lock => lock.end_wait(key, granted).await);
     }
+
     fn waits(&self) -> bool {
         each!(self, lock => lock.waits())
     }
@@ -166,6 +167,10 @@ impl Lock for AnyLock {
 
     async fn alive(&mut self, key: &str, ask: Ask) -> Outcome<()> {
         each!(self, lock => lock.alive(key, ask).await)
+    }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        each!(self, lock => lock.marks(key))
     }
 
     fn answered(&mut self) -> Option<Nanos> {

@@ -87,6 +87,12 @@ pub trait Lock: Send {
         std::future::ready(Outcome::Done(()))
     }
 
+    /// By what the servers know that this client holds `key`, or may hold it: what stands at the
+    /// key, or a field of it. Empty where that is its name, or not known.
+    fn marks(&self, _key: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// When the last outcome was known, where that was before now; asked once.
     fn answered(&mut self) -> Option<Nanos> {
         None

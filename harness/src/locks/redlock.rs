@@ -180,4 +180,8 @@ impl Lock for Redlock {
             Err(error) => error.into(),
         }
     }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        self.values.get(key).cloned().into_iter().collect()
+    }
 }

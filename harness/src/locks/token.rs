@@ -171,4 +171,8 @@ impl Lock for Token {
         let command = delete_by(self.mutation.script(RELEASE), key, self.value(key));
         outcome(self.primary.call(&command).await, Released::default())
     }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        self.values.get(key).cloned().into_iter().collect()
+    }
 }

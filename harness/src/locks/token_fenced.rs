@@ -66,4 +66,8 @@ impl Lock for TokenFenced {
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        self.token.marks(key)
+    }
 }

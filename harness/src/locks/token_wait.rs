@@ -106,4 +106,8 @@ impl Lock for TokenWait {
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        self.token.marks(key)
+    }
 }

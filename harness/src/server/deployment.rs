@@ -105,6 +105,18 @@ impl Servers {
         address
     }
 
+    /// Who calls from `address`: a client, or one of the servers.
+    pub fn caller(&self, address: IpAddr) -> Option<String> {
+        let introduced = self.introduced.lock().expect("no holder panics");
+        let mut clients = introduced.iter();
+        let client = clients.find(|(_, from)| **from == address);
+        let mut nodes = self.nodes.iter();
+        let node = nodes.find(|node| node.public.ip() == address);
+        client
+            .map(|(name, _)| name.clone())
+            .or_else(|| node.map(|node| node.name.clone()))
+    }
+
     /// Servers that died though nobody killed them, each with how it ended. A run with one of
     /// these has tested something else than it says.
     pub fn casualties(&self) -> Vec<String> {

@@ -31,6 +31,7 @@ pub async fn run(
     let tasks = sessions.into_iter().map(ClientTask::spawn);
     let clients: Clients = names.into_iter().zip(tasks).collect();
     let mut waits = Waits::new(stage, steps).await;
+    look(stage).await;
     for (n, step) in steps.iter().enumerate() {
         stage.progress.say(&format!(
             "step {} of {}: {}",
@@ -49,8 +50,16 @@ pub async fn run(
             return (clients, Some(stop(&why)));
         }
         nemesis.observe_pending().await;
+        look(stage).await;
     }
     (clients, None)
+}
+
+/// Has the servers asked what they know of the locks by now, if anybody wants to know.
+async fn look(stage: &Stage) {
+    if let Some(watch) = &stage.watch {
+        watch.look().await;
+    }
 }
 
 /// Waits for the end of a step, but for no longer than it asks for and a named limit, nor beyond

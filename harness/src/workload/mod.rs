@@ -6,7 +6,7 @@ mod stage;
 mod storm;
 mod waits;
 
-pub use stage::{Stage, Stopped};
+pub use stage::{Stage, Stopped, keys};
 
 use lockstorm_nemesis::Nemesis;
 use lockstorm_scenarios::Workload;

@@ -20,6 +20,7 @@ use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
 use crate::server::{Page, Servers, Shim};
+use crate::trace::Watch;
 use crate::worker::{self, lock_stream};
 
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
@@ -48,6 +49,8 @@ pub struct Stage {
     pub sink: EventSink,
     /// All choices follow from it.
     pub seed: Seed,
+    /// Asks the servers what they know of the locks, if anybody wants to know.
+    pub watch: Option<Arc<Watch>>,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
@@ -87,21 +90,7 @@ impl Stage {
 
     /// The lock keys that the workload is about.
     pub fn keys(&self) -> Vec<Name> {
-        match &self.case.workload {
-            Workload::Litmus(steps) => {
-                let keys: BTreeSet<&str> = steps
-                    .iter()
-                    .filter_map(|step| match step {
-                        Step::Acquire(acquire) => Some(acquire.key.as_str()),
-                        _ => None,
-                    })
-                    .collect();
-                keys.into_iter().map(Name::from).collect()
-            }
-            Workload::Storm(..) => (0..self.case.clients.keys)
-                .map(|n| format!("lock-{n}").into())
-                .collect(),
-        }
+        keys(&self.case)
     }
 
     /// Pauses between the tries of a waiting acquire: the lock's own where it has an opinion.
@@ -183,7 +172,8 @@ impl Stage {
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),
             job: self.orders.clone().map(Job::new),
-        }))
+        })
+        .watched(self.watch.clone()))
     }
 
     /// Where client number `n`, called `name`, writes down which servers it turns to.
@@ -290,6 +280,25 @@ impl Stage {
             seed: self.seed.0,
             lock: spec.clone(),
         }
+    }
+}
+
+/// The lock keys that the workload of a case is about.
+pub fn keys(case: &Case) -> Vec<Name> {
+    match &case.workload {
+        Workload::Litmus(steps) => {
+            let keys: BTreeSet<&str> = steps
+                .iter()
+                .filter_map(|step| match step {
+                    Step::Acquire(acquire) => Some(acquire.key.as_str()),
+                    _ => None,
+                })
+                .collect();
+            keys.into_iter().map(Name::from).collect()
+        }
+        Workload::Storm(..) => (0..case.clients.keys)
+            .map(|n| format!("lock-{n}").into())
+            .collect(),
     }
 }
 

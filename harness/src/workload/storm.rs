@@ -43,7 +43,12 @@ pub async fn run(
         over.cancel();
         end
     };
-    let (errors, end) = tokio::join!(faults, watch);
+    let look = async {
+        if let Some(watch) = &stage.watch {
+            watch.look_until(&over).await;
+        }
+    };
+    let (errors, end, ()) = tokio::join!(faults, watch, look);
     let drained = timeout(DRAIN_WITHIN, all_done(&mut clients));
     if drained.await.is_err() && end != End::Interrupted {
         let text = format!("clients did not end their round within {DRAIN_WITHIN:?}");

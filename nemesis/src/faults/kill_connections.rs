@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
 use super::table::Kind;
-use crate::deployment::Deployment;
+use crate::deployment::{CONNECTION_NAME, Deployment};
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{NOTHING_TO_UNDO, live_pid};
@@ -47,7 +47,8 @@ impl KillConnections {
             let from_source = source
                 .as_ref()
                 .is_none_or(|source| from.is_some_and(|(from, _)| from == source));
-            from_source && field(line, "cmd") != Some("client|list")
+            let is_ours = field(line, "name") == Some(CONNECTION_NAME);
+            from_source && !is_ours && field(line, "cmd") != Some("client|list")
         };
         let ids = list
             .lines()

@@ -23,6 +23,8 @@ pub(super) fn section(coverage: &Coverage) -> Markup {
         ("Grants under a fault", coverage.granted_under_fault, false),
         ("Leases that ran out", coverage.expired, false),
         ("Without answer", coverage.indeterminate, false),
+        ("Redirects", coverage.redirects, false),
+        ("Reconnects", coverage.reconnects, false),
     ];
     let body = html! {
         dl.counters {

@@ -20,6 +20,7 @@ mod step_form;
 mod storm;
 mod topology;
 mod topology_options;
+mod trace;
 
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
@@ -47,3 +48,4 @@ pub use topology::{Topology, TopologyKind};
 pub use topology_options::{
     Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
 };
+pub use trace::Trace;

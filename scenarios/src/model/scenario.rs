@@ -1,6 +1,6 @@
 //! The whole file, and the cases that it stands for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstorm_checker::Property;
 use schemars::JsonSchema;
@@ -16,6 +16,7 @@ use super::matrix::Matrix;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
 use super::topology::Topology;
+use super::trace::Trace;
 
 /// A scenario file as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,9 +50,9 @@ pub struct Scenario {
     /// What the lock protects; absent means nothing but itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded_resource: Option<GuardedResource>,
-    /// Keep what each server is told, as its MONITOR tells it, in `nodes/<name>/monitor.log`.
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub monitor: bool,
+    /// What is asked of the servers themselves, for the stories of violations.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub trace: BTreeSet<Trace>,
     /// Clients.
     #[serde(default)]
     pub clients: Clients,
@@ -81,14 +82,6 @@ impl Scenario {
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-const fn is_off(switch: &bool) -> bool {
-    !*switch
-}
-
 /// One thing to run: a validated scenario without a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
@@ -106,8 +99,8 @@ pub struct Case {
     pub lock: Lock,
     /// What the lock protects.
     pub guarded_resource: Option<GuardedResource>,
-    /// Whether to keep what the servers are told.
-    pub monitor: bool,
+    /// What is asked of the servers themselves.
+    pub trace: BTreeSet<Trace>,
     /// Clients.
     pub clients: Clients,
     /// Checks.
@@ -173,7 +166,7 @@ impl Case {
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
             guarded_resource: self.guarded_resource.clone(),
-            monitor: self.monitor,
+            trace: self.trace.clone(),
             clients: self.clients.clone(),
             checks: self.checks.clone(),
             step,

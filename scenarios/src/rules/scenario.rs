@@ -17,7 +17,7 @@ const OWN_PARTS: [&str; 11] = [
     "expect",
     "expect-for",
     "guarded-resource",
-    "monitor",
+    "trace",
     "clients",
     "checks",
     "step",

@@ -19,8 +19,9 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 27] = [
+pub(super) const RESERVED: [&str; 29] = [
     "client",
+    "command",
     "count",
     "error",
     "f",
@@ -43,6 +44,7 @@ pub(super) const RESERVED: [&str; 27] = [
     "token",
     "type",
     "value",
+    "view",
     "wait-ms",
     "wait_ms",
     "waited-ns",
@@ -76,6 +78,8 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Lost
         | Function::Alive
         | Function::Routed
+        | Function::View
+        | Function::Command
         | Function::Fault
         | Function::Phase => true,
         Function::Read
@@ -90,7 +94,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
 pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Meaning, Misfit> {
     if matches!(
         function,
-        Function::Fault | Function::Phase | Function::Routed
+        Function::Fault | Function::Phase | Function::Routed | Function::View | Function::Command
     ) {
         // Others may mean something else by these words, and then it is theirs.
         let foreign = |_| Ok(contents(form.clone()));
@@ -185,6 +189,8 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
             "route" => value.route = Some(note(&field, form)?),
+            "view" => value.view = Some(note(&field, form)?),
+            "command" => value.command = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),
             "phase" => value.phase = Some(note(&field, form)?),
             _ => {

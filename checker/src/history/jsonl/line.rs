@@ -210,6 +210,8 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 // Here null is a value: it is what a read of nothing returns.
                 "value" => fill(&mut value.value, Some(map.next_value()?)),
                 "route" => fill(&mut value.route, map.next_value()?),
+                "view" => fill(&mut value.view, map.next_value()?),
+                "command" => fill(&mut value.command, map.next_value()?),
                 "fault" => fill(&mut value.fault, map.next_value()?),
                 "phase" => fill(&mut value.phase, map.next_value()?),
                 other => extra.insert(other.to_owned(), map.next_value()?).is_some(),

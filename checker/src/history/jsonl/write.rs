@@ -99,6 +99,12 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(route) = &value.route {
         json(fields.next("route"), route);
     }
+    if let Some(view) = &value.view {
+        json(fields.next("view"), view);
+    }
+    if let Some(command) = &value.command {
+        json(fields.next("command"), command);
+    }
     if let Some(fault) = &value.fault {
         json(fields.next("fault"), fault);
     }

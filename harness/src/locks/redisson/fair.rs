@@ -201,4 +201,8 @@ impl Lock for RedissonFair {
         }
         self.instance.end_wait(granted).await;
     }
+
+    fn marks(&self, _key: &str) -> Vec<String> {
+        vec![self.instance.holder().to_owned()]
+    }
 }

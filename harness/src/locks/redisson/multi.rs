@@ -266,6 +266,10 @@ impl Lock for RedissonMulti {
         }
         self.judge(tally, Released::default())
     }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        self.locks.iter().flat_map(|lock| lock.marks(key)).collect()
+    }
 }
 
 #[cfg(test)]

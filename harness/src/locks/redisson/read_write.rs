@@ -154,4 +154,8 @@ impl Lock for RedissonReadWrite {
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
     }
+
+    fn marks(&self, _key: &str) -> Vec<String> {
+        vec![self.instance.holder().to_owned()]
+    }
 }

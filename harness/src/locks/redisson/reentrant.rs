@@ -194,6 +194,10 @@ impl Lock for Redisson {
         self.spin = SPIN.0;
         self.instance.end_wait(granted).await;
     }
+
+    fn marks(&self, _key: &str) -> Vec<String> {
+        vec![self.instance.holder().to_owned()]
+    }
 }
 
 /// The outcome of an unlock script: 1 = free, 0 = still held, nil = not the caller's.

@@ -1,0 +1,153 @@
+//! Notes that explain and never accuse: which servers clients turned to, what servers knew of a
+//! lock, and what they were told.
+//!
+//! For: stories and counts. Not for: any verdict. They may go on for ever while little else
+//! happens, so only the last ones are kept.
+
+use crate::history::{CommandNote, Event, Function, Name, Nanos, RouteNote, ViewNote};
+
+/// Notes of one kind that are kept at the least: far more than lie in the time of one story.
+const KEPT: usize = 10_000;
+
+/// The notes, and how many turns there were.
+#[derive(Clone, Debug, Default)]
+pub struct Asides {
+    /// The turns of clients; a first connection is none.
+    pub routes: Vec<RouteAside>,
+    /// What servers knew of a lock.
+    pub views: Vec<ViewAside>,
+    /// What servers were told.
+    pub commands: Vec<CommandAside>,
+    /// How often a client turned to another server.
+    pub redirects: u64,
+    /// How often a client turned to the same server anew.
+    pub reconnects: u64,
+}
+
+/// A client turned to a server.
+#[derive(Clone, Debug)]
+pub struct RouteAside {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// Who.
+    pub owner: Name,
+    /// What it says.
+    pub note: RouteNote,
+}
+
+/// What the servers knew of a lock.
+#[derive(Clone, Debug)]
+pub struct ViewAside {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// Which lock.
+    pub key: Name,
+    /// What it says.
+    pub note: ViewNote,
+}
+
+/// What a server was told.
+#[derive(Clone, Debug)]
+pub struct CommandAside {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// Which lock.
+    pub key: Name,
+    /// What it says.
+    pub note: CommandNote,
+}
+
+impl Asides {
+    /// Takes a note, if it is one of these.
+    pub(super) fn push(&mut self, event: &Event) {
+        let (index, time, key) = (event.index, event.time, &event.key);
+        match &event.function {
+            Function::Routed => self.route(event),
+            Function::View => {
+                if let Some(note) = event.value.view.as_deref() {
+                    let (key, note) = (key.clone(), note.clone());
+                    let event = index;
+                    keep_last(&mut self.views);
+                    self.views.push(ViewAside {
+                        event,
+                        time,
+                        key,
+                        note,
+                    });
+                }
+            }
+            Function::Command => {
+                if let Some(note) = event.value.command.as_deref() {
+                    let (key, note) = (key.clone(), note.clone());
+                    let event = index;
+                    keep_last(&mut self.commands);
+                    self.commands.push(CommandAside {
+                        event,
+                        time,
+                        key,
+                        note,
+                    });
+                }
+            }
+            Function::Acquire
+            | Function::Renew
+            | Function::Release
+            | Function::Queued
+            | Function::Lost
+            | Function::Alive
+            | Function::Fault
+            | Function::Phase
+            | Function::Read
+            | Function::Write
+            | Function::Cas
+            | Function::Append
+            | Function::Other(_) => {}
+        }
+    }
+
+    fn route(&mut self, event: &Event) {
+        let Some(note) = event.value.route.as_deref() else {
+            return;
+        };
+        match &note.from {
+            None => return,
+            Some(from) if *from == note.to => self.reconnects += 1,
+            Some(_) => self.redirects += 1,
+        }
+        let owner = event.value.owner.clone();
+        keep_last(&mut self.routes);
+        self.routes.push(RouteAside {
+            event: event.index,
+            time: event.time,
+            owner: owner.unwrap_or_else(|| event.process.to_string().into()),
+            note: note.clone(),
+        });
+    }
+
+    /// Those from `time` on. The counts are of all.
+    pub(super) fn since(&self, time: Nanos) -> Self {
+        let routes = self.routes.iter().filter(|route| route.time >= time);
+        let views = self.views.iter().filter(|view| view.time >= time);
+        let commands = self.commands.iter().filter(|command| command.time >= time);
+        Self {
+            routes: routes.cloned().collect(),
+            views: views.cloned().collect(),
+            commands: commands.cloned().collect(),
+            redirects: self.redirects,
+            reconnects: self.reconnects,
+        }
+    }
+}
+
+/// Makes room where there are twice as many as are kept: seldom enough to cost nothing.
+fn keep_last<T>(notes: &mut Vec<T>) {
+    if notes.len() >= 2 * KEPT {
+        notes.drain(..KEPT);
+    }
+}

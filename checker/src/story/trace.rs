@@ -1,0 +1,118 @@
+//! The steps that servers tell: what they knew of the lock, and what they were told to do with it.
+//!
+//! For: showing where the lock got lost. Not for: proving it; the contradiction cites none of them.
+
+use super::teller::{Change, Draft, Teller};
+use crate::history::{Nanos, NodeView, ViewNote};
+use crate::interval::Interval;
+use crate::text;
+use crate::verdict::StepKind;
+
+/// Views told of in one story, the last ones: each names every server.
+const VIEWS_MAX: usize = 12;
+/// Commands told of in one story, the last ones. Who needs more reads the servers' own logs.
+const COMMANDS_MAX: usize = 24;
+/// Who acts where all servers do.
+const SERVERS: &str = "servers";
+
+impl Teller<'_> {
+    /// What the servers knew of the lock, each time that it changed.
+    pub(super) fn views(&mut self, scene: Interval) {
+        let (key, until) = (self.case.digest.key(self.finding.key), self.until);
+        let inside = |time: Nanos| scene.start <= time && time <= until;
+        let all = self.case.digest.asides.views.iter();
+        let all = all.filter(|view| *view.key == *key && inside(view.time));
+        let mut before: Option<&ViewNote> = None;
+        let mut drafts = Vec::new();
+        for view in all {
+            let is_new = before.is_none_or(|before| {
+                let (old, new) = (before.nodes.iter(), view.note.nodes.iter());
+                !old.map(standing).eq(new.map(standing))
+            });
+            if is_new {
+                let nodes = view.note.nodes.iter().map(|node| sentence(node, before));
+                let nodes: Vec<String> = nodes.collect();
+                let text = format!("the servers on {}: {}", self.lock, nodes.join("; "));
+                drafts.push(told(view.time, SERVERS.to_owned(), text, view.event));
+                before = Some(&view.note);
+            }
+        }
+        let early = drafts.len().saturating_sub(VIEWS_MAX);
+        self.drafts.extend(drafts.drain(early..));
+    }
+
+    /// What the servers were told to do with the lock.
+    pub(super) fn commands(&mut self, scene: Interval) {
+        let (key, until) = (self.case.digest.key(self.finding.key), self.until);
+        let inside = |time: Nanos| scene.start <= time && time <= until;
+        let all = self.case.digest.asides.commands.iter();
+        let all = all.filter(|command| *command.key == *key && inside(command.time));
+        let mut drafts: Vec<Draft> = all
+            .map(|command| {
+                let said = &command.note;
+                let (node, what) = (text::name(&said.node), text::prose(&said.text));
+                let text = match &said.from {
+                    Some(from) => format!("{} told {node}: {what}", text::name(from)),
+                    None => format!("a script on {node} did: {what}"),
+                };
+                told(command.time, node, text, command.event)
+            })
+            .collect();
+        let early = drafts.len().saturating_sub(COMMANDS_MAX);
+        self.drafts.extend(drafts.drain(early..));
+    }
+}
+
+fn told(time: Nanos, actor: String, text: String, event: u64) -> Draft {
+    Draft {
+        time,
+        actor,
+        kind: StepKind::Trace,
+        text,
+        certain: true,
+        evidence: vec![event],
+        change: Change::None,
+    }
+}
+
+/// What of a view does not change by itself as time goes by.
+fn standing(view: &NodeView) -> NodeView {
+    NodeView {
+        left_ms: None,
+        ..view.clone()
+    }
+}
+
+/// What one server knows, and what it knew before where that was something else.
+fn sentence(view: &NodeView, before: Option<&ViewNote>) -> String {
+    let role = |view: &NodeView| view.role.as_deref().map(text::name);
+    let node = text::name(&view.node);
+    let place = role(view).map_or(node.clone(), |role| format!("{node} ({role})"));
+    let time = match view.left_ms {
+        _ if !view.is_there() => String::new(),
+        Some(left) => format!(", {} left", text::instant(Nanos::from_millis(left))),
+        None => ", without an end".to_owned(),
+    };
+    let old = before.and_then(|before| before.nodes.iter().find(|old| old.node == view.node));
+    let old = old.filter(|old| standing(old) != standing(view));
+    let was = old.map(|old| {
+        let role = role(old).filter(|_| old.role != view.role);
+        let role = role.map_or(String::new(), |role| format!("{role}, "));
+        format!(" (before: {role}{})", knowledge(old))
+    });
+    format!(
+        "{place}: {}{time}{}",
+        knowledge(view),
+        was.unwrap_or_default()
+    )
+}
+
+fn knowledge(view: &NodeView) -> String {
+    let holders: Vec<String> = view.held_by.iter().map(|owner| text::name(owner)).collect();
+    match (&view.error, &view.content) {
+        (Some(error), _) => format!("no answer, {}", text::prose(error)),
+        (None, _) if !holders.is_empty() => format!("held by {}", text::list(&holders)),
+        (None, Some(content)) => text::prose(content),
+        (None, None) => "no such key".to_owned(),
+    }
+}

@@ -1,0 +1,177 @@
+//! What servers knew and were told, and where clients turned: told in stories, and never judged.
+
+use lockstorm_checker::history::EventSink as _;
+use lockstorm_checker::verdict::{Step, StepKind, Witness};
+use lockstorm_checker::{Analysis, Checker, Options, Property};
+
+use crate::support::{exact, history, judge};
+
+const BARE: &str = "a acquire 20..30 ok lease 2000
+                    b acquire 100..110 ok lease 2000
+                    a release 500..510 ok
+                    b release 600..610 ok";
+
+fn witness(analysis: &Analysis) -> &Witness {
+    &analysis.properties[&Property::MutualExclusion].witnesses[0]
+}
+
+fn told(text: &str, kind: StepKind) -> Vec<String> {
+    let analysis = judge(&format!("{BARE}\n{text}"));
+    let steps = witness(&analysis).story.iter();
+    let steps = steps.filter(|step| step.kind == kind);
+    steps.map(|step| step.text.clone()).collect()
+}
+
+#[test]
+fn a_story_says_what_each_server_knew_and_what_it_knew_before() {
+    let told = told(
+        "view 35 n1:primary:a:1995 n2:replica:-
+         view 90 n1:!dead n2:primary:-
+         view 115 n1:!dead n2:primary:b:1995",
+        StepKind::Trace,
+    );
+    assert_eq!(
+        told,
+        [
+            "the servers on \"lock\": n1 (primary): held by a, 1.995 s left; n2 (replica): no such \
+             key",
+            "the servers on \"lock\": n1: no answer, dead (before: primary, held by a); n2 \
+             (primary): no such key (before: replica, no such key)",
+            "the servers on \"lock\": n1: no answer, dead; n2 (primary): held by b, 1.995 s left \
+             (before: no such key)",
+        ]
+    );
+}
+
+#[test]
+fn time_that_goes_by_is_no_news_of_a_server() {
+    let told = told(
+        "view 35 n1:primary:a:1995
+         view 45 n1:primary:a:1985
+         view 115 n1:primary:?text",
+        StepKind::Trace,
+    );
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("n1 (primary): text, without an end (before: held by a)"));
+}
+
+#[test]
+fn a_story_quotes_what_servers_were_told_and_by_whom() {
+    let told = told(
+        "told 29 n1 a SET lock 4f2a NX PX 2000
+         told 29 n1 script DEL lock
+         told 700 n1 b DEL lock",
+        StepKind::Trace,
+    );
+    assert_eq!(
+        told,
+        [
+            "a told n1: SET lock 4f2a NX PX 2000",
+            "a script on n1 did: DEL lock"
+        ],
+        "what came after the contradiction explains nothing"
+    );
+}
+
+#[test]
+fn a_story_shows_where_its_clients_turned_and_leaves_out_their_first_connections() {
+    let told = told(
+        "a routed 21 n1
+         b routed 101 n1 n2 promoted
+         b routed 102 n2 n2 no reply within 5 ms
+         c routed 103 n1 n2 promoted",
+        StepKind::Route,
+    );
+    assert_eq!(
+        told,
+        [
+            "b turned from n1 to n2: promoted",
+            "b connected to n2 anew: no reply within 5 ms"
+        ],
+        "and c has no part in it"
+    );
+}
+
+#[test]
+fn turns_are_counted_and_first_connections_are_not() {
+    let text = format!(
+        "{BARE}
+         a routed 21 n1
+         b routed 101 n1 n2 promoted
+         b routed 102 n2 n2 closed
+         c routed 103 n1 n2 promoted"
+    );
+    let coverage = judge(&text).coverage;
+    assert_eq!((coverage.redirects, coverage.reconnects), (2, 1));
+}
+
+#[test]
+fn no_verdict_and_no_proof_rests_on_what_servers_say() {
+    let text = format!(
+        "{BARE}
+         view 35 n1:primary:c:1995
+         told 40 n1 c DEL lock
+         view 45 n1:primary:-
+         b routed 101 n1 n2 promoted"
+    );
+    let (bare, traced) = (judge(BARE), judge(&text));
+    let proof = |analysis: &Analysis| {
+        let last = witness(analysis)
+            .story
+            .last()
+            .cloned()
+            .expect("a story ends");
+        last.evidence.len()
+    };
+    assert_eq!(proof(&bare), proof(&traced));
+    let verdicts = |analysis: &Analysis| {
+        let each = analysis.properties.iter();
+        let each = each.map(|(property, judged)| (*property, judged.verdict, judged.count));
+        each.collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&bare), verdicts(&traced));
+    assert_eq!(bare.coverage.owners, traced.coverage.owners);
+    assert_eq!(bare.coverage.keys, traced.coverage.keys);
+}
+
+#[test]
+fn a_history_judged_in_parts_tells_the_same_of_its_servers() {
+    let cycle = |round: u64| {
+        let (from, to) = (20 * round, 20 * round + 10);
+        format!(
+            "c acquire {from}..{} ok lease 1000\nc release {}..{to} ok\nc routed {to} n1 n2 told\n",
+            from + 2,
+            from + 5,
+        )
+    };
+    let mut text: String = (0..60).map(cycle).collect::<Vec<_>>().concat();
+    text.push_str(
+        "a acquire 2020..2030 ok lease 2000
+         view 2035 n1:primary:a:1995 n2:replica:-
+         told 2036 n2 n1 SET lock 4f2a
+         b routed 2101 n1 n2 promoted
+         b acquire 2100..2110 ok lease 2000
+         a release 2500..2510 ok
+         b release 2600..2610 ok",
+    );
+    let whole = judge(&text);
+    let options = Options {
+        only: None,
+        ..exact()
+    };
+    let mut parts = Checker::with_parts(options, 50);
+    for event in history(&text).events {
+        parts.event(event);
+    }
+    let parts = parts.finish();
+    let lines = |analysis: &Analysis| -> Vec<String> {
+        witness(analysis).story.iter().map(Step::line).collect()
+    };
+    assert_eq!(lines(&parts), lines(&whole));
+    assert!(
+        lines(&whole)
+            .iter()
+            .any(|line| line.contains("n2 (replica): no such key"))
+    );
+    assert_eq!(parts.coverage.redirects, 61);
+}

@@ -1,0 +1,234 @@
+//! One look at one server: what it takes itself for, and what it knows of some locks.
+//!
+//! Nothing is written, and nothing may change because somebody looked. The danger is in a key that
+//! has expired and is still there: a primary deletes it as soon as anybody reads it, and tells its
+//! replicas and its log to do the same. MEMORY USAGE sees a key without a look at its clock, and
+//! KEYS passes over what has expired without removing it; only what both have seen is read. From
+//! Redis 7.2 on the connection does not even count as use of a key (CLIENT NO-TOUCH); before, it
+//! does, in the order in which full servers evict keys, as a try of any client does.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use lockstorm_checker::history::{Name, NodeView};
+use lockstorm_nemesis::CONNECTION_NAME;
+use redis::{Cmd, Value};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::marks::Marks;
+use crate::client::{Wire, WireError};
+
+/// How much is read of what stands at a key: longer than any mark.
+const READ_MAX: usize = 128;
+/// How much is shown of it where it is nobody's mark.
+const SHOWN_MAX: usize = 16;
+/// Holders named at most, of those who share a lock.
+const HOLDERS_MAX: usize = 16;
+
+/// What `node` at `address` knows of each of `keys`; nothing of keys that are another's, in a
+/// Cluster. All answers together may take as long as `within`.
+pub async fn look(
+    node: &str,
+    address: SocketAddr,
+    keys: &[Name],
+    marks: &Marks,
+    within: Duration,
+) -> Vec<Option<NodeView>> {
+    let looked = timeout(within, look_at(address, keys, marks)).await;
+    let failed = match looked {
+        Ok(Ok((role, found))) => {
+            let view = |view: NodeView| NodeView {
+                node: node.into(),
+                role: role.clone(),
+                ..view
+            };
+            return found.into_iter().map(|found| found.map(view)).collect();
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("no reply within {} ms", within.as_millis()),
+    };
+    vec![Some(silent(node, &failed)); keys.len()]
+}
+
+/// A server that does not answer, and why.
+pub fn silent(node: &str, why: &str) -> NodeView {
+    NodeView {
+        node: node.into(),
+        error: Some(why.into()),
+        ..NodeView::default()
+    }
+}
+
+async fn look_at(
+    address: SocketAddr,
+    keys: &[Name],
+    marks: &Marks,
+) -> Result<(Option<Name>, Vec<Option<NodeView>>), WireError> {
+    let lost = |error: std::io::Error| WireError::Lost(error.to_string());
+    let mut wire = Wire::new(TcpStream::connect(address).await.map_err(lost)?);
+    // READONLY has a replica of a Cluster answer for its shard. Whoever does not know one of these
+    // says so, and that is all.
+    for words in [
+        &["CLIENT", "SETNAME", CONNECTION_NAME][..],
+        &["CLIENT", "NO-TOUCH", "ON"],
+        &["READONLY"],
+    ] {
+        answer(&mut wire, words).await?;
+    }
+    let role = answer(&mut wire, &["ROLE"]).await?;
+    let role = match role.as_ref().and_then(first_text) {
+        Some("master") => Some("primary".into()),
+        Some("slave") => Some("replica".into()),
+        Some(_) | None => None,
+    };
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        found.push(look_for(&mut wire, key, marks).await?);
+    }
+    Ok((role, found))
+}
+
+/// What is known of one key; none where it is another server's.
+async fn look_for(
+    wire: &mut Wire,
+    key: &str,
+    marks: &Marks,
+) -> Result<Option<NodeView>, WireError> {
+    let absent = NodeView::default();
+    let here = wire.send(&command(&["MEMORY", "USAGE", key])).await;
+    match here {
+        Ok(Value::Int(_)) => {}
+        Ok(_) => return Ok(Some(absent)),
+        Err(WireError::Server(text)) if text.starts_with("MOVED") => return Ok(None),
+        // A slot that is on the move: the key is there already.
+        Err(WireError::Server(text)) if text.starts_with("ASK") => return Ok(Some(absent)),
+        Err(WireError::Server(text)) => return Ok(Some(silent("", &text))),
+        Err(lost @ WireError::Lost(_)) => return Err(lost),
+    }
+    let seen = answer(wire, &["KEYS", &exactly(key)]).await?;
+    if !matches!(&seen, Some(Value::Array(keys)) if !keys.is_empty()) {
+        return Ok(Some(absent));
+    }
+    let left = answer(wire, &["PTTL", key]).await?;
+    let left_ms = match left {
+        // It expired in between.
+        Some(Value::Int(-2)) => return Ok(Some(absent)),
+        Some(Value::Int(left)) => u64::try_from(left).ok(),
+        Some(_) | None => None,
+    };
+    let kind = match answer(wire, &["TYPE", key]).await? {
+        Some(Value::SimpleString(kind)) => kind,
+        Some(_) | None => String::new(),
+    };
+    let texts = match kind.as_str() {
+        "string" => {
+            let end = (READ_MAX - 1).to_string();
+            let value = answer(wire, &["GETRANGE", key, "0", &end]).await?;
+            value.as_ref().map(texts_of).unwrap_or_default()
+        }
+        "hash" => {
+            let fields = answer(wire, &["HKEYS", key]).await?;
+            fields.as_ref().map(texts_of).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    let mut held_by: Vec<Name> = texts.iter().filter_map(|text| marks.owner(text)).collect();
+    held_by.sort();
+    held_by.dedup();
+    held_by.truncate(HOLDERS_MAX);
+    let content = held_by.is_empty().then(|| content(&kind, &texts).into());
+    Ok(Some(NodeView {
+        held_by,
+        content,
+        left_ms,
+        ..absent
+    }))
+}
+
+/// What stands at a key, in words.
+fn content(kind: &str, texts: &[String]) -> String {
+    match (kind, texts) {
+        ("string", [text]) if text.chars().count() > SHOWN_MAX => {
+            let begin: String = text.chars().take(SHOWN_MAX).collect();
+            format!("the value {begin}…")
+        }
+        ("string", [text]) => format!("the value {text}"),
+        ("hash", fields) => format!("a hash of {} fields", fields.len()),
+        ("", _) => "something".to_owned(),
+        (kind, _) => format!("a {kind}"),
+    }
+}
+
+/// The pattern that only `key` matches.
+fn exactly(key: &str) -> String {
+    let mut pattern = String::with_capacity(key.len());
+    for letter in key.chars() {
+        if "*?[]\\^-".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
+/// The reply to a command; none where the server answers with an error.
+async fn answer(wire: &mut Wire, words: &[&str]) -> Result<Option<Value>, WireError> {
+    match wire.send(&command(words)).await {
+        Ok(value) => Ok(Some(value)),
+        Err(WireError::Server(_)) => Ok(None),
+        Err(lost @ WireError::Lost(_)) => Err(lost),
+    }
+}
+
+fn command(words: &[&str]) -> Cmd {
+    let mut command = Cmd::new();
+    for word in words {
+        command.arg(*word);
+    }
+    command
+}
+
+/// The first text in a reply.
+fn first_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(items) => items.first().and_then(first_text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        Value::SimpleString(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// All texts in a reply.
+fn texts_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(texts_of).collect(),
+        Value::BulkString(bytes) => vec![String::from_utf8_lossy(bytes).into_owned()],
+        Value::SimpleString(text) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_its_key_alone() {
+        assert_eq!(exactly("orders"), "orders");
+        assert_eq!(exactly("{a}*?[x]\\"), "{a}\\*\\?\\[x\\]\\\\");
+    }
+
+    #[test]
+    fn what_names_nobody_is_described() {
+        let of = |kind, texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+            content(kind, &texts)
+        };
+        assert_eq!(of("string", &["locked"]), "the value locked");
+        let long = "0123456789abcdef0123456789abcdef";
+        assert_eq!(of("string", &[long]), "the value 0123456789abcdef…");
+        assert_eq!(of("hash", &["mode", "x"]), "a hash of 2 fields");
+        assert_eq!(of("zset", &[]), "a zset");
+    }
+}

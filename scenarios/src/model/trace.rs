@@ -1,0 +1,28 @@
+//! What is asked of the servers themselves while a run lasts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A kind of evidence that servers give. It explains; no verdict rests on it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trace {
+    /// What each server knows of each lock, asked after each step, and in a storm at each stage of
+    /// a fault and four times a second: notes `view` in the history.
+    Probe,
+    /// What each server is told to do with each lock: notes `command` in the history, and all of
+    /// its MONITOR in `nodes/<name>/monitor.log`.
+    Monitor,
+}
+
+impl Trace {
+    /// The word used in scenario files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Monitor => "monitor",
+        }
+    }
+}
