@@ -68,6 +68,7 @@ const RECIPES: &[Recipe] = &[
             "late amnesia",
             "amnesia after WAIT",
             "restart",
+            "stop",
             "power cut",
         ],
     ),
@@ -121,9 +122,15 @@ const RECIPES: &[Recipe] = &[
         &["work outlasts lease", "work outlasts lease, renewed"],
     ),
     (
-        "k. The watchdog of a client",
-        &[],
-        &["client pause, client death", "waits for a second lock"],
+        "k. The watchdog of a client stalls",
+        EVERYWHERE,
+        &[
+            "watchdog stalls: client pause",
+            "watchdog stalls: link cut",
+            "watchdog stalls: timer blocked",
+            "client pause, client death",
+            "waits for a second lock",
+        ],
     ),
     (
         "l. Replies get lost",
@@ -149,6 +156,11 @@ const RECIPES: &[Recipe] = &[
         "n. The head of a fair queue dies",
         ONE_LEADER,
         &["a waiter dies"],
+    ),
+    (
+        "o. A client's clock is wrong",
+        EVERYWHERE,
+        &["client's clock jumps"],
     ),
     ("p. The memory is full", EVERYWHERE, &["eviction"]),
     (
