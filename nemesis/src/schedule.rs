@@ -26,6 +26,10 @@ use crate::plan::{Plan, Planned};
 /// How often a running schedule looks for effects that had not shown yet.
 const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
+/// How long a fault that has just been injected may take to show its effect before all is healed
+/// out of turn. On a link that loses some packets it may take several of them.
+const LAST_EFFECTS_WITHIN: Duration = Duration::from_secs(1);
+
 /// Runs the packages of a storm against a deployment.
 pub struct Schedule {
     packages: Vec<Package>,
@@ -71,9 +75,9 @@ impl Schedule {
         }
     }
 
-    /// Injects, holds and heals faults until `stop`, upon which those in force are healed at once.
-    /// A fault that fails is noted as requested only, and the storm goes on; the failures are
-    /// returned.
+    /// Injects, holds and heals faults until `stop`, upon which those in force are healed as soon
+    /// as their effects have shown, for which the load should go on until this returns. A fault
+    /// that fails is noted as requested only, and the storm goes on; the failures are returned.
     pub async fn run(&mut self, nemesis: &mut Nemesis, stop: CancellationToken) -> Vec<FaultError> {
         let begun = Instant::now();
         for package in &mut self.packages {
@@ -108,6 +112,11 @@ impl Schedule {
 
     /// Heals all that is in force, and puts off everything until then.
     async fn calm(&mut self, nemesis: &mut Nemesis, until: Instant) -> Vec<FaultError> {
+        let shown = Instant::now() + LAST_EFFECTS_WITHIN;
+        while nemesis.has_pending() && Instant::now() < shown {
+            sleep(OBSERVE_EVERY).await;
+            nemesis.observe_pending().await;
+        }
         let mut errors = Vec::new();
         for package in &mut self.packages {
             if matches!(package.stage, Stage::InForce(..)) {

@@ -37,10 +37,18 @@ pub async fn run(
         Err(stopped) => return Some(stopped),
     };
     let mut schedule = Schedule::new(entries, storm.quiet, &stage.seed.stream("nemesis"));
-    let faults = schedule.run(nemesis, over.clone());
+    // The load goes on until the last faults have had their effects.
+    let calm = CancellationToken::new();
+    let faults = async {
+        let errors = schedule.run(nemesis, calm.clone()).await;
+        // A schedule without faults has nothing to wait for.
+        calm.cancelled().await;
+        over.cancel();
+        errors
+    };
     let watch = async {
         let end = watch(stage, storm, &grants, &mut clients).await;
-        over.cancel();
+        calm.cancel();
         end
     };
     let look = async {

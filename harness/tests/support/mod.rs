@@ -60,6 +60,34 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Says loudly that a test is skipped, and why.
+#[expect(
+    clippy::print_stderr,
+    reason = "a skipped test must be seen in the log"
+)]
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// Whether a network of real packets can be had here; says loudly if not.
+pub fn have_kernel_network() -> bool {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let out = out
+        .path()
+        .to_str()
+        .expect("temporary folders have plain names");
+    let findings = stdout(&run(&["doctor", "--out", out]));
+    let found = findings
+        .lines()
+        .find(|line| line.contains("kernel network"));
+    let found = found.expect("the doctor looks for it");
+    let is_there = found.starts_with("ok ");
+    if !is_there {
+        skipped(found);
+    }
+    is_there
+}
+
 /// Whether real servers can be started here; says loudly if not.
 #[expect(
     clippy::print_stderr,

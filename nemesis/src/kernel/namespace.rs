@@ -38,7 +38,8 @@ pub enum NamespaceError {
     #[error(
         "this system allows no network namespace ({0}); run as root, or allow unprivileged user \
          namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu, \
-         kernel.unprivileged_userns_clone=1 on older Debian; in a container, add CAP_SYS_ADMIN"
+         kernel.unprivileged_userns_clone=1 on older Debian; in a container, add CAP_SYS_ADMIN; \
+         see that user.max_net_namespaces is not 0"
     )]
     Refused(Errno),
     /// The user could not be made the administrator of the namespace.
