@@ -71,8 +71,8 @@ fn with_the_probe_the_primary_knows_of_the_holder_and_the_promoted_replica_of_no
     let held = place(
         &story,
         &[
-            "primary (primary): held by a, 1.",
-            "replica-1 (replica): no such key",
+            "primary (primary): held by a, ",
+            " s left; replica-1 (replica): no such key",
         ],
     );
     let dead = place(
@@ -84,7 +84,7 @@ fn with_the_probe_the_primary_knows_of_the_holder_and_the_promoted_replica_of_no
         &["replica-1 (primary): no such key (before: replica, no such key)"],
     );
     let granted = place(&story, &["b was granted"]);
-    let other = place(&story, &["replica-1 (primary): held by b, 1."]);
+    let other = place(&story, &["replica-1 (primary): held by b, "]);
     assert!(
         held < dead && dead < ignorant && ignorant < granted && granted < other,
         "{}",
@@ -98,6 +98,19 @@ fn with_the_probe_the_primary_knows_of_the_holder_and_the_promoted_replica_of_no
         .expect("temporary folders have plain names");
     let again = run(&["check", history, "--format", "json"]);
     assert_eq!(steps(&stdout(&again)), story, "a stored run tells the same");
+}
+
+/// Only the program of such a client knows by which random value it holds.
+#[test]
+fn a_client_that_is_a_process_is_known_to_the_probe_by_name() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let args = ["--trace", "probe", "--set", "clients.kind=process"];
+    let story = story(out.path(), &args);
+    place(&story, &["primary (primary): held by a, "]);
+    place(&story, &["replica-1 (primary): held by b, "]);
 }
 
 #[test]

@@ -68,8 +68,9 @@ class Client:
         return self.locks[key]
 
     def acquire(self, request):
-        if self.lock(request["key"]).acquire(blocking=False):
-            return answer("granted")
+        lock = self.lock(request["key"])
+        if lock.acquire(blocking=False):
+            return answer("granted", marks=[lock.local.token.decode()])
         return answer("refused")
 
     def renew(self, request):

@@ -69,7 +69,7 @@ class Client {
     try {
       const lock = await this.redlock.acquire(key, this.lease);
       this.locks.set(key, lock);
-      return { is: "granted", lease_ms: promised(lock, begun) };
+      return { is: "granted", lease_ms: promised(lock, begun), marks: [lock.value] };
     } catch (error) {
       // Where all servers have answered in time, they have said no.
       return this.said(error, "refused", performance.now() - begun < this.lease / 2);

@@ -223,6 +223,9 @@ pub enum Answer {
         /// How long after the request the try that was granted was sent, at least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
+        /// By what the servers know the holder: what stands at the key, or a field of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        marks: Vec<String>,
     },
     /// To `renew`: the lease is extended.
     Renewed {

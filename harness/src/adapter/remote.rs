@@ -101,6 +101,8 @@ pub struct Remote {
     version: u64,
     /// When the last answer came, until somebody asks.
     answered: Option<Nanos>,
+    /// The key that was granted last, and by what the servers know its holder.
+    marks: (String, Vec<String>),
 }
 
 impl Remote {
@@ -153,6 +155,7 @@ impl Remote {
             route,
             version,
             answered: None,
+            marks: (String::new(), Vec::new()),
         };
         Ok((remote, program))
     }
@@ -301,13 +304,16 @@ impl Lock for Remote {
         let waits = self.can(Can::Wait);
         let takes = ask.wait.filter(|_| waits).unwrap_or_default();
         let call = Call::Acquire(target(key, ask));
-        self.ask(call, takes, |answer| {
+        let mut known_by = Vec::new();
+        let read = |answer: &Answer| {
             if let Answer::Granted {
                 lease_ms,
                 token,
                 waited_ms,
+                marks,
             } = answer
             {
+                known_by.clone_from(marks);
                 return Some(Outcome::Done(Grant {
                     lease: lease_ms.map(Duration::from_millis),
                     token: *token,
@@ -315,8 +321,10 @@ impl Lock for Remote {
                 }));
             }
             denied(answer, &Answer::Refused)
-        })
-        .await
+        };
+        let outcome = self.ask(call, takes, read).await;
+        self.marks = (key.to_owned(), known_by);
+        outcome
     }
 
     async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
@@ -400,6 +408,15 @@ impl Lock for Remote {
             .await;
         self.answered = None;
         outcome
+    }
+
+    fn marks(&self, key: &str) -> Vec<String> {
+        let (granted, marks) = &self.marks;
+        if granted == key {
+            marks.clone()
+        } else {
+            Vec::new()
+        }
     }
 
     fn answered(&mut self) -> Option<Nanos> {

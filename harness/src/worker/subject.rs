@@ -79,10 +79,12 @@ impl Subject {
         let (key, ask) = read_target(target);
         let outcome = self.lock.acquire(&key, ask).await;
         let queued = self.lock.queued(&key);
+        let marks = self.lock.marks(&key);
         let granted = |grant: Grant| Answer::Granted {
             lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
             token: grant.token,
             waited_ms: None,
+            marks,
         };
         if let Outcome::Done(_) = &outcome {
             self.holds.granted(&key, ask);
