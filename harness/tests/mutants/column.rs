@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use lockstorm_scenarios::{Case, LockKind, Mutant, expand, list, load};
+use lockstorm_scenarios::{Case, LockKind, Mutant, TopologyKind, expand, list, load};
 
 use super::support::root;
 use super::trial::Trial;
 
 /// Folders of the library, those first that were made for mutants: catches are tried from the top.
 const FOLDERS: [&str; 3] = ["mutants", "hazards", "storms"];
+
+/// Servers that take seconds to notice anything; what they could catch, others do sooner.
+const SLOW: [TopologyKind; 2] = [TopologyKind::Sentinel, TopologyKind::Cluster];
 
 /// One lock in one scenario.
 pub struct Column {
@@ -26,7 +29,9 @@ pub fn columns() -> Vec<Column> {
         for case in cases {
             let lock = case.lock.kind();
             // Of several, the first: mutants do not depend on the servers.
-            if Mutant::of(lock).next().is_none() || locks.contains(&lock) {
+            let is_new = Mutant::of(lock).next().is_some() && !locks.contains(&lock);
+            let is_correct = case.lock.mutant().is_none();
+            if !is_new || !is_correct || SLOW.contains(&case.topology.kind()) {
                 continue;
             }
             locks.push(lock);

@@ -18,10 +18,11 @@ lockstorm run scenarios/library/mutants/the-next-in-turn-is-woken.toml \\
 
 In a file it is `lock.redisson-fair = { lease = \"30s\", mutant = \"nobody-is-woken\" }`.
 
-The tables show which shipped scenario catches which mutant, and by which property: one that the
-scenario expects the correct lock to keep, and that is violated with the mutant. The first column of
-each is the correct lock, which none of these scenarios accuses. Where load is random (storms), a
-mutant that was caught may get away in another run; `make test` repeats a catch of each mutant.
+The tables show which shipped scenario, of those that need no Sentinel and no Cluster, catches
+which mutant, and by which property: one that the scenario expects the correct lock to keep, and
+that is violated with the mutant. The first column of each is the correct lock, which none of these
+scenarios accuses. Where load is random (storms), a mutant that was caught may get away in another
+run; `make test` repeats a catch of each mutant.
 
 This page is written by `make mutants`, from real runs.
 ";
