@@ -140,6 +140,31 @@ fn a_run_that_asks_for_no_trace_tells_none() {
     assert!(!story.iter().any(told), "{}", story.join("\n"));
 }
 
+/// Who works nearly all of the time is seen at it, however few looks there are.
+#[test]
+fn in_a_storm_the_servers_are_asked_again_and_again() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let storm = "scenarios/library/storms/storm-single.toml";
+    let sets = ["storm.duration=3s", "clients.hold=200ms", "clients.keys=1"];
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let args: Vec<&str> = ["--report", "none", "--trace", "probe"]
+        .into_iter()
+        .chain(sets)
+        .collect();
+    let output = run_scenario(storm, out.path(), &args);
+    let file = fs::File::open(out.path().join("latest/history.jsonl")).expect("a run has one");
+    let history = read_jsonl(std::io::BufReader::new(file), "history").expect("it can be read");
+    let views = history
+        .events
+        .iter()
+        .filter_map(|event| event.value.view.as_ref());
+    let held = views.filter(|view| view.nodes.iter().any(|node| !node.held_by.is_empty()));
+    assert!(held.count() > 1, "{}", stderr(&output));
+}
+
 /// What a watch notes of `keys` on the servers of this ground, in one round.
 async fn look(ground: &Ground, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
