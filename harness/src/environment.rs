@@ -4,17 +4,24 @@ use std::fs;
 use std::thread;
 
 use lockstorm_reports::{Environment, Node};
-use lockstorm_scenarios::Topology;
+use lockstorm_scenarios::{Topology, TopologyKind};
 
 use crate::server::{Program, Role, Servers};
 
 /// Looks at the machine and at the servers before the load begins.
 pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> Environment {
+    let elsewhere = servers.elsewhere();
     let (through, direct) = servers.round_trips_us().await;
     Environment {
         lockstorm: env!("CARGO_PKG_VERSION").to_owned(),
-        server: program.version.clone(),
-        server_path: program.path.display().to_string(),
+        server: match &elsewhere {
+            Some((version, _)) => (*version).to_owned(),
+            None => program.version.clone(),
+        },
+        server_path: match &elsewhere {
+            Some(_) => "run by someone else".to_owned(),
+            None => program.path.display().to_string(),
+        },
         system: system(),
         cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
         network: servers.network_name().to_owned(),
@@ -25,26 +32,33 @@ pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> 
         nodes: servers
             .nodes()
             .iter()
-            .map(|node| describe(node, topology))
+            .enumerate()
+            .map(|(n, node)| Node {
+                name: node.name.clone(),
+                role: role_of(node, topology).to_owned(),
+                address: match &elsewhere {
+                    Some((_, addresses)) => addresses[n].clone(),
+                    None => node.public.to_string(),
+                },
+            })
             .collect(),
     }
 }
 
-fn describe(node: &crate::server::Node, topology: &Topology) -> Node {
-    let role = match (&node.role, topology) {
-        (Role::Sentinel(_), _) => "sentinel",
-        (Role::Data(data), _) if data.follows.is_some() => "replica",
-        // Its replicas know whom they follow from elsewhere.
-        (Role::Data(_), Topology::Cluster(_)) if node.name.contains("replica") => "replica",
-        (Role::Data(_), Topology::Cluster(_) | Topology::Independent(_)) => "master",
-        (Role::Data(_), Topology::Single(_) | Topology::Replicated(_) | Topology::Sentinel(_)) => {
-            "primary"
-        }
+fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
+    let data = match &node.role {
+        Role::Sentinel(_) => return "sentinel",
+        Role::Data(data) => data,
     };
-    Node {
-        name: node.name.clone(),
-        role: role.to_owned(),
-        address: node.public.to_string(),
+    match topology.alike() {
+        _ if data.follows.is_some() => "replica",
+        // Its replicas know whom they follow from elsewhere.
+        TopologyKind::Cluster if node.name.contains("replica") => "replica",
+        TopologyKind::Cluster | TopologyKind::Independent => "master",
+        TopologyKind::Single
+        | TopologyKind::Replicated
+        | TopologyKind::Sentinel
+        | TopologyKind::External => "primary",
     }
 }
 

@@ -17,6 +17,7 @@ mod conformance;
 mod descriptors;
 mod environment;
 mod folder;
+mod gateway;
 pub mod locks;
 mod network;
 pub mod orders;

@@ -51,14 +51,19 @@ impl Networks {
         choice: NetworkChoice,
         cases: impl IntoIterator<Item = &'a Case>,
     ) -> Result<Self, Error> {
-        let mut cases = cases.into_iter();
-        let needed = cases.find(|case| needs_packets(case));
+        let cases: Vec<&Case> = cases.into_iter().collect();
+        let elsewhere = |case: &&&Case| case.topology.external().is_some();
+        let elsewhere = cases.iter().find(elsewhere).copied();
+        let needed = cases.into_iter().find(|case| needs_packets(case));
         let own = match (choice, needed) {
             (NetworkChoice::Fabric, Some(case)) => return Err(no_packets(case).into()),
             (NetworkChoice::Auto, needed) => needed.is_some(),
             (NetworkChoice::Fabric, None) => false,
             (NetworkChoice::Kernel, _) => true,
         };
+        if let Some(case) = elsewhere.filter(|_| own) {
+            return Err(out_of_reach(case).into());
+        }
         let namespace = if own {
             Some(Namespace::enter().map_err(EnvironmentError::from)?)
         } else {
@@ -94,6 +99,15 @@ fn faults_links(case: &Case) -> bool {
 fn needs_packets(case: &Case) -> bool {
     let faults = case.workload.faults();
     faults.iter().any(|fault| fault.needs_packets())
+}
+
+fn out_of_reach(case: &Case) -> UsageError {
+    UsageError(format!(
+        "scenario '{}' is about external servers, which nobody reaches from a network of the run's \
+         own: leave out --network kernel, and run scenarios that lose or reorder packets by \
+         themselves",
+        case.name
+    ))
 }
 
 fn no_packets(case: &Case) -> UsageError {

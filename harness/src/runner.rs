@@ -80,6 +80,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         shim: needs_shim(&job.case),
     })
     .await?;
+    servers.prove(&job.case).await?;
     let mut environment = environment::look(&settings.program, &servers, &job.case.topology).await;
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
@@ -170,12 +171,13 @@ async fn record(
         progress: settings.progress.clone(),
     };
     let stopped = workload::run(&stage, nemesis).await;
+    let left = stage.servers.leave().await.err().map(Stopped);
     drop(stage);
     if let Some(monitor) = monitor {
         monitor.stop().await;
     }
     recorder.finish().await?;
-    Ok(stopped)
+    Ok(stopped.or(left))
 }
 
 /// What the case asks of the servers themselves.

@@ -189,13 +189,11 @@ fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<Stri
     let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
     match among {
         Among::All => on.nodes(),
-        Among::Live => filtered(on.nodes(), |node| on.pid(node).is_some()),
+        Among::Live => filtered(on.nodes(), |node| on.lives(node)),
         Among::Writable => leaders.to_vec(),
-        Among::LiveWithData => {
-            filtered(on.nodes(), |node| on.pid(node).is_some() && !watches(node))
-        }
+        Among::LiveWithData => filtered(on.nodes(), |node| on.lives(node) && !watches(node)),
         Among::LiveReplicas => filtered(on.nodes(), |node| {
-            on.pid(node).is_some() && !leads(node) && !watches(node)
+            on.lives(node) && !leads(node) && !watches(node)
         }),
     }
 }

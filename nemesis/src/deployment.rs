@@ -1,5 +1,6 @@
 //! What the nemesis needs of a deployment: hands on processes, links and clients.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use async_trait::async_trait;
@@ -32,6 +33,11 @@ pub trait Deployment: Send + Sync {
 
     /// Process id of a node's server; `None` while it is dead.
     fn pid(&self, node: &str) -> Option<i32>;
+
+    /// Whether a node's server is there, as far as anybody knows; some have no process of ours.
+    fn lives(&self, node: &str) -> bool {
+        self.pid(node).is_some()
+    }
 
     /// SIGKILL of a node's server, and its burial. Does nothing to a dead one.
     async fn kill(&self, node: &str) -> Result<(), FaultError>;
@@ -67,6 +73,12 @@ pub trait Deployment: Send + Sync {
 
     /// The clients.
     fn clients(&self) -> &dyn Clients;
+
+    /// Where others use the servers as well: the connections of this run's clients to a node, by
+    /// the server's ids, each with the address of its client. `None` where nobody else does.
+    fn own_connections(&self, _node: &str) -> Option<BTreeMap<String, IpAddr>> {
+        None
+    }
 
     /// The address that the connections of a client come from; `None` if there is no such client.
     fn client_address(&self, client: &str) -> Option<IpAddr>;

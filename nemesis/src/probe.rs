@@ -97,6 +97,23 @@ pub(crate) fn live_pid(
     })
 }
 
+/// Refuses a node that is not there to answer.
+pub(crate) fn live(
+    on: &dyn Deployment,
+    node: &str,
+    action: &'static str,
+) -> Result<(), FaultError> {
+    known_node(on, node)?;
+    if on.lives(node) {
+        return Ok(());
+    }
+    Err(FaultError::Node {
+        action,
+        node: node.to_owned(),
+        reason: "it is dead".to_owned(),
+    })
+}
+
 /// Refuses a node that the topology does not have.
 pub(crate) fn known_node(on: &dyn Deployment, node: &str) -> Result<(), FaultError> {
     if on.nodes().iter().any(|known| known == node) {

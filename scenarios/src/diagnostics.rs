@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 
+use crate::model::without_passwords;
 use crate::source::{Sources, Spot};
 
 /// Width of rendered diagnostics in columns: what fits an ordinary terminal and a CI log.
@@ -154,12 +155,10 @@ impl Diagnostics {
         mistakes.dedup();
         self.more += mistakes.len().saturating_sub(KEPT_MAX);
         mistakes.truncate(KEPT_MAX);
-        for Mistake {
-            span,
-            message,
-            help,
-        } in mistakes
-        {
+        for mistake in mistakes {
+            let span = mistake.span;
+            let message = without_passwords(&mistake.message);
+            let help = mistake.help.map(|help| without_passwords(&help));
             let spot = sources.spot(&span);
             self.items.push(Diagnostic {
                 message,

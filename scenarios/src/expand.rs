@@ -107,7 +107,7 @@ impl<'a> Table<'a> {
         let mut rows: Vec<(String, String)> = Vec::new();
         for (n, lock) in self.matrix.locks.iter().enumerate() {
             for (m, topology) in self.matrix.topologies.iter().enumerate() {
-                if !lock.kind().supports(topology.kind()) {
+                if !lock.kind().supports(topology.alike()) {
                     continue;
                 }
                 let row = (lock.label(), topology.label());
@@ -228,14 +228,14 @@ fn fits(scenario: &Scenario, lock: &Lock, topology: &Topology) -> bool {
 
 /// Whether the steps are written for servers of this shape.
 fn suits(scenario: &Scenario, topology: &Topology) -> bool {
-    servers(scenario).contains(&topology.kind())
+    servers(scenario).contains(&topology.alike())
 }
 
 /// The servers for which a scenario is written: its own, or those of its matrix.
 fn servers(scenario: &Scenario) -> Vec<TopologyKind> {
     let own = scenario.topology.iter();
     let of_matrix = scenario.matrix.iter().flat_map(|matrix| &matrix.topologies);
-    own.chain(of_matrix).map(Topology::kind).collect()
+    own.chain(of_matrix).map(Topology::alike).collect()
 }
 
 /// Whether `expect` holds for this lock.

@@ -181,6 +181,7 @@ mod tests {
         };
         assert!(topologies.keys().eq([
             "cluster",
+            "external",
             "independent",
             "replicated",
             "sentinel",

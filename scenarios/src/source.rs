@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::model::without_passwords;
+
 /// A text with the name that diagnostics give it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -28,10 +30,11 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Appends a text; its spans are to be shifted by the returned offset.
+    /// Appends a text; its spans are to be shifted by the returned offset. What is kept of it is
+    /// for showing: stars stand where it has passwords.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
         let start = self.end;
-        let (name, text) = (name.to_owned(), text.to_owned());
+        let (name, text) = (without_passwords(name), without_passwords(text));
         // One more than the length, so that a span at the very end stays inside its own text.
         self.end += text.len() + 1;
         self.texts.push((start, Arc::new(Source { name, text })));

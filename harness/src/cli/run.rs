@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error};
 use clap::{Args, ValueEnum};
 use lockstorm_reports::{Format, Formats};
-use lockstorm_scenarios::{Case, Override, Trace};
+use lockstorm_scenarios::{Case, Override, Trace, with_password_variable, without_passwords};
 
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
@@ -14,12 +14,12 @@ use super::output;
 use crate::cells::Pace;
 use crate::descriptors;
 use crate::network::{NetworkChoice, Networks};
-use crate::plan::{RunPlan, jobs, one_paragraph};
+use crate::plan::{Job, RunPlan, jobs, one_paragraph};
 use crate::progress::{self, ProgressKind};
 use crate::rerun::{self, quoted};
 use crate::runner::RunSettings;
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, find_program};
+use crate::server::{DEFAULT_PORT, Program, find_program};
 use crate::suite::{self, Finished};
 
 /// Arguments of `lockstorm run`.
@@ -118,7 +118,12 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let plan = make_plan(args)?;
     // First of all, for it takes a process of one thread.
     let networks = Networks::make_ready(args.network, plan.jobs.iter().map(|job| &job.case))?;
-    let program = find_program(args.redis_server.as_deref())?;
+    let starts_servers = |job: &Job| job.case.topology.external().is_none();
+    let program = if plan.jobs.iter().any(starts_servers) {
+        find_program(args.redis_server.as_deref())?
+    } else {
+        Program::none()
+    };
     let folder = suite::prepare(&plan)?;
     output::human(&format!(
         "seed {}, run folder {}",
@@ -165,7 +170,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         .iter()
         .map(|text| text.parse::<Override>())
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| super::exit::UsageError(error.to_string()))?;
+        .map_err(|error| super::exit::UsageError(without_passwords(&error.to_string())))?;
     let mut cases = Vec::new();
     let mut left_out = Vec::new();
     let mut names = Vec::new();
@@ -185,6 +190,11 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     }
     if cases.is_empty() {
         return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
+    }
+    if !args.trace.is_empty() && cases.iter().any(|case| case.topology.external().is_some()) {
+        let text = "--trace takes KEYS and MONITOR, which touch all that external servers have: \
+                    leave it out";
+        return Err(super::exit::UsageError(text.to_owned()).into());
     }
     for case in &mut cases {
         case.trace
@@ -225,6 +235,8 @@ fn matches_filter(case: &Case, text: &str) -> bool {
 /// The exact command that repeats the whole.
 fn command(args: &RunArgs, seed: Seed) -> String {
     let path = |path: &Path| quoted(&path.display().to_string());
+    // Whoever repeats it knows the passwords; whoever reads it need not.
+    let shown = |text: &String| quoted(&with_password_variable(text));
     let mut words = vec![rerun::program(), "run".to_owned()];
     words.extend(args.scenarios.iter().map(|scenario| path(scenario)));
     words.push(format!("--seed {}", seed.0));
@@ -238,7 +250,7 @@ fn command(args: &RunArgs, seed: Seed) -> String {
         words.push("--fail-fast".to_owned());
     }
     let overrides = args.overrides.iter();
-    words.extend(overrides.map(|text| format!("--set {}", quoted(text))));
+    words.extend(overrides.map(|text| format!("--set {}", shown(text))));
     let trace = args.trace.iter().copied().map(Trace::from);
     words.extend(trace.map(|kind| format!("--trace {}", kind.name())));
     let filter = args.filter.iter();

@@ -7,14 +7,15 @@
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use redis::{Cmd, RedisError, Value, ValueCodec};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_util::codec::Framed;
 
 /// An open connection; dropping it closes it.
 ///
 /// An exchange that was given up leaves its reply behind: drop the connection then.
-pub struct Wire {
-    frames: Framed<TcpStream, ValueCodec>,
+pub struct Wire<S = TcpStream> {
+    frames: Framed<S, ValueCodec>,
 }
 
 /// The half of a [`Wire`] that hears.
@@ -49,9 +50,9 @@ impl From<RedisError> for WireError {
     }
 }
 
-impl Wire {
+impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     /// Speaks over `stream`.
-    pub fn new(stream: TcpStream) -> Self {
+    pub fn new(stream: S) -> Self {
         Self {
             frames: Framed::new(stream, ValueCodec::default()),
         }
@@ -83,6 +84,13 @@ impl Wire {
         reply(self.frames.next().await)
     }
 
+    /// The stream, for somebody else to speak over. All that was asked must have been answered.
+    pub fn into_stream(self) -> S {
+        self.frames.into_inner()
+    }
+}
+
+impl Wire {
     /// Both halves, for a connection on which one hears while another speaks.
     pub fn split(self) -> (WireReader, WireWriter) {
         let (writer, reader) = self.frames.split();

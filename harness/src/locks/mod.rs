@@ -4,6 +4,7 @@
 //! retries, which are the session's and recorded as operations of their own.
 
 mod any;
+mod commands;
 mod lock;
 mod mutation;
 mod no_lock;
@@ -17,6 +18,7 @@ mod token_fenced;
 mod token_wait;
 
 pub use any::AnyLock;
+pub use commands::commands_of;
 pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;

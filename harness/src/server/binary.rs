@@ -20,6 +20,16 @@ pub struct Program {
     pub version: String,
 }
 
+impl Program {
+    /// Stands for servers that run already: nothing is started.
+    pub fn none() -> Self {
+        Self {
+            path: PathBuf::new(),
+            version: "none".to_owned(),
+        }
+    }
+}
+
 /// Finds the server: `asked` (the flag or `LOCKSTORM_REDIS_SERVER`), then `redis-server` and
 /// `valkey-server` on PATH, then what the set-up script fetched.
 ///

@@ -8,18 +8,21 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use lockstorm_nemesis::{Clients, Deployment, FaultError, Machines, Network};
-use lockstorm_scenarios::{FailoverMode, Memory, Topology};
+use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
 use super::binary::Program;
 use super::error::EnvironmentError;
+use super::external;
 use super::node::Node;
 use super::probe::round_trip_us;
+use super::proof::{self, Known};
 use super::route::Route;
 use super::shape::{Shape, shape_of};
 use super::shim::Shim;
 use super::wires::{Wires, Wiring};
 use crate::client::Roster;
+use crate::gateway::Gateway;
 
 /// What a deployment is made of.
 pub struct ServerSettings {
@@ -44,6 +47,9 @@ pub struct Servers {
     addresses: AddressBlock,
     nodes: Vec<Node>,
     wires: Wires,
+    /// The way to servers that someone else runs, and what is known of them.
+    elsewhere: Option<(Gateway, Known)>,
+    topology: Topology,
     route: Arc<Route>,
     roster: Arc<Roster>,
     /// Where the connections of each client come from.
@@ -62,12 +68,23 @@ impl Servers {
         let addresses = AddressBlock::claim(settings.port)?;
         let nodes = plan_nodes(&settings, &*shape, &addresses)?;
         let wires = Wires::lay(settings.wiring, &nodes, &*shape).await?;
+        let elsewhere = match settings.topology.external() {
+            None => None,
+            Some(servers) => {
+                let names: Vec<_> = nodes.iter().map(|node| node.name.clone()).collect();
+                let gateway = external::open(servers, &names, &addresses).await?;
+                let known = proof::meet(servers, &gateway).await?;
+                Some((gateway, known))
+            }
+        };
         let servers = Self {
             program: settings.program,
             route: Arc::new(shape.route(&nodes)),
             shape,
             addresses,
             wires,
+            elsewhere,
+            topology: settings.topology,
             roster: Arc::default(),
             introduced: Mutex::default(),
             nodes,
@@ -77,6 +94,45 @@ impl Servers {
             .start(&servers.nodes, &servers.program)
             .await?;
         Ok(servers)
+    }
+
+    /// Proves that servers which someone else runs let the clients and faults of `case` do what
+    /// they have to; ours do.
+    ///
+    /// # Errors
+    /// What they do not allow, with the mend.
+    pub async fn prove(&self, case: &Case) -> Result<(), EnvironmentError> {
+        match (self.topology.external(), &self.elsewhere) {
+            (Some(servers), Some((gateway, _))) => {
+                let tried = proof::try_all(servers, gateway, &self.nodes, case).await;
+                if tried.is_err() {
+                    // What was tried may have left its key; the refusal is what matters.
+                    let _ = self.leave().await;
+                }
+                tried
+            }
+            (_, _) => Ok(()),
+        }
+    }
+
+    /// Leaves servers that someone else runs as they were found: the doors close, and the keys of
+    /// the run are removed.
+    ///
+    /// # Errors
+    /// In words, where keys may be left.
+    pub async fn leave(&self) -> Result<(), String> {
+        match &self.elsewhere {
+            Some((gateway, _)) => gateway.leave(&self.writable().await).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The servers that someone else runs, if it is those: their version, and the address of each
+    /// node.
+    pub fn elsewhere(&self) -> Option<(&str, Vec<String>)> {
+        let (gateway, known) = self.elsewhere.as_ref()?;
+        let addresses = gateway.upstreams().map(crate::gateway::Upstream::address);
+        Some((&known.version, addresses.collect()))
     }
 
     /// Where clients go.
@@ -144,7 +200,10 @@ impl Servers {
 
     /// What stands in the path, as reports call it.
     pub fn network_name(&self) -> &'static str {
-        self.wires.name()
+        match self.elsewhere {
+            Some(_) => "gateway",
+            None => self.wires.name(),
+        }
     }
 
     /// Median of some round trips to the first node, in microseconds: on the way that clients
@@ -180,6 +239,7 @@ fn plan_nodes(
     addresses: &AddressBlock,
 ) -> Result<Vec<Node>, EnvironmentError> {
     let names = settings.topology.nodes();
+    let external = settings.topology.external().is_some();
     let public: Vec<SocketAddr> = (0..names.len()).map(|n| addresses.public(n)).collect();
     let roles = shape.roles(&public);
     let shim = if settings.shim {
@@ -190,11 +250,22 @@ fn plan_nodes(
     let mut nodes = Vec::with_capacity(names.len());
     for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
         let folder = settings.folder.join(&name);
-        fs::create_dir_all(&folder)
-            .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
-        let private = settings.wiring.behind(public[n], addresses.private(n));
+        // Servers elsewhere keep their files to themselves.
+        if !external {
+            fs::create_dir_all(&folder)
+                .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+        }
+        let private = if external {
+            // The gateway tells by its doors who comes.
+            addresses.private(n)
+        } else {
+            settings.wiring.behind(public[n], addresses.private(n))
+        };
         let at = (public[n], private);
         let mut node = Node::new(name, at, role, shape.governs_itself(), folder);
+        if external {
+            node.patience = external::PATIENCE;
+        }
         if let Some(shim) = &shim {
             let page = shim.page();
             node.page = Some(page.map_err(EnvironmentError::io("load", "the shim"))?);
@@ -222,6 +293,18 @@ impl Deployment for Servers {
 
     fn pid(&self, node: &str) -> Option<i32> {
         self.node(node).ok()?.pid()
+    }
+
+    fn lives(&self, node: &str) -> bool {
+        match &self.elsewhere {
+            Some((gateway, _)) => gateway.upstream(node).is_some(),
+            None => self.pid(node).is_some(),
+        }
+    }
+
+    fn own_connections(&self, node: &str) -> Option<BTreeMap<String, IpAddr>> {
+        let (gateway, _) = self.elsewhere.as_ref()?;
+        Some(gateway.connections_to(node))
     }
 
     async fn kill(&self, node: &str) -> Result<(), FaultError> {

@@ -57,6 +57,16 @@ pub enum EnvironmentError {
         /// What it said last.
         reason: String,
     },
+    /// A server that someone else runs.
+    #[error("external server '{node}' ({address}) cannot be used: {reason}")]
+    External {
+        /// Name of the node.
+        node: String,
+        /// Its host and port.
+        address: String,
+        /// Why, and the mend.
+        reason: String,
+    },
     /// A file or a socket of the run's own.
     #[error("cannot {action} '{what}': {source}")]
     Io {

@@ -40,6 +40,8 @@ pub struct Node {
     pub folder: PathBuf,
     /// Whether it writes into its configuration what has become of it.
     governs_itself: bool,
+    /// How long it may take to answer what it is asked.
+    pub patience: Duration,
     /// Its clock and disk, where we have hands on them.
     pub page: Option<Page>,
     child: Mutex<Option<Child>>,
@@ -61,6 +63,7 @@ impl Node {
             role,
             governs_itself,
             folder,
+            patience: probe::PROBE_TIMEOUT,
             page: None,
             child: Mutex::new(None),
         }
@@ -165,7 +168,7 @@ impl Node {
     /// # Errors
     /// When there is no reply within a named limit, or an error.
     pub async fn ask(&self, args: &[&str]) -> Result<String, FaultError> {
-        let reply = probe::ask(self.private, args).await;
+        let reply = probe::ask_within(self.private, args, self.patience).await;
         reply.map_err(|reason| FaultError::Node {
             action: "ask",
             node: self.name.clone(),

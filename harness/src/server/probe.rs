@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::client::Wire;
 
 /// How long a probe waits for a connection and for each reply.
-const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
+pub const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long replicas may take to acknowledge, each time they are asked to.
 const WAIT_WITHIN: Duration = Duration::from_millis(20);
 /// Round trips measured; the median is reported.
@@ -18,7 +18,16 @@ const ROUND_TRIPS: usize = 101;
 
 /// Sends one command and gives its reply as text; the error is a reason in words.
 pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
-    timeout(PROBE_TIMEOUT, async {
+    ask_within(address, args, PROBE_TIMEOUT).await
+}
+
+/// The same with a patience of its own.
+pub async fn ask_within(
+    address: SocketAddr,
+    args: &[&str],
+    within: Duration,
+) -> Result<String, String> {
+    timeout(within, async {
         let stream = TcpStream::connect(address)
             .await
             .map_err(|error| error.to_string())?;
@@ -33,7 +42,7 @@ pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
             .map_err(|error| error.to_string())
     })
     .await
-    .unwrap_or_else(|_| Err(format!("no reply within {PROBE_TIMEOUT:?}")))
+    .unwrap_or_else(|_| Err(format!("no reply within {within:?}")))
 }
 
 /// How many replicas of the primary at `address` get what is written there, now.

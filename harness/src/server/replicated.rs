@@ -53,29 +53,9 @@ impl Shape for Replicated {
         node: &Node,
         mode: FailoverMode,
     ) -> Result<(), FaultError> {
-        let leader = &route.nodes()[0].0;
-        let leader = nodes.iter().find(|node| node.name == *leader);
-        let leader = leader.expect("the route leads to nodes of this topology");
-        let (ip, port) = (node.public.ip().to_string(), node.public.port().to_string());
-        let mut command = vec!["FAILOVER", "TO", &ip, &port];
-        if mode == FailoverMode::Force {
-            command.extend(["FORCE", "TIMEOUT", "1"]);
-        }
-        leader.ask(&command).await?;
-        let follows = timeout(FAILS_OVER_WITHIN, async {
-            while !leader
-                .ask(&["ROLE"])
-                .await
-                .is_ok_and(|role| role.starts_with("slave"))
-            {
-                sleep(POLL).await;
-            }
-        });
-        follows.await.map_err(|_| FaultError::Node {
-            action: "fail over to",
-            node: node.name.clone(),
-            reason: format!("{} is still primary", leader.name),
-        })?;
+        let leader = leader(nodes, route);
+        let address = (node.public.ip().to_string(), node.public.port().to_string());
+        hand_over(leader, node, address, mode).await?;
         route.replace(places(std::slice::from_ref(node)));
         Ok(())
     }
@@ -93,4 +73,39 @@ impl Shape for Replicated {
         route.replace(places(std::slice::from_ref(node)));
         Ok(())
     }
+}
+
+/// The node that takes writes.
+pub(super) fn leader<'a>(nodes: &'a [Node], route: &Route) -> &'a Node {
+    let leader = &route.nodes()[0].0;
+    let leader = nodes.iter().find(|node| node.name == *leader);
+    leader.expect("the route leads to nodes of this topology")
+}
+
+/// Has `leader` change places with its replica `node`, which it knows by this address.
+pub(super) async fn hand_over(
+    leader: &Node,
+    node: &Node,
+    (ip, port): (String, String),
+    mode: FailoverMode,
+) -> Result<(), FaultError> {
+    let mut command = vec!["FAILOVER", "TO", &ip, &port];
+    if mode == FailoverMode::Force {
+        command.extend(["FORCE", "TIMEOUT", "1"]);
+    }
+    leader.ask(&command).await?;
+    let follows = timeout(FAILS_OVER_WITHIN, async {
+        while !leader
+            .ask(&["ROLE"])
+            .await
+            .is_ok_and(|role| role.starts_with("slave"))
+        {
+            sleep(POLL).await;
+        }
+    });
+    follows.await.map_err(|_| FaultError::Node {
+        action: "fail over to",
+        node: node.name.clone(),
+        reason: format!("{} is still primary", leader.name),
+    })
 }

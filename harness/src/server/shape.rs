@@ -12,6 +12,7 @@ use lockstorm_scenarios::{FailoverMode, Topology};
 use super::binary::Program;
 use super::cluster::Sharded;
 use super::error::EnvironmentError;
+use super::external::Attached;
 use super::node::Node;
 use super::role::Role;
 use super::route::Route;
@@ -120,6 +121,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Sentinel(sentinel) => Box::new(Watched(sentinel)),
         Topology::Independent(independent) => Box::new(independent),
         Topology::Cluster(cluster) => Box::new(Sharded::new(cluster)),
+        Topology::External(external) => Box::new(Attached(external)),
     }
 }
 

@@ -272,7 +272,7 @@ impl Stage {
             lease_ms: spec.lease().map(Span::as_millis),
             renew_every_ms: spec.renew_every().map(Span::as_millis),
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
-            topology: self.case.topology.kind().name().to_owned(),
+            topology: self.case.topology.alike().name().to_owned(),
             servers: adapter::servers(&self.servers.route()),
             nodes: adapter::nodes(&self.servers),
             sentinels: adapter::watch(&self.servers.route()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{AcquireReply, Await, Step, Topology};
+use lockstorm_scenarios::{AcquireReply, Await, Step, TopologyKind};
 use tokio::time::{sleep, timeout};
 
 use super::litmus::expect_acquire;
@@ -98,12 +98,13 @@ async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
             Some(node) => vec![node.clone()],
             None => stage.servers.keepers(key).await,
         };
-        let needed = match stage.case.topology {
-            Topology::Single(_)
-            | Topology::Replicated(_)
-            | Topology::Sentinel(_)
-            | Topology::Cluster(_) => nodes.len(),
-            Topology::Independent(_) => nodes.len() / 2 + 1,
+        let needed = match stage.case.topology.alike() {
+            TopologyKind::Single
+            | TopologyKind::Replicated
+            | TopologyKind::Sentinel
+            | TopologyKind::Cluster
+            | TopologyKind::External => nodes.len(),
+            TopologyKind::Independent => nodes.len() / 2 + 1,
         };
         let mut found = 0;
         for node in &nodes {

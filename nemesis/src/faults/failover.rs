@@ -8,7 +8,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{info, live_pid};
+use crate::probe::{info, live};
 
 impl Kind for scenarios::Failover {
     const ENDS: Ends = Ends::Never;
@@ -31,7 +31,7 @@ struct Failover {
 #[async_trait]
 impl Fault for Failover {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.spec.node, "fail over to")?;
+        live(on, &self.spec.node, "fail over to")?;
         self.led_before = on.writable().await;
         if self.led_before.contains(&self.spec.node) {
             return Err(FaultError::Node {

@@ -7,7 +7,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, info_count, live_pid};
+use crate::probe::{NOTHING_TO_UNDO, info_count, live};
 
 impl Kind for scenarios::FlushScripts {
     const ENDS: Ends = Ends::ByItself;
@@ -36,7 +36,7 @@ struct FlushScripts {
 #[async_trait]
 impl Fault for FlushScripts {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.node, "flush the scripts of")?;
+        live(on, &self.node, "flush the scripts of")?;
         self.cached = info_count(on, &self.node, "memory", "number_of_cached_scripts").await?;
         self.witness = on.command(&self.node, &["SCRIPT", "LOAD", WITNESS]).await?;
         on.command(&self.node, &["SCRIPT", "FLUSH", "SYNC"]).await?;

@@ -1,6 +1,7 @@
 //! A server closes connections: of clients, subscribers or replicas, or those of one client.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
@@ -9,7 +10,7 @@ use super::table::Kind;
 use crate::deployment::{CONNECTION_NAME, Deployment};
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, live_pid};
+use crate::probe::{NOTHING_TO_UNDO, live};
 
 impl Kind for scenarios::KillConnections {
     const ENDS: Ends = Ends::ByItself;
@@ -29,24 +30,35 @@ struct KillConnections {
 }
 
 impl KillConnections {
-    /// The ids of the connections that are meant, without the one that asks.
+    /// The address from which the client that is meant connects, if one is.
+    fn source(&self, on: &dyn Deployment) -> Result<Option<IpAddr>, FaultError> {
+        let Some(client) = &self.spec.client else {
+            return Ok(None);
+        };
+        let address = on.client_address(client);
+        let unknown = || FaultError::UnknownClient(client.clone());
+        address.ok_or_else(unknown).map(Some)
+    }
+
+    /// The ids of the connections that are meant, without the one that asks, and on servers that
+    /// others use without theirs.
     async fn open(&self, on: &dyn Deployment) -> Result<BTreeSet<String>, FaultError> {
         let kind = self.spec.of.name();
         let asked = ["CLIENT", "LIST", "TYPE", kind];
         let list = on.command(&self.spec.node, &asked).await?;
-        let source = match &self.spec.client {
-            Some(client) => Some(
-                on.client_address(client)
-                    .ok_or_else(|| FaultError::UnknownClient(client.clone()))?
-                    .to_string(),
-            ),
-            None => None,
-        };
+        let source = self.source(on)?;
+        let own = on.own_connections(&self.spec.node);
         let meant = |line: &&str| {
-            let from = field(line, "addr").and_then(|address| address.rsplit_once(':'));
-            let from_source = source
-                .as_ref()
-                .is_none_or(|source| from.is_some_and(|(from, _)| from == source));
+            let from = match &own {
+                Some(own) => match field(line, "id").and_then(|id| own.get(id)) {
+                    Some(from) => Some(*from),
+                    None => return false,
+                },
+                None => {
+                    field(line, "addr").and_then(|address| address.rsplit_once(':')?.0.parse().ok())
+                }
+            };
+            let from_source = source.is_none_or(|source| from == Some(source));
             let is_ours = field(line, "name") == Some(CONNECTION_NAME);
             from_source && !is_ours && field(line, "cmd") != Some("client|list")
         };
@@ -67,7 +79,7 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 #[async_trait]
 impl Fault for KillConnections {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.spec.node, "close connections of")?;
+        live(on, &self.spec.node, "close connections of")?;
         self.killed = self.open(on).await?;
         for id in &self.killed {
             // One that has just been closed by its other end is gone as well.

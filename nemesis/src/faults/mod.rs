@@ -19,6 +19,7 @@ mod migrate_slot;
 mod partition;
 mod pause;
 mod pause_client;
+mod pause_commands;
 mod power_cut;
 mod promote;
 mod reorder;

@@ -11,7 +11,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, comes_true, live_pid};
+use crate::probe::{answers, comes_true, live};
 
 impl Kind for scenarios::Sleep {
     const ENDS: Ends = Ends::Healed;
@@ -43,7 +43,7 @@ struct Sleep {
 #[async_trait]
 impl Fault for Sleep {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.node, "put to sleep")?;
+        live(on, &self.node, "put to sleep")?;
         let seconds = self.length.as_secs_f64().to_string();
         let sent = Instant::now();
         self.sent = Some(sent);
@@ -76,7 +76,7 @@ impl Fault for Sleep {
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
         let sent = self.sent.expect("healed after it was injected");
         sleep_until(sent + self.length).await;
-        if on.pid(&self.node).is_none() {
+        if !on.lives(&self.node) {
             return Ok("the sleeping server is dead".into());
         }
         if comes_true(|| answers(on, &self.node)).await {

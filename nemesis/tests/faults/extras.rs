@@ -11,11 +11,14 @@ use crate::fake::{Fake, refusal};
 pub(crate) struct Extras {
     pub(crate) scripts: u32,
     pub(crate) connections: BTreeSet<u32>,
+    /// Those of the run, where others use the server as well.
+    pub(crate) ours: Option<BTreeSet<u32>>,
     started: Instant,
     clock: Option<Clock>,
     readings: Readings,
     asleep_until: Option<Instant>,
     busy: bool,
+    writes_wait_until: Option<Instant>,
     slow: bool,
     syncs_slowed: u64,
 }
@@ -25,11 +28,13 @@ impl Default for Extras {
         Self {
             scripts: 0,
             connections: BTreeSet::new(),
+            ours: None,
             started: Instant::now(),
             clock: None,
             readings: Readings::default(),
             asleep_until: None,
             busy: false,
+            writes_wait_until: None,
             slow: false,
             syncs_slowed: 0,
         }
@@ -53,6 +58,11 @@ impl Extras {
             self.readings.count += 1;
             self.readings.ahead_ns = clock.jump_ns;
         }
+    }
+
+    pub(crate) fn puts_off_writes(&self) -> bool {
+        self.writes_wait_until
+            .is_some_and(|until| Instant::now() < until)
     }
 
     /// A file is synchronised.
@@ -81,6 +91,7 @@ impl Fake {
         let effective = |call: &str| !self.is_inert(call);
         let (sleep, flush, kill) = (effective("sleep"), effective("flush"), effective("close"));
         let busy = effective("busy");
+        let pause = effective("pause-commands");
         self.extras(node, |extras| {
             match args {
                 _ if extras.is_asleep() => return None,
@@ -100,6 +111,14 @@ impl Fake {
                     // The reply comes only afterwards.
                     return None;
                 }
+                ["CLIENT", "PAUSE", length_ms, mode] if pause => {
+                    let until = Instant::now() + Duration::from_millis(length_ms.parse().unwrap());
+                    match *mode {
+                        "ALL" => extras.asleep_until = Some(until),
+                        _ => extras.writes_wait_until = Some(until),
+                    }
+                }
+                ["CLIENT", "UNPAUSE"] => extras.writes_wait_until = None,
                 ["SCRIPT", "LOAD", _] => extras.scripts += 1,
                 ["SCRIPT", "FLUSH", "SYNC"] if flush => extras.scripts = 0,
                 ["CLIENT", "KILL", "ID", id] if kill => {

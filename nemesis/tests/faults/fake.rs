@@ -1,6 +1,7 @@
 //! A deployment in memory: a state machine that can be told to do nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -341,8 +342,18 @@ impl Deployment for Fake {
             }
             return Err(refused);
         }
+        if matches!(args, ["PUBLISH", ..]) && self.extras(node, |extras| extras.puts_off_writes()) {
+            sleep(REPLY_WITHIN).await;
+            return Err(refusal("ask", node, "it puts off writes"));
+        }
         let reply = self.books().reply(node, args);
         reply.map_err(|reason| refusal("ask", node, reason))
+    }
+
+    fn own_connections(&self, node: &str) -> Option<BTreeMap<String, IpAddr>> {
+        let ours = self.extras(node, |extras| extras.ours.clone())?;
+        let from = IpAddr::from([127, 0, 0, 1]);
+        Some(ours.iter().map(|id| (id.to_string(), from)).collect())
     }
 
     fn network(&self) -> Option<&dyn Network> {

@@ -1,12 +1,13 @@
 //! Faults of what a server holds, of its attention, its clock and its disk.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    BusyScript, Clock, ConnectionUse, FaultSpec, FlushScripts, KillConnections, PowerCut, Sleep,
-    SlowFsync, Span,
+    BusyScript, Clock, ConnectionUse, FaultSpec, FlushScripts, KillConnections, PauseCommands,
+    PausedCommands, PowerCut, Sleep, SlowFsync, Span,
 };
 use tokio::time::Instant;
 
@@ -38,6 +39,14 @@ fn sleep_for(length: Span) -> FaultSpec {
     FaultSpec::Sleep(Sleep {
         node: node(),
         length,
+    })
+}
+
+fn pause_commands(which: PausedCommands) -> FaultSpec {
+    FaultSpec::PauseCommands(PauseCommands {
+        node: node(),
+        length: Span::from_secs(3),
+        which,
     })
 }
 
@@ -176,6 +185,58 @@ async fn a_sleeping_server_is_waited_for_until_it_wakes() {
 async fn a_server_that_does_not_sleep_is_reported() {
     let fake = Fake::replicated(0).inert(&["sleep"]);
     expect_no_effect(fake, sleep_for(Span::from_secs(3)), "answered after").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_puts_off_everything_goes_on_when_its_time_is_over() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    let start = Instant::now();
+    let pause = pause_commands(PausedCommands::All);
+    nemesis.inject(&pause).await.unwrap();
+    nemesis.heal("pause-commands", "primary").await.unwrap();
+    assert!(
+        start.elapsed() >= Duration::from_secs(3),
+        "by the test clock"
+    );
+    assert_eq!(notes.stages("F1"), WHOLE_LIFE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_puts_off_writes_goes_on_when_it_is_told() {
+    let (_fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    let start = Instant::now();
+    let pause = pause_commands(PausedCommands::Writes);
+    nemesis.inject(&pause).await.unwrap();
+    nemesis.heal("pause-commands", "primary").await.unwrap();
+    assert!(
+        start.elapsed() < Duration::from_secs(3),
+        "by the test clock, nobody waits for the end of the pause"
+    );
+    assert_eq!(notes.stages("F1"), WHOLE_LIFE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_puts_off_nothing_is_reported() {
+    for which in [PausedCommands::All, PausedCommands::Writes] {
+        let fake = Fake::replicated(0).inert(&["pause-commands"]);
+        expect_no_effect(fake, pause_commands(which), "answered all the same").await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_of_others_stay_open() {
+    let fake = Fake::replicated(0);
+    furnish(&fake);
+    fake.extras("primary", |extras| extras.ours = Some(BTreeSet::from([5])));
+    let (fake, notes, mut nemesis) = stage(fake);
+    nemesis.inject(&kill_connections()).await.unwrap();
+    let left = fake.extras("primary", |extras| extras.connections.clone());
+    assert_eq!(
+        left,
+        BTreeSet::from([6]),
+        "5 was ours, 6 is somebody else's"
+    );
+    assert_eq!(notes.stages("F1"), WHOLE_LIFE);
 }
 
 #[tokio::test(start_paused = true)]

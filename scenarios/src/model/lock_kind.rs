@@ -63,6 +63,13 @@ const ONE_PLACE: &[TopologyKind] = &[
     TopologyKind::Cluster,
 ];
 
+/// What servers that someone else runs can be like.
+const ALIKE: [TopologyKind; 3] = [
+    TopologyKind::Single,
+    TopologyKind::Replicated,
+    TopologyKind::Independent,
+];
+
 impl LockKind {
     /// Every lock, in the order of `lockstorm list locks`.
     pub const ALL: [Self; 17] = [
@@ -92,7 +99,12 @@ impl LockKind {
 
     /// Whether the lock makes sense on servers of this shape.
     pub fn supports(self, topology: TopologyKind) -> bool {
-        self.topologies().contains(&topology)
+        let on = self.topologies();
+        if topology == TopologyKind::External {
+            // Whether it does on these is a matter of what they are like.
+            return ALIKE.iter().any(|alike| on.contains(alike));
+        }
+        on.contains(&topology)
     }
 
     /// The Redissons that it can behave like, the oldest first; none where all do alike.

@@ -7,6 +7,7 @@ mod checks;
 mod clients;
 mod duration;
 mod era;
+mod external;
 mod faults;
 mod guarded_resource;
 mod lock;
@@ -15,6 +16,7 @@ mod lock_options;
 mod matrix;
 mod mutant;
 mod scenario;
+mod server_url;
 mod step;
 mod step_form;
 mod storm;
@@ -28,6 +30,7 @@ pub use checks::{Checks, Expected};
 pub use clients::{ClientKind, Clients, Pick};
 pub use duration::{DurationRange, ParseDurationError, Span};
 pub use era::Era;
+pub use external::{Disturbance, External, Tls};
 pub use faults::*;
 pub use guarded_resource::{GuardedResource, Orders};
 pub use lock::Lock;
@@ -39,6 +42,11 @@ pub use lock_options::{
 pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
+pub(crate) use server_url::is_variable;
+pub use server_url::{
+    Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_password_variable, with_variables,
+    without_passwords,
+};
 pub use step::{
     Acquire, AcquireReply, Await, CloseOrders, End, FindOrders, OrdersReply, Release, ReleaseReply,
     Renew, RenewReply, ResumeClient, Step, Work,

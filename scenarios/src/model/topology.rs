@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::external::External;
 use super::faults::FailoverMode;
 use super::topology_options::{
     Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
@@ -23,6 +24,8 @@ pub enum Topology {
     Independent(Independent),
     /// A Redis Cluster: nodes `shard-1`, `shard-2`, ..., `shard-1-replica-1`, ...
     Cluster(Cluster),
+    /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
+    External(External),
 }
 
 /// A topology without its parameters.
@@ -38,6 +41,8 @@ pub enum TopologyKind {
     Independent,
     /// See [`Topology::Cluster`].
     Cluster,
+    /// See [`Topology::External`].
+    External,
 }
 
 impl Topology {
@@ -49,6 +54,32 @@ impl Topology {
             Self::Sentinel(_) => TopologyKind::Sentinel,
             Self::Independent(_) => TopologyKind::Independent,
             Self::Cluster(_) => TopologyKind::Cluster,
+            Self::External(_) => TopologyKind::External,
+        }
+    }
+
+    /// What clients and steps find: of servers that someone else runs, the topology that they are
+    /// like.
+    pub const fn alike(&self) -> TopologyKind {
+        match self {
+            Self::External(external) => external.alike(),
+            Self::Single(_)
+            | Self::Replicated(_)
+            | Self::Sentinel(_)
+            | Self::Independent(_)
+            | Self::Cluster(_) => self.kind(),
+        }
+    }
+
+    /// The servers that someone else runs, if it is those.
+    pub const fn external(&self) -> Option<&External> {
+        match self {
+            Self::External(external) => Some(external),
+            Self::Single(_)
+            | Self::Replicated(_)
+            | Self::Sentinel(_)
+            | Self::Independent(_)
+            | Self::Cluster(_) => None,
         }
     }
 
@@ -60,6 +91,8 @@ impl Topology {
             Self::Sentinel(sentinel) => sentinel.persistence,
             Self::Independent(independent) => independent.persistence,
             Self::Cluster(cluster) => cluster.persistence,
+            // Nobody tells; whatever it is, no fault can try it.
+            Self::External(_) => Persistence::None,
         }
     }
 
@@ -71,9 +104,11 @@ impl Topology {
             Self::Sentinel(sentinel) => replicated_nodes(sentinel.replicas)
                 .chain((1..=sentinel.sentinels).map(|n| format!("sentinel-{n}")))
                 .collect(),
-            Self::Independent(independent) => {
-                (1..=independent.nodes).map(|n| format!("n{n}")).collect()
-            }
+            Self::Independent(independent) => masters(independent.nodes).collect(),
+            Self::External(external) => match external.urls.len() {
+                0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
+                several => masters(several as u32).collect(),
+            },
             Self::Cluster(cluster) => {
                 let masters = (1..=cluster.shards).map(|shard| format!("shard-{shard}"));
                 let replicas = (1..=cluster.shards).flat_map(|shard| {
@@ -105,6 +140,7 @@ impl Topology {
                 cluster.shards,
                 cluster.shards.saturating_mul(cluster.replicas)
             ),
+            Self::External(external) => format!("external ({})", external.size()),
         }
     }
 }
@@ -112,6 +148,11 @@ impl Topology {
 /// A primary and its replicas, by name.
 fn replicated_nodes(replicas: u32) -> impl Iterator<Item = String> {
     std::iter::once("primary".to_owned()).chain((1..=replicas).map(|n| format!("replica-{n}")))
+}
+
+/// Masters that know nothing of each other, by name.
+fn masters(count: u32) -> impl Iterator<Item = String> {
+    (1..=count).map(|n| format!("n{n}"))
 }
 
 fn count_replicas(replicas: u32) -> String {
@@ -125,7 +166,8 @@ impl TopologyKind {
     /// The ways in which its servers fail over when they are asked to.
     pub const fn failover_modes(self) -> &'static [FailoverMode] {
         match self {
-            Self::Single | Self::Independent => &[],
+            // What external servers can do is a matter of what they are like.
+            Self::Single | Self::Independent | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
             Self::Cluster => &[
@@ -140,17 +182,18 @@ impl TopologyKind {
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,
-            Self::Single | Self::Independent => false,
+            Self::Single | Self::Independent | Self::External => false,
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
         Self::Independent,
         Self::Cluster,
+        Self::External,
     ];
 
     /// What it is, in one line.
@@ -166,6 +209,10 @@ impl TopologyKind {
                 "a Redis Cluster that fails over by itself: nodes shard-1, ..., \
                  shard-1-replica-1, ..."
             }
+            Self::External => {
+                "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
+                 n1, n2, ..."
+            }
         }
     }
 
@@ -177,6 +224,7 @@ impl TopologyKind {
             Self::Sentinel => "sentinel",
             Self::Independent => "independent",
             Self::Cluster => "cluster",
+            Self::External => "external",
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::model::{Clock, FaultSpec, Span};
 /// The greatest speed of a clock, in percent: as if a minute were a second.
 const SPEED_MAX: u32 = 6000;
 
-/// How long a server may be put to sleep at most.
+/// How long a server may be put to sleep, or put off commands, at most.
 const SLEEP_MAX: Span = Span::from_secs(60);
 
 /// Judges the parameters of the fault at `path` that name nothing.
@@ -22,6 +22,12 @@ pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
         && (sleep.length == Span::default() || sleep.length > SLEEP_MAX)
     {
         let message = format!("a server cannot sleep for {}", sleep.length);
+        let help = format!("more than nothing, at most {SLEEP_MAX}");
+        findings.value(&format!("{path}.for"), message, &help);
+    } else if let FaultSpec::PauseCommands(pause) = fault
+        && (pause.length == Span::default() || pause.length > SLEEP_MAX)
+    {
+        let message = format!("a server cannot put off commands for {}", pause.length);
         let help = format!("more than nothing, at most {SLEEP_MAX}");
         findings.value(&format!("{path}.for"), message, &help);
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::external;
 use super::findings::Findings;
-use crate::model::{FaultSpec, NodeWord, Topology, TopologyKind};
+use crate::model::{External, FaultSpec, NodeWord, Topology, TopologyKind};
 use crate::suggest::{one_of, suggest};
 
 /// Groups that a cut may name, whatever the topology.
@@ -32,20 +33,31 @@ const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
 
 /// The servers that a script or a storm plays on.
 pub(crate) struct Ground {
+    /// What it is, or is like.
     kind: TopologyKind,
+    /// The word for it.
+    name: &'static str,
+    /// The servers that someone else runs, if it is those.
+    external: Option<External>,
     nodes: Vec<String>,
 }
 
 impl Ground {
     pub(crate) fn new(topology: &Topology) -> Self {
         Self {
-            kind: topology.kind(),
+            kind: topology.alike(),
+            name: topology.kind().name(),
+            external: topology.external().cloned(),
             nodes: topology.nodes(),
         }
     }
 
     pub(crate) const fn kind(&self) -> TopologyKind {
         self.kind
+    }
+
+    pub(crate) const fn is_external(&self) -> bool {
+        self.external.is_some()
     }
 
     /// Judges the name of one node.
@@ -81,14 +93,22 @@ impl Ground {
         let parts = match self.kind {
             TopologyKind::Independent => &PARTS[..],
             TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
-            TopologyKind::Single | TopologyKind::Replicated | TopologyKind::Sentinel => &[],
+            TopologyKind::Single
+            | TopologyKind::Replicated
+            | TopologyKind::Sentinel
+            | TopologyKind::External => &[],
         };
         DRAWN.iter().chain(parts).copied().collect()
     }
 
     /// Judges whether the fault at `path` can hit servers of this shape at all.
     pub(crate) fn judge_fault(&self, fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
-        let name = self.kind.name();
+        if let Some(external) = &self.external
+            && !external::judge_fault(external, fault, path, findings)
+        {
+            return;
+        }
+        let name = self.name;
         if matches!(fault, FaultSpec::MigrateSlot(_)) && self.kind != TopologyKind::Cluster {
             let message = format!("{name} servers have no shards");
             findings.key(path, message, "migrate-slot needs topology.cluster");
@@ -115,7 +135,7 @@ impl Ground {
     }
 
     fn no_node(&self, node: &str) -> String {
-        format!("there is no node '{node}' in topology.{}", self.kind.name())
+        format!("there is no node '{node}' in topology.{}", self.name)
     }
 
     /// Judges one end of a link that a step cuts.

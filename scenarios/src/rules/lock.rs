@@ -5,7 +5,7 @@ use lockstorm_checker::history::Mode;
 use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
-use crate::model::{Adapter, Lock, LockKind, Mutant, Span, Step, Sync, TopologyKind};
+use crate::model::{Adapter, Lock, LockKind, Mutant, Span, Step, Sync, Topology, TopologyKind};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
@@ -229,18 +229,19 @@ fn asked(step: &Step) -> Option<(Mode, u32)> {
 /// Judges whether the lock at `path` suits servers of this shape.
 pub(crate) fn judge_support(
     lock: &Lock,
-    topology: TopologyKind,
+    topology: &Topology,
     path: &str,
     findings: &mut Findings<'_>,
 ) {
     let kind = lock.kind();
-    if !kind.supports(topology) {
+    if !kind.supports(topology.alike()) {
         let names: Vec<&str> = TopologyKind::ALL
             .into_iter()
             .filter(|topology| kind.supports(*topology))
             .map(TopologyKind::name)
             .collect();
-        let why = match topology {
+        let why = match topology.kind() {
+            TopologyKind::External => "one of them, or several masters; ",
             TopologyKind::Cluster => "a Cluster keeps a key on one shard only; ",
             TopologyKind::Single
             | TopologyKind::Replicated
@@ -252,7 +253,7 @@ pub(crate) fn judge_support(
             format!(
                 "{} does not work on {} servers",
                 kind.name(),
-                topology.name()
+                topology.kind().name()
             ),
             &format!("{why}it is made for: {}", names.join(", ")),
         );

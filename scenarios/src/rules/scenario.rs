@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::ground::Ground;
-use super::{guarded_resource, lock, processes, script, storm, threads, topology};
+use super::{external, guarded_resource, lock, processes, script, storm, threads, topology};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -126,7 +126,7 @@ fn judge_servers_and_lock(draft: &Draft, findings: &mut Findings<'_>) {
     let Some(lock) = &draft.lock else { return };
     lock::judge(lock, "lock", findings);
     if let Some(topology) = topology {
-        lock::judge_support(lock, topology.kind(), "lock", findings);
+        lock::judge_support(lock, topology, "lock", findings);
     }
     let kind = lock.kind();
     if draft
@@ -170,7 +170,7 @@ fn judge_matrix(matrix: &MatrixDraft, findings: &mut Findings<'_>) {
     let kinds: Option<Vec<TopologyKind>> = matrix
         .topologies
         .iter()
-        .map(|topology| topology.as_ref().map(crate::Topology::kind))
+        .map(|topology| topology.as_ref().map(crate::Topology::alike))
         .collect();
     for (n, entry) in matrix.locks.iter().enumerate() {
         let Some(entry) = entry else { continue };
@@ -276,6 +276,7 @@ fn play(draft: &Draft, findings: &mut Findings<'_>) {
     }
     guarded_resource::judge(draft, findings);
     processes::judge(draft, findings);
+    external::judge_use(draft, findings);
     let topology = draft.topology.as_ref();
     let ground = topology
         .filter(|topology| topology::is_possible(topology))

@@ -441,7 +441,10 @@ impl Script<'_, '_> {
     }
 
     fn promote(&mut self, node: &str) {
-        let Some(ground) = self.ground else { return };
+        // On external servers it was refused already.
+        let Some(ground) = self.ground.filter(|ground| !ground.is_external()) else {
+            return;
+        };
         if ground.kind() != TopologyKind::Replicated {
             let message = format!(
                 "{} servers have no replica to promote",

@@ -1,10 +1,11 @@
 //! Rules on the servers.
 
+use super::external;
 use super::findings::Findings;
 use crate::model::{Cluster, Sentinel, Span, Topology};
 
 /// Servers of one run at most: more say nothing new and outgrow a test machine.
-const NODES_MAX: u32 = 31;
+pub(super) const NODES_MAX: u32 = 31;
 /// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
 const SHARDS_MIN: u32 = 3;
 /// Below it servers take each other for dead although nothing is wrong.
@@ -14,6 +15,9 @@ const MAX_LAG_UNIT_MS: u64 = 1000;
 
 /// Judges the topology at `path`.
 pub(crate) fn judge(topology: &Topology, path: &str, findings: &mut Findings<'_>) {
+    if let Some(servers) = topology.external() {
+        external::judge(servers, &format!("{path}.external"), findings);
+    }
     if let Some((count, message, help)) = mistake(topology) {
         findings.value(&format!("{path}.{count}"), message, &help);
     }
@@ -21,7 +25,7 @@ pub(crate) fn judge(topology: &Topology, path: &str, findings: &mut Findings<'_>
 
 /// Whether the number of servers is possible, and so their names mean something.
 pub(crate) fn is_possible(topology: &Topology) -> bool {
-    mistake(topology).is_none()
+    mistake(topology).is_none() && topology.external().is_none_or(external::is_possible)
 }
 
 /// What is wrong, and what would be right.
@@ -30,7 +34,8 @@ type Wrong = (String, String);
 /// Path of the first option that is wrong, with what is wrong with it.
 fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
     let options = match topology {
-        Topology::Single(_) => Vec::new(),
+        // External servers have rules of their own.
+        Topology::Single(_) | Topology::External(_) => Vec::new(),
         Topology::Replicated(replicated) => vec![
             ("replicated.replicas", wrong_replicas(replicated.replicas)),
             (

@@ -24,6 +24,8 @@ pub use link::{
     Reorder, Throttle,
 };
 pub use node_word::{NodeTarget, NodeWord};
-pub use server::{BusyScript, Kill, Memory, Pause, Promote, Restart, Sleep, Stop};
+pub use server::{
+    BusyScript, Kill, Memory, Pause, PauseCommands, PausedCommands, Promote, Restart, Sleep, Stop,
+};
 pub use shard::{MigrateSlot, Way};
 pub use spec::{FaultSpec, Named, Role};

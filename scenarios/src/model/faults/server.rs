@@ -68,6 +68,31 @@ pub struct BusyScript {
     pub node: NodeTarget,
 }
 
+/// Parameters of [`FaultSpec::PauseCommands`](super::FaultSpec::PauseCommands).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PauseCommands {
+    /// Which server.
+    pub node: NodeTarget,
+    /// For how long.
+    #[serde(rename = "for")]
+    pub length: Span,
+    /// Which commands wait.
+    #[serde(default)]
+    pub which: PausedCommands,
+}
+
+/// Which commands a server puts off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PausedCommands {
+    /// All.
+    #[default]
+    All,
+    /// Those that may write, scripts included.
+    Writes,
+}
+
 /// Parameters of [`FaultSpec::Sleep`](super::FaultSpec::Sleep).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

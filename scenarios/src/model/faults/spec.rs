@@ -9,7 +9,7 @@ use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
 use super::link::{Cut, Delay, KillConnections, Lose, Partition, Reorder, Throttle};
-use super::server::{BusyScript, Kill, Pause, Promote, Restart, Sleep, Stop};
+use super::server::{BusyScript, Kill, Pause, PauseCommands, Promote, Restart, Sleep, Stop};
 use super::shard::MigrateSlot;
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
@@ -64,6 +64,8 @@ macro_rules! with_every_fault {
             "sleep" => Sleep { node: Node },
             /// A script that does not end: a server answers BUSY to everybody until SCRIPT KILL.
             "busy-script" => BusyScript { node: Node },
+            /// CLIENT PAUSE: a server puts off all commands for a while, or those that write.
+            "pause-commands" => PauseCommands { node: Node },
             /// CLIENT KILL of the connections of clients, subscribers or replicas.
             "kill-connections" => KillConnections { client: Client, node: Node },
             /// A key's slot moves to another shard, or part of the way; healed by finishing it.

@@ -1,0 +1,188 @@
+//! The doors of a run, and what passes all of them.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use redis::Cmd;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::commands::Caller;
+use super::keys::Keys;
+use super::passage::Passage;
+use super::upstream::{EnterError, Upstream};
+use crate::server::EnvironmentError;
+
+/// How long nobody is let in after that failed.
+const ACCEPTS_AGAIN_AFTER: Duration = Duration::from_millis(20);
+/// How long the removal of keys may take on one server.
+const LEAVES_WITHIN: Duration = Duration::from_secs(10);
+/// Keys that are removed with one command.
+const REMOVED_AT_ONCE: usize = 500;
+
+/// A server, and the addresses at which it is found.
+pub struct Door {
+    /// The server.
+    pub upstream: Upstream,
+    /// Where clients find it.
+    pub clients: SocketAddr,
+    /// Where the harness finds it.
+    pub harness: SocketAddr,
+}
+
+/// Open doors; they close when it is dropped, and so does whatever passes.
+pub struct Gateway {
+    shared: Arc<Shared>,
+    upstreams: Vec<Arc<Upstream>>,
+    /// Dropped, or shut down, it ends every connection.
+    guards: Mutex<JoinSet<()>>,
+}
+
+/// What all doors share.
+pub struct Shared {
+    /// Stands before every key and channel.
+    pub prefix: String,
+    /// The keys that were named.
+    pub keys: Keys,
+    /// The connections of clients, by node and the server's id, and where they come from.
+    connections: Mutex<BTreeMap<(String, String), IpAddr>>,
+}
+
+impl Shared {
+    /// The connections that are open.
+    pub fn connections(&self) -> MutexGuard<'_, BTreeMap<(String, String), IpAddr>> {
+        self.connections
+            .lock()
+            .expect("no holder of this lock panics")
+    }
+}
+
+impl Gateway {
+    /// Opens the doors. Every key and channel gets `prefix`.
+    ///
+    /// # Errors
+    /// When an address is taken.
+    pub async fn open(doors: Vec<Door>, prefix: String) -> Result<Self, EnvironmentError> {
+        let shared = Arc::new(Shared {
+            prefix,
+            keys: Keys::default(),
+            connections: Mutex::default(),
+        });
+        let mut guards = JoinSet::new();
+        let mut upstreams = Vec::new();
+        for door in doors {
+            let upstream = Arc::new(door.upstream);
+            for (address, caller) in [
+                (door.clients, Caller::Client),
+                (door.harness, Caller::Harness),
+            ] {
+                let listener = TcpListener::bind(address)
+                    .await
+                    .map_err(EnvironmentError::io("listen on", address.to_string()))?;
+                guards.spawn(keep(
+                    listener,
+                    Arc::clone(&shared),
+                    Arc::clone(&upstream),
+                    caller,
+                ));
+            }
+            upstreams.push(upstream);
+        }
+        Ok(Self {
+            shared,
+            upstreams,
+            guards: Mutex::new(guards),
+        })
+    }
+
+    /// The servers behind the doors, in order.
+    pub fn upstreams(&self) -> impl Iterator<Item = &Upstream> {
+        self.upstreams.iter().map(|upstream| &**upstream)
+    }
+
+    /// The server called so.
+    pub fn upstream(&self, node: &str) -> Option<&Upstream> {
+        self.upstreams().find(|upstream| upstream.name == node)
+    }
+
+    /// What every key and channel begins with.
+    pub fn prefix(&self) -> &str {
+        &self.shared.prefix
+    }
+
+    /// The open connections of clients to a node, by the server's ids, and where they come from.
+    pub fn connections_to(&self, node: &str) -> BTreeMap<String, IpAddr> {
+        let all = self.shared.connections();
+        let to_node = all.iter().filter(|((name, _), _)| name == node);
+        to_node.map(|((_, id), from)| (id.clone(), *from)).collect()
+    }
+
+    /// Closes the doors and removes from each of the `masters` the keys that were named, and no
+    /// other.
+    ///
+    /// # Errors
+    /// In words, where keys may be left.
+    pub async fn leave(&self, masters: &[String]) -> Result<(), String> {
+        self.guards
+            .lock()
+            .expect("no holder of this lock panics")
+            .abort_all();
+        let keys: Vec<Vec<u8>> = self.shared.keys.take().into_iter().collect();
+        for upstream in self.upstreams().filter(|up| masters.contains(&up.name)) {
+            let removed = timeout(LEAVES_WITHIN, remove(upstream, &keys)).await;
+            let why = match removed {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => format!("no answer within {LEAVES_WITHIN:?}"),
+            };
+            let (name, address, prefix) = (&upstream.name, upstream.address(), self.prefix());
+            return Err(format!(
+                "keys that begin with '{prefix}' may be left on {name} ({address}): {why}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+async fn remove(upstream: &Upstream, keys: &[Vec<u8>]) -> Result<(), EnterError> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let mut wire = upstream.enter().await?;
+    for some in keys.chunks(REMOVED_AT_ONCE) {
+        let mut del = Cmd::new();
+        del.arg("DEL").arg(some);
+        wire.send(&del)
+            .await
+            .map_err(|error| EnterError::Refused(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Lets everybody in who comes; all are sent away when this ends.
+async fn keep(listener: TcpListener, shared: Arc<Shared>, upstream: Arc<Upstream>, caller: Caller) {
+    let mut passages = JoinSet::new();
+    loop {
+        tokio::select! {
+            // What has ended is forgotten, so that their number stays that of the living.
+            Some(_) = passages.join_next(), if !passages.is_empty() => {}
+            accepted = listener.accept() => {
+                let Ok((stream, from)) = accepted else {
+                    // The machine is out of descriptors, until somebody leaves.
+                    sleep(ACCEPTS_AGAIN_AFTER).await;
+                    continue;
+                };
+                let passage = Passage {
+                    shared: Arc::clone(&shared),
+                    upstream: Arc::clone(&upstream),
+                    caller,
+                    from: from.ip(),
+                };
+                passages.spawn(passage.run(stream));
+            }
+        }
+    }
+}
