@@ -103,6 +103,14 @@ fn a_watchdog_that_stalls_says_the_same_of_tasks_and_of_processes() {
     same_with(&scenario, &["--set", locks, "--set", topologies]);
 }
 
+#[test]
+fn a_watchdog_that_outlives_its_thread_says_the_same_of_tasks_and_of_processes() {
+    let locks = r#"matrix.locks=[{ redisson = { watchdog = "900ms" } }]"#;
+    let topologies = "matrix.topologies=[{ single = {} }]";
+    let scenario = format!("{HAZARDS}/watchdog-outlives-its-thread.toml");
+    same_with(&scenario, &["--set", locks, "--set", topologies]);
+}
+
 /// Renewals fall due only for who holds something.
 #[test]
 fn a_watchdog_that_has_nothing_to_renew_is_not_seen_to_stall() {

@@ -138,6 +138,19 @@ pub trait Clients: Send + Sync {
     /// How many renewals of a client fell due while its watchdog was stalled, and were not sent.
     fn renewals_missed(&self, client: &str) -> Option<u64>;
 
+    /// How many renewals of a client's watchdog were sent.
+    fn renewals_sent(&self, client: &str) -> Option<u64>;
+
+    /// Kills the thread of a client: it does nothing more, while its process lives, and with it the
+    /// watchdog.
+    ///
+    /// # Errors
+    /// [`FaultError::UnknownClient`], or what kept it from happening.
+    fn kill_thread(&self, client: &str) -> Result<(), FaultError>;
+
+    /// Whether the thread of a client was killed; `None` if there is no such client.
+    fn thread_is_dead(&self, client: &str) -> Option<bool>;
+
     /// Kills a client, at once or when `after_commands` further commands were answered.
     ///
     /// # Errors

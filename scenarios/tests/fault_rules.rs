@@ -70,6 +70,8 @@ fn only_a_client_that_is_a_process_has_a_clock_of_its_own() {
 
 #[test]
 fn only_a_lock_that_renews_has_a_watchdog_to_stall() {
+    let kill = said("kill-thread = { client = \"a\" }");
+    assert!(kill.contains("renews nothing"), "{kill}");
     let stall = "stall-watchdog = { client = \"a\" }";
     let told = said(stall);
     assert!(
@@ -81,6 +83,28 @@ fn only_a_lock_that_renews_has_a_watchdog_to_stall() {
          [[step]]\nacquire = {{ client = \"a\" }}\n[[step]]\n{stall}\n"
     );
     assert!(load_str(&text, "f", &[]).is_ok());
+}
+
+#[test]
+fn a_thread_that_is_dead_does_nothing_more_and_no_storm_kills_one() {
+    let renewing = "name = \"rule\"\ntopology.single = {}\nlock.token.renew-every = \"500ms\"\n";
+    let kill = "kill-thread = { client = \"a\" }";
+    let told = load_str(
+        &format!(
+            "{renewing}[[step]]\nacquire = {{ client = \"a\" }}\n[[step]]\n{kill}\n\
+             [[step]]\nrelease = {{ client = \"a\" }}\n"
+        ),
+        "f",
+        &[],
+    );
+    let told = told.expect_err("the dead release nothing").to_string();
+    assert!(told.contains("'a' is dead"), "{told}");
+    let storm = format!(
+        "{renewing}[storm]\nduration = \"1s\"\n[[nemesis]]\nevery = \"1s\"\n\
+         fault.kill-thread = {{ client = \"c0\" }}\nlasts = \"1s\"\n"
+    );
+    let told = load_str(&storm, "f", &[]).expect_err("nothing undoes it");
+    assert!(told.to_string().contains("a storm cannot kill a thread"));
 }
 
 #[test]

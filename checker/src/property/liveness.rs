@@ -4,7 +4,8 @@
 //! - **The final phase.** Every fault is healed and every holder was asked to release. Each key
 //!   that was ever asked for must be granted to somebody within the bound. Refused or left waiting
 //!   to the end of the bound, it is stuck, unless a lease from before was still running; not asked
-//!   for, or given up by who asked, nobody can tell.
+//!   for, or given up by who asked, nobody can tell. Who goes on renewing a lease in this phase is
+//!   what the lock is stuck for, and no excuse.
 //! - **A wait.** An acquire that is refused after a long wait, or never answered, while the lock
 //!   was certainly free for longer than the bound: outside every hold that may have existed, and
 //!   outside every fault, for a lock need not be had from a server that is down.
@@ -16,7 +17,9 @@ use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::digest::FinalPhase;
 use crate::faults;
 use crate::history::Nanos;
+use crate::hold::Hold;
 use crate::interval::Interval;
+use crate::lease::Drift;
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
 use crate::replay;
 use crate::story::Teller;
@@ -237,10 +240,10 @@ impl Vain {
 /// does not count: in the final phase every holder was asked to release.
 fn leases_end(case: &Case, key: KeyId, window: Interval) -> Nanos {
     let drift = case.options.drift(&case.digest.header);
-    let end = |hold: &crate::Hold| {
+    let end = |hold: &Hold| {
         if hold.is_granted() {
             let counts = hold.is_leased() && hold.core.start <= window.end;
-            return counts.then(|| hold.possible().end);
+            return counts.then(|| lease_end(case, hold, window, drift));
         }
         let acquire = case.digest.operation(hold.acquire);
         let asked = acquire
@@ -254,6 +257,36 @@ fn leases_end(case: &Case, key: KeyId, window: Interval) -> Nanos {
         .iter()
         .take_while(|hold| hold.key == key);
     holds.filter_map(end).max().unwrap_or(Nanos(0))
+}
+
+/// When the lease of a granted hold has run out, as far as it was asked for before the final phase.
+fn lease_end(case: &Case, hold: &Hold, window: Interval, drift: Drift) -> Nanos {
+    let end = hold.possible().end;
+    let acquire = case.digest.operation(hold.acquire);
+    // Most holds are long over, and of few the renewals have to be looked up.
+    if end <= window.start || acquire.invoked >= window.start {
+        return end;
+    }
+    let of_owner = case.operations_of(hold.owner).iter();
+    let own = of_owner.map(|&id| case.digest.operation(id));
+    let renewals = own.filter(|own| own.action == Action::Renew && own.key == hold.key);
+    let (late, early): (Vec<_>, Vec<_>) =
+        renewals.partition(|renewal| renewal.invoked >= window.start);
+    if late.is_empty() {
+        return end;
+    }
+    let ends = |operation: &Operation| match (operation.outcome, operation.completion) {
+        (Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => Nanos(0),
+        (Outcome::Ok, Some(answered)) => match operation.lease.or(acquire.lease) {
+            Some(length) => answered.time + length + drift.of(length),
+            None => Nanos::MAX,
+        },
+        (Outcome::Ok, None) | (Outcome::Unknown, _) => Nanos::MAX,
+    };
+    let asked_before = early.into_iter().map(ends).max();
+    hold.hull
+        .end
+        .min(ends(acquire).max(asked_before.unwrap_or_default()))
 }
 
 /// How long an acquire was under way.
@@ -317,7 +350,7 @@ fn free_longer_than(bound: Nanos, case: &Case, group: std::ops::Range<usize>) ->
     let held = case.holds[group]
         .iter()
         .filter(|hold| hold.is_granted() || settled(hold.acquire))
-        .map(crate::Hold::possible);
+        .map(Hold::possible);
     let faulty = case.faults.iter().filter_map(faults::window);
     Windows::union(held.chain(faulty).collect()).gaps_longer_than(bound)
 }

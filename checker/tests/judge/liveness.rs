@@ -158,6 +158,32 @@ fn a_lease_that_is_still_running_explains_the_refusals_of_the_final_phase() {
     assert_eq!(judged(&released), (Verdict::Violated, 1));
 }
 
+/// Everybody was asked to release before: who renews is what the lock is stuck for.
+#[test]
+fn a_renewal_that_is_sent_in_the_final_phase_excuses_nothing() {
+    let text = |renewal: &str| {
+        format!(
+            "a acquire 900..910 ok lease 100
+             {renewal}
+             final 1000 bound 500
+             b acquire 1010..1020 refused
+             a renew 1100..1110 ok lease 400
+             a renew 1400..1410 ok lease 400
+             b acquire 1480..1490 refused"
+        )
+    };
+    assert_eq!(judged(&text("")), (Verdict::Violated, 1));
+    let early = text("a renew 990..1100 ok lease 300");
+    let early = early.replace("renew 1100..1110", "renew 1200..1210");
+    assert_eq!(judged(&early), (Verdict::Violated, 1), "over long before");
+    for excuse in ["ok lease 470", "info lease 300"] {
+        let early = early.replace("ok lease 300", excuse);
+        assert_eq!(judged(&early).0, Verdict::Unknown, "{excuse}");
+    }
+    let granted = format!("{}\n c acquire 1495..1499 ok", text(""));
+    assert_eq!(judged(&granted), (Verdict::Valid, 0));
+}
+
 #[test]
 fn one_stuck_key_is_enough_and_one_untried_key_is_told() {
     let text = "a acquire 0..10 ok key x

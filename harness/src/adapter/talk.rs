@@ -345,12 +345,12 @@ impl Listener {
         match note {
             Note::Renewing { number, target } => {
                 self.needs_grant(&target)?;
-                let word = if self.shared.gate.misses_renewals(1) {
-                    self.rounds.left_out(number)?;
-                    Spoken::Skip { skip: number }
-                } else {
+                let word = if self.shared.gate.renewals_may_pass(1) {
                     self.rounds.announced(number, target).await?;
                     Spoken::Go { go: number }
+                } else {
+                    self.rounds.left_out(number)?;
+                    Spoken::Skip { skip: number }
                 };
                 // The writer ends only with the conversation.
                 let _ = self.outbox.send(line(&word)).await;

@@ -153,6 +153,19 @@ impl Clients for Roster {
         Some(self.member(client)?.gate.renewals_missed())
     }
 
+    fn renewals_sent(&self, client: &str) -> Option<u64> {
+        Some(self.member(client)?.gate.renewals_sent())
+    }
+
+    fn kill_thread(&self, client: &str) -> Result<(), FaultError> {
+        self.known(client)?.gate.kill_thread();
+        Ok(())
+    }
+
+    fn thread_is_dead(&self, client: &str) -> Option<bool> {
+        Some(self.member(client)?.gate.thread_is_dead())
+    }
+
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {
         let Member { gate, program, .. } = self.known(client)?;
         match (program, after_commands) {

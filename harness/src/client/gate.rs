@@ -24,6 +24,9 @@ pub struct Gate {
     /// Whether its watchdog stands still, and how many renewals were not sent for that.
     watchdog_stalled: AtomicBool,
     renewals_missed: AtomicU64,
+    renewals_sent: AtomicU64,
+    /// Whether its thread is dead, while its watchdog lives.
+    thread_is_dead: AtomicBool,
     changed: Notify,
 }
 
@@ -39,6 +42,8 @@ impl Default for Gate {
             replies_left: AtomicI64::new(NEVER),
             watchdog_stalled: AtomicBool::new(false),
             renewals_missed: AtomicU64::new(0),
+            renewals_sent: AtomicU64::new(0),
+            thread_is_dead: AtomicBool::new(false),
             changed: Notify::new(),
         }
     }
@@ -101,13 +106,31 @@ impl Gate {
         self.watchdog_stalled.load(Ordering::Acquire)
     }
 
-    /// So many renewals are due: whether they must not be sent. If so, they are counted.
-    pub fn misses_renewals(&self, due: u64) -> bool {
+    /// The watchdog is about to send so many renewals: whether it may. They are counted.
+    pub fn renewals_may_pass(&self, due: u64) -> bool {
         let stalled = self.watchdog_is_stalled();
-        if stalled {
-            self.renewals_missed.fetch_add(due, Ordering::Relaxed);
-        }
-        stalled
+        let count = if stalled {
+            &self.renewals_missed
+        } else {
+            &self.renewals_sent
+        };
+        count.fetch_add(due, Ordering::Relaxed);
+        !stalled
+    }
+
+    /// Renewals that the watchdog has sent so far.
+    pub fn renewals_sent(&self) -> u64 {
+        self.renewals_sent.load(Ordering::Relaxed)
+    }
+
+    /// The client does nothing more; its watchdog goes on.
+    pub fn kill_thread(&self) {
+        self.thread_is_dead.store(true, Ordering::Release);
+    }
+
+    /// Whether only the client's watchdog lives.
+    pub fn thread_is_dead(&self) -> bool {
+        self.thread_is_dead.load(Ordering::Acquire)
     }
 
     /// Renewals that were due and not sent so far.

@@ -239,7 +239,7 @@ impl Session {
             return Reply::Killed;
         }
         let leases = self.holds.begin_round();
-        if self.gate.misses_renewals(leases.len() as u64) {
+        if !self.gate.renewals_may_pass(leases.len() as u64) {
             return Reply::Done;
         }
         for batch in leases.chunks(self.lock.renewal_batch()) {
@@ -324,6 +324,11 @@ impl Session {
             Some(due) => sleep_until(due).await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Whether only its watchdog lives.
+    pub fn thread_is_dead(&self) -> bool {
+        self.gate.thread_is_dead()
     }
 
     /// Whether the lock guards anything.

@@ -98,6 +98,11 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
             },
         };
         let Some((order, answer)) = mail else { return };
+        if session.thread_is_dead() {
+            // The renewals above go on.
+            let _ = answer.send(Reply::Killed);
+            continue;
+        }
         let reply = execute(&mut session, order).await;
         // Nobody waits any more when the script was stopped.
         let _ = answer.send(reply);

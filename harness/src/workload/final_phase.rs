@@ -35,7 +35,9 @@ pub async fn run(
     let unhealed = nemesis.heal_all().await;
     let drain = clients.iter().map(|(_, client)| client.order(Order::Drain));
     let drained = timeout(DRAIN_WITHIN, join_all(drain)).await;
-    drop(clients);
+    // They hold nothing now, and live on: a watchdog that goes on all the same is the lock's. Who
+    // has not given back in time is no such proof, and is ended.
+    let clients = drained.is_ok().then_some(clients);
     if stage.interrupt.is_cancelled() {
         return Some(Stopped("interrupted".to_owned()));
     }
@@ -71,6 +73,7 @@ pub async fn run(
         () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
         _ = join_all(probes) => {}
     }
+    drop(clients);
     if let Some(error) = unhealed.first() {
         Some(Stopped(format!("a fault could not be healed: {error}")))
     } else if drained.is_err() {

@@ -13,6 +13,7 @@ mod flush_scripts;
 mod kill;
 mod kill_client;
 mod kill_connections;
+mod kill_thread;
 mod links;
 mod lose;
 mod migrate_slot;

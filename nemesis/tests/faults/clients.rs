@@ -1,8 +1,10 @@
-//! Faults of clients: pause-client, kill-client, stall-watchdog and clock.
+//! Faults of clients: pause-client, kill-client, kill-thread, stall-watchdog and clock.
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
-use lockstorm_scenarios::{Clock, FaultSpec, KillClient, PauseClient, Span, StallWatchdog};
+use lockstorm_scenarios::{
+    Clock, FaultSpec, KillClient, KillThread, PauseClient, Span, StallWatchdog,
+};
 
 use crate::extras::Extras;
 use crate::fake::Fake;
@@ -200,4 +202,34 @@ async fn a_watchdog_is_not_stalled_twice_nor_that_of_the_dead() {
     nemesis.inject(&kill("b", None)).await.unwrap();
     let dead = nemesis.inject(&stall("b")).await.unwrap_err();
     assert!(dead.to_string().ends_with("it is dead"), "{dead}");
+}
+
+fn kill_thread(client: &str) -> FaultSpec {
+    let client = client.into();
+    FaultSpec::KillThread(KillThread { client })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_thread_is_observed_once_its_watchdog_renews_without_it() {
+    let (fake, notes, mut nemesis) = stage(Fake::replicated(0));
+    fake.client_renews("a");
+    nemesis.inject(&kill_thread("a")).await.unwrap();
+    nemesis.observe_pending().await;
+    assert_eq!(notes.stages("F1"), "requested injected");
+    fake.client_renews("a");
+    nemesis.observe_pending().await;
+    let evidence = notes.evidence("F1", FaultPhase::Observed);
+    assert!(evidence.ends_with("renewals sent since: 1"), "{evidence}");
+    assert!(nemesis.heal_all().await.is_empty());
+    assert_eq!(notes.stages("F1"), "requested injected observed");
+    let twice = nemesis.inject(&kill_thread("a")).await.unwrap_err();
+    assert!(twice.to_string().ends_with("it is dead already"), "{twice}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thread_that_lives_on_is_reported() {
+    let fake = Fake::replicated(0).inert(&["kill-thread"]);
+    let (_fake, _notes, mut nemesis) = stage(fake);
+    let error = nemesis.inject(&kill_thread("a")).await.unwrap_err();
+    assert!(matches!(error, FaultError::NoEffect { .. }), "{error}");
 }

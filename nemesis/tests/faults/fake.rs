@@ -53,8 +53,10 @@ struct FakeClient {
     doom: Option<u32>,
     /// Whether its watchdog is stalled.
     stalled: bool,
-    /// Renewals that it has not sent for that.
+    /// Renewals that it has not sent for that, and those that it has.
     missed: u64,
+    renewed: u64,
+    thread_is_dead: bool,
 }
 
 #[derive(Default)]
@@ -162,6 +164,7 @@ impl Fake {
         if client.stalled {
             client.missed += 1;
         } else {
+            client.renewed += 1;
             client.send();
         }
     }
@@ -438,6 +441,8 @@ impl FakeClient {
             doom: None,
             stalled: false,
             missed: 0,
+            renewed: 0,
+            thread_is_dead: false,
         }
     }
 
@@ -498,6 +503,22 @@ impl Clients for Fake {
 
     fn renewals_missed(&self, client: &str) -> Option<u64> {
         Some(self.books().clients.get(client)?.missed)
+    }
+
+    fn renewals_sent(&self, client: &str) -> Option<u64> {
+        Some(self.books().clients.get(client)?.renewed)
+    }
+
+    fn kill_thread(&self, client: &str) -> Result<(), FaultError> {
+        let mut books = self.books();
+        if !books.inert.contains("kill-thread") {
+            books.clients.get_mut(client).unwrap().thread_is_dead = true;
+        }
+        Ok(())
+    }
+
+    fn thread_is_dead(&self, client: &str) -> Option<bool> {
+        Some(self.books().clients.get(client)?.thread_is_dead)
     }
 
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {

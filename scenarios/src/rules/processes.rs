@@ -62,7 +62,10 @@ fn faults(draft: &Draft) -> Vec<(&FaultSpec, String)> {
 
 /// Where nothing is renewed, there is no watchdog.
 fn judge_stall(fault: &FaultSpec, path: &str, lock: &Lock, findings: &mut Findings<'_>) {
-    if matches!(fault, FaultSpec::StallWatchdog(_)) {
+    if matches!(
+        fault,
+        FaultSpec::StallWatchdog(_) | FaultSpec::KillThread(_)
+    ) {
         let message = format!("lock.{} as it is here renews nothing", lock.kind().name());
         let help = "take a lock that renews: `renew-every`, or a Redisson lock without a lease";
         findings.key(path, message, help);

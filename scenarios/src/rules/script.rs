@@ -189,7 +189,9 @@ impl Script<'_, '_> {
                 Role::Key => self.key(named.name, named.parameter),
                 // A client may be doomed before its first step; it is judged below.
                 Role::Client if matches!(fault, FaultSpec::KillClient(_)) => {}
-                Role::Client if matches!(fault, FaultSpec::PauseClient(_)) => {
+                Role::Client
+                    if matches!(fault, FaultSpec::PauseClient(_) | FaultSpec::KillThread(_)) =>
+                {
                     self.act(named.name);
                 }
                 Role::Client => {
@@ -216,6 +218,8 @@ impl Script<'_, '_> {
             self.promote(&promote.node);
         } else if let FaultSpec::PauseClient(pause) = fault {
             self.clients.insert(pause.client.clone(), State::Paused);
+        } else if let FaultSpec::KillThread(kill) = fault {
+            self.clients.insert(kill.client.clone(), State::Dead);
         } else if let FaultSpec::KillClient(kill) = fault {
             self.kill_client(kill);
         }

@@ -103,6 +103,14 @@ impl Fault<'_> {
             );
             return;
         }
+        if matches!(fault, FaultSpec::KillThread(_)) {
+            findings.key(
+                &self.path,
+                "a storm cannot kill a thread: its lock would be kept to the end",
+                "kill it in a litmus, as a step; a storm can kill or pause the client",
+            );
+            return;
+        }
         if let Some(ground) = self.ground {
             ground.judge_fault(fault, &self.path, findings);
         }

@@ -19,6 +19,14 @@ pub struct StallWatchdog {
     pub client: String,
 }
 
+/// Parameters of [`FaultSpec::KillThread`](super::FaultSpec::KillThread).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct KillThread {
+    /// Whose.
+    pub client: String,
+}
+
 /// Parameters of [`FaultSpec::KillClient`](super::FaultSpec::KillClient).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

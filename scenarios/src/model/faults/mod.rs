@@ -14,7 +14,7 @@ mod server;
 mod shard;
 mod spec;
 
-pub use client::{KillClient, PauseClient, StallWatchdog};
+pub use client::{KillClient, KillThread, PauseClient, StallWatchdog};
 pub use clock::Clock;
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
 pub use disk::{PowerCut, SlowFsync};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::client::{KillClient, PauseClient, StallWatchdog};
+use super::client::{KillClient, KillThread, PauseClient, StallWatchdog};
 use super::clock::Clock;
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
@@ -52,6 +52,8 @@ macro_rules! with_every_fault {
             "stall-watchdog" => StallWatchdog { client: Client },
             /// A client dies, at once or after some further commands; it does not come back.
             "kill-client" => KillClient { client: Client },
+            /// A client's thread dies, and its process lives: its watchdog keeps what it held.
+            "kill-thread" => KillThread { client: Client },
             /// An operator's plain DEL of a lock's key.
             "delete-key" => DeleteKey { key: Key, node: Node },
             /// An operator's FLUSHALL.
