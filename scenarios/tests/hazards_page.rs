@@ -135,6 +135,11 @@ const RECIPES: &[Recipe] = &[
         ],
     ),
     (
+        "k2. The watchdog of a client never stops",
+        EVERYWHERE,
+        &["watchdog never stops"],
+    ),
+    (
         "l. Replies get lost",
         EVERYWHERE,
         &["replies lost", "unlock sent again", "connection closed"],
