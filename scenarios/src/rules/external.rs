@@ -122,6 +122,7 @@ fn stance(fault: &FaultSpec) -> Stance {
     match fault {
         FaultSpec::PauseClient(_)
         | FaultSpec::KillClient(_)
+        | FaultSpec::KillThread(_)
         | FaultSpec::StallWatchdog(_)
         | FaultSpec::DeleteKey(_) => Stance::Ours,
         FaultSpec::Clock(clock) if clock.node.is_none() => Stance::Ours,
