@@ -206,6 +206,10 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
+        // Without its standard input the program may end by itself before it is killed, and be
+        // heard to: from here on that is no news.
+        let over = || "nobody talks to it any more".to_owned();
+        self.shared.state().over.get_or_insert_with(over);
         for task in &self.tasks {
             task.abort();
         }
