@@ -24,7 +24,12 @@ use super::wires::{Wires, Wiring};
 use crate::client::Roster;
 use crate::gateway::Gateway;
 
+/// Starts of a deployment until it is ready. On a busy machine a Cluster or a sentinel may take a
+/// server for dead before anybody has touched it, and replace it; names would not fit then.
+const STARTS_MAX: usize = 3;
+
 /// What a deployment is made of.
+#[derive(Clone)]
 pub struct ServerSettings {
     /// The servers to start.
     pub topology: Topology,
@@ -58,11 +63,22 @@ pub struct Servers {
 
 impl Servers {
     /// Starts everything and waits until it is proved ready: each server answers and is ours,
-    /// each replica is in step, and whoever has to agree does.
+    /// each replica is in step, and whoever has to agree does. What does not get ready is started
+    /// anew, a few times; the logs tell of each start.
     ///
     /// # Errors
     /// When a port is taken, a server does not start, or a replica does not catch up.
     pub async fn start(settings: ServerSettings) -> Result<Self, EnvironmentError> {
+        let mut starts = 1;
+        loop {
+            match Self::start_once(settings.clone()).await {
+                Err(EnvironmentError::NotReady { .. }) if starts < STARTS_MAX => starts += 1,
+                started => return started,
+            }
+        }
+    }
+
+    async fn start_once(settings: ServerSettings) -> Result<Self, EnvironmentError> {
         let shape = shape_of(&settings.topology);
         shape.check_port(settings.port)?;
         let addresses = AddressBlock::claim(settings.port)?;
