@@ -247,18 +247,17 @@ fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
         .collect()
 }
 
-/// The worst of the expectations; a workload that stopped early has shown nothing for certain.
+/// The worst of the expectations; a workload that stopped early has shown nothing for certain but
+/// the violations that are there.
 fn outcome(expectations: &[ExpectationResult], stopped: Option<&Stopped>) -> Outcome {
-    let worst = expectations
-        .iter()
-        .map(judge)
-        .max()
-        .unwrap_or(Outcome::Unknown);
-    if stopped.is_some() {
-        worst.max(Outcome::Unknown)
-    } else {
-        worst
+    let worst = expectations.iter().map(judge).max();
+    let worst = worst.unwrap_or(Outcome::Unknown);
+    if stopped.is_none() {
+        return worst;
     }
+    let is_there = |result: &&ExpectationResult| result.actual == Verdict::Violated;
+    let there = expectations.iter().filter(is_there).map(judge).max();
+    there.map_or(Outcome::Unknown, |there| there.max(Outcome::Unknown))
 }
 
 fn judge(result: &ExpectationResult) -> Outcome {
@@ -328,6 +327,21 @@ mod tests {
         assert_eq!(outcome(&met, None), Outcome::AsExpected);
         let stopped = Stopped("step 2 (acquire): expected granted, got refused".to_owned());
         assert_eq!(outcome(&met, Some(&stopped)), Outcome::Unknown);
+    }
+
+    /// Whoever is not caught by half a script may be caught by the other half.
+    #[test]
+    fn a_workload_that_stopped_early_accuses_of_what_is_there_and_of_nothing_else() {
+        let stopped = Stopped("step 2 (acquire): expected granted, got refused".to_owned());
+        let missing = result(
+            Property::MutualExclusion,
+            Expected::Violated,
+            Verdict::Valid,
+        );
+        let surprise = result(Property::LostLock, Expected::Valid, Verdict::Violated);
+        let both = [missing, surprise];
+        assert_eq!(outcome(&both[..1], Some(&stopped)), Outcome::Unknown);
+        assert_eq!(outcome(&both, Some(&stopped)), Outcome::Unexpected);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use lockstorm_scenarios::{FaultSpec, expand, load};
 use support::{have_kernel_network, have_server, root, run_scenario, stderr};
 
 /// Runs at once: they mostly wait for servers to notice something.
-const AT_ONCE: &str = "2";
+const AT_ONCE: &str = "4";
 /// Tries until one shows all: on a busy machine a server may be taken for dead that no scenario
 /// has touched, and then the run says that it cannot tell.
 const TRIES_MAX: usize = 3;
