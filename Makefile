@@ -16,9 +16,10 @@ check:
 	bash .ci/run
 
 # Cycles per second with and without Lockstorm around the lock; Redisson's locks; seconds for a verdict on a
-# million operations.
+# million operations; seconds until servers are ready, and until another takes over from one that is killed.
 bench: setup
-	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep
+	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep \
+	  --bench topologies
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
@@ -36,10 +37,10 @@ control: setup
 	  --set clients.count=100 --set clients.keys=1000 --set storm.rounds=10000 --set storm.duration=60m \
 	  --filter "storm-control $(FILTER)"
 
-# The whole table, ten times, three cells at once; a quarter of an hour.
+# The whole table, ten times, six cells at once; twenty minutes.
 matrix: setup
 	cargo build --release --locked --quiet --bin lockstorm
-	./target/release/lockstorm run scenarios/library/matrix.toml --repeat 10 --jobs 3
+	./target/release/lockstorm run scenarios/library/matrix.toml --repeat 10 --jobs 6
 
 # Installs a redis-server where there is none, and says how.
 setup:

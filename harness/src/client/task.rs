@@ -90,6 +90,9 @@ impl Drop for ClientTask {
 async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
     loop {
         let mail = tokio::select! {
+            // An order that waits comes first: while a link is cut each renewal takes its whole
+            // time-out and the next one is due at its end, and the order would never have its turn.
+            biased;
             mail = inbox.recv() => mail,
             // Only the wait may be cut short by an order: a renewal, once begun, is finished.
             () = session.renewal_due() => match session.renew_all().await {

@@ -4,6 +4,7 @@
 //! For: showing which commands a lock sends, and in which order, to those who know its scripts. A
 //! server that comes back is listened to again. Not for: verdicts, which rest on the history alone.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::net::SocketAddr;
@@ -195,13 +196,19 @@ impl Listener {
             .iter()
             .filter(|key| command.concerns(key))
         {
-            if self.noted.fetch_add(1, Ordering::Relaxed) >= COMMANDS_MAX {
-                return;
-            }
+            let text = match self
+                .noted
+                .fetch_add(1, Ordering::Relaxed)
+                .cmp(&COMMANDS_MAX)
+            {
+                Less => command.text(),
+                Equal => format!("and more; {COMMANDS_MAX} are noted at most, all are in {FILE}"),
+                Greater => return,
+            };
             let command = CommandNote {
                 node: self.node.clone(),
                 from: from.clone(),
-                text: command.text().into(),
+                text: text.into(),
             };
             let value = Value {
                 command: Some(Box::new(command)),

@@ -44,7 +44,7 @@ macro_rules! with_every_fault {
             "partition" => Partition { sides: Place },
             /// A replica becomes primary and clients follow it; it stays so.
             "promote" => Promote { node: Node },
-            /// A replica of a Cluster takes over, in agreement or not; it stays so.
+            /// A replica takes over as a Sentinel or a Cluster is told, agreed or not; it stays so.
             "failover" => Failover { node: Node },
             /// A client stands still and sees no reply; healed by letting it go on.
             "pause-client" => PauseClient { client: Client },
