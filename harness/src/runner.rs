@@ -110,6 +110,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
             .rerun
             .clone()
             .unwrap_or_else(|| rerun::of_stored(&path, job.seed, settings.networks.choice)),
+        changed: None,
     };
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)

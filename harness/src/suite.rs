@@ -80,6 +80,7 @@ pub async fn run(
         runs,
         not_run: left_out.chain(unreached).collect(),
         rerun: plan.rerun.clone(),
+        changed: None,
     };
     lockstorm_reports::write_suite(folder, &suite)?;
     Ok(Finished::Suite(Box::new(suite), failure))

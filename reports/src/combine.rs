@@ -48,6 +48,7 @@ pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
             .unwrap_or_default(),
         duration_s: records().map(|run| run.duration_s).sum(),
         rerun: reruns.join(" && "),
+        changed: None,
         not_run,
         runs,
     }

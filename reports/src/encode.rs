@@ -1,7 +1,7 @@
 //! Reads and writes `results.json`, of a run and of a suite.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,23 @@ struct Outline {
 /// # Errors
 /// [`RenderError`] names the file: unreadable, malformed, or of another version.
 pub fn read_record(folder: &Path) -> Result<Record, RenderError> {
-    let path = folder.join(RESULTS_FILE);
+    read_file(folder.join(RESULTS_FILE))
+}
+
+/// Reads what a report is to be compared with: the folder of a run or a suite, or its
+/// `results.json`.
+///
+/// # Errors
+/// As [`read_record`].
+pub fn read_baseline(path: &Path) -> Result<Record, RenderError> {
+    if path.is_file() {
+        read_file(path.to_owned())
+    } else {
+        read_record(path)
+    }
+}
+
+fn read_file(path: PathBuf) -> Result<Record, RenderError> {
     let malformed = |source| RenderError::Malformed {
         path: path.clone(),
         source,
@@ -146,6 +162,22 @@ mod tests {
         let message = read_record(folder.path()).unwrap_err().to_string();
         assert!(message.contains("results.json"), "{message}");
         assert!(message.contains("lockstorm run"), "{message}");
+    }
+
+    #[test]
+    fn a_baseline_is_a_folder_or_the_file_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        write_suite(folder.path(), &sample::suite()).unwrap();
+        let by_folder = read_baseline(folder.path()).unwrap();
+        let by_file = read_baseline(&folder.path().join(RESULTS_FILE)).unwrap();
+        assert_eq!(by_folder, by_file);
+        let missing = read_baseline(&folder.path().join("gone")).unwrap_err();
+        let message = missing.to_string();
+        assert!(
+            message.contains("gone/results.json"),
+            "the place: {message}"
+        );
+        assert!(message.contains("give the folder"), "the remedy: {message}");
     }
 
     #[test]

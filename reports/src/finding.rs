@@ -1,15 +1,20 @@
-//! Findings: the violations that a report tells, each with one witness.
+//! Findings: the violations that a report tells, grouped by their kind, each with one witness.
+
+use std::collections::HashMap;
 
 use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
 
+use crate::cure::Scene;
 use crate::model::{ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
+use crate::words;
 
 /// Findings that a report tells in full; what is left out is counted. More than this nobody
 /// reads, and a page with thousands of drawings does not open.
 pub(crate) const FINDINGS_MAX: usize = 50;
 
-/// One violation with its witness.
+/// One kind of violation at one place, told by its first witness: the group is that of the property
+/// and the signature, in a run, or in the runs of one cell of a suite.
 pub(crate) struct Finding<'a> {
     pub(crate) run: &'a RunRecord,
     /// Run folder, relative to the suite folder; absent in the report of a single run.
@@ -17,17 +22,54 @@ pub(crate) struct Finding<'a> {
     pub(crate) property: Property,
     pub(crate) judgement: &'a Judgement,
     pub(crate) witness: &'a Witness,
-    /// Further runs of the same cell with a violation of the same property.
+    /// How many witnesses of this kind the run has, this one among them.
+    pub(crate) here: usize,
+    /// Further runs of the same cell that show the same kind.
     pub(crate) also: Vec<&'a SuiteRun>,
 }
 
-impl Finding<'_> {
+impl<'a> Finding<'a> {
     /// What the scenario expects of the property.
     pub(crate) fn expectation(&self) -> Option<&ExpectationResult> {
         self.run
             .expectations
             .iter()
             .find(|result| result.property == self.property)
+    }
+
+    /// The witness with what its run tells of faults and servers.
+    pub(crate) fn scene(&self) -> Scene<'a> {
+        Scene::of_run(self.run, self.witness)
+    }
+
+    /// How often this was found, in sentences; none where it was found once.
+    pub(crate) fn counted(&self) -> Option<String> {
+        let mut sentences = Vec::new();
+        if self.here > 1 {
+            sentences.push(format!(
+                "{} witnesses of this kind in the run; the first is told.",
+                self.here
+            ));
+        }
+        let kept = self.judgement.witnesses.len() as u64;
+        if self.judgement.count > kept {
+            sentences.push(format!(
+                "The run violates {} {} times in all; the first {kept} have a witness.",
+                words::property(self.property),
+                self.judgement.count
+            ));
+        }
+        if !self.also.is_empty() {
+            sentences.push(format!(
+                "The same kind is found in {}.",
+                words::count(self.also.len() as u64, "more run")
+            ));
+        }
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
+    fn is_like(&self, property: Property, witness: &Witness) -> bool {
+        self.property == property && self.witness.signature == witness.signature
     }
 }
 
@@ -44,51 +86,77 @@ impl<'a> Findings<'a> {
         Self { told, total }
     }
 
-    /// Each witness of a run.
+    /// Each kind of violation of a run.
     pub(crate) fn of_run(run: &'a RunRecord) -> Self {
-        let each = violated(run).flat_map(|(property, judgement)| {
-            judgement.witnesses.iter().map(move |witness| Finding {
-                run,
-                folder: None,
-                property,
-                judgement,
-                witness,
-                also: Vec::new(),
-            })
-        });
-        Self::limited(each.collect())
+        Self::limited(kinds(run, None))
     }
 
-    /// The first witness of each violated property of each cell; unexpected ones come first.
+    /// Each kind of violation of each cell, by the first run that shows it; unexpected ones come
+    /// first.
     pub(crate) fn of_suite(suite: &'a SuiteRecord) -> Self {
-        let mut told: Vec<Finding<'a>> = Vec::new();
-        for run in &suite.runs {
-            for (property, judgement) in violated(&run.record) {
-                let known = told.iter_mut().find(|finding| {
-                    finding.property == property && finding.run.labels == run.record.labels
-                });
-                if let Some(finding) = known {
-                    finding.also.push(run);
-                } else if let Some(witness) = judgement.witnesses.first() {
-                    told.push(Finding {
-                        run: &run.record,
-                        folder: Some(&run.folder),
-                        property,
-                        judgement,
-                        witness,
-                        also: Vec::new(),
-                    });
-                }
-            }
-        }
-        told.sort_by_key(|finding| finding.expectation().is_none_or(|result| result.met));
-        Self::limited(told)
+        Self::limited(kinds_of_suite(suite))
     }
 
     /// How many are left out.
     pub(crate) fn left_out(&self) -> usize {
         self.total - self.told.len()
     }
+}
+
+/// Each kind of violation of each cell, without a limit.
+pub(crate) fn kinds_of_suite(suite: &SuiteRecord) -> Vec<Finding<'_>> {
+    let mut told: Vec<Finding> = Vec::new();
+    // By cell and kind: a suite of ten thousand runs is not searched for each of them.
+    let mut known: HashMap<(Cell, Property, &str), usize> = HashMap::new();
+    for run in &suite.runs {
+        for finding in kinds(&run.record, Some(&run.folder)) {
+            let kind = (
+                cell(&run.record),
+                finding.property,
+                finding.witness.signature.as_str(),
+            );
+            if let Some(&at) = known.get(&kind) {
+                told[at].also.push(run);
+            } else {
+                known.insert(kind, told.len());
+                told.push(finding);
+            }
+        }
+    }
+    told.sort_by_key(|finding| finding.expectation().is_none_or(|result| result.met));
+    told
+}
+
+/// Lock, topology and hazard: a place in a comparison.
+type Cell<'a> = (&'a str, &'a str, &'a str);
+
+fn cell(run: &RunRecord) -> Cell<'_> {
+    let labels = &run.labels;
+    (&labels.lock, &labels.topology, &labels.hazard)
+}
+
+/// Each kind of violation of a run, without a limit.
+pub(crate) fn kinds<'a>(run: &'a RunRecord, folder: Option<&'a str>) -> Vec<Finding<'a>> {
+    let mut told: Vec<Finding> = Vec::new();
+    for (property, judgement) in violated(run) {
+        for witness in &judgement.witnesses {
+            let mut known = told.iter_mut();
+            if let Some(finding) = known.find(|finding| finding.is_like(property, witness)) {
+                finding.here += 1;
+                continue;
+            }
+            told.push(Finding {
+                run,
+                folder,
+                property,
+                judgement,
+                witness,
+                here: 1,
+                also: Vec::new(),
+            });
+        }
+    }
+    told
 }
 
 fn violated(run: &RunRecord) -> impl Iterator<Item = (Property, &Judgement)> {
@@ -119,8 +187,8 @@ mod tests {
         assert_eq!(findings.told[0].property, Property::MutualExclusion);
     }
 
-    #[test]
-    fn findings_beyond_the_limit_are_counted() {
+    /// The failover run with so many witnesses of mutual exclusion, each of the given kind.
+    fn run_with(kinds: impl Iterator<Item = String>) -> RunRecord {
         let mut run = sample::failover_run();
         let judgement = run
             .analysis
@@ -128,9 +196,52 @@ mod tests {
             .get_mut(&Property::MutualExclusion)
             .unwrap();
         let witness = judgement.witnesses[0].clone();
-        judgement.witnesses = vec![witness; FINDINGS_MAX + 7];
+        let of = |signature| Witness {
+            signature,
+            ..witness.clone()
+        };
+        judgement.witnesses = kinds.map(of).collect();
+        run
+    }
+
+    #[test]
+    fn findings_beyond_the_limit_are_counted() {
+        let kinds = (0..FINDINGS_MAX + 7).map(|n| format!("kind {n}"));
+        let run = run_with(kinds);
         let findings = Findings::of_run(&run);
         assert_eq!(findings.told.len(), FINDINGS_MAX);
         assert_eq!(findings.left_out(), 8, "seven more, and the lost lock");
+    }
+
+    #[test]
+    fn witnesses_of_one_kind_share_a_finding_that_counts_them() {
+        let mut run = run_with(["x", "y", "x", "x"].map(str::to_owned).into_iter());
+        let judgement = run.analysis.properties.get_mut(&Property::MutualExclusion);
+        judgement.unwrap().count = 421;
+        let findings = Findings::of_run(&run);
+        let counts: Vec<usize> = findings.told.iter().map(|f| f.here).collect();
+        assert_eq!(counts, [3, 1, 1], "x, y, and the lost lock");
+        assert_eq!(
+            findings.told[0].counted().as_deref(),
+            Some(
+                "3 witnesses of this kind in the run; the first is told. The run violates mutual \
+                 exclusion 421 times in all; the first 4 have a witness."
+            )
+        );
+        assert_eq!(findings.told[2].counted(), None, "found once");
+    }
+
+    #[test]
+    fn other_kinds_of_one_cell_are_findings_of_their_own() {
+        let mut suite = sample::suite();
+        let again = suite.runs[2].record.analysis.properties.values_mut();
+        for judgement in again {
+            for witness in &mut judgement.witnesses {
+                witness.signature.push_str(", another");
+            }
+        }
+        let findings = Findings::of_suite(&suite);
+        assert_eq!(findings.total, 6, "two of three runs each, and two more");
+        assert!(findings.told.iter().all(|finding| finding.also.is_empty()));
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use lockstorm_checker::{Property, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use crate::cure::Scene;
 use crate::error::RenderError;
 use crate::inert::{visible, visible_lines};
 use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
@@ -111,7 +112,7 @@ fn stories(run: &RunRecord, property: Property) -> String {
     let witnesses = judged.map_or(&[][..], |judgement| &judgement.witnesses);
     let mut text = String::from("\n");
     for witness in witnesses {
-        text.push_str(&story::plain(witness));
+        text.push_str(&story::plain(&Scene::of_run(run, witness)));
         text.push('\n');
     }
     text.push_str(&visible_lines(&format!("repeat: {}", visible(&run.rerun))));

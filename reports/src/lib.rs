@@ -9,12 +9,17 @@
 //! history.jsonl ─→ trace ─→ drawings ─→ SVG (in the HTML), PNG
 //! ```
 
+mod changes;
+mod closeup;
 mod combine;
+mod coverage;
+mod cure;
 mod encode;
 mod error;
 mod files;
 mod finding;
 mod grid;
+mod hit;
 mod html;
 mod inert;
 mod junit;
@@ -26,11 +31,15 @@ mod render;
 mod sample;
 mod story;
 mod terminal;
+mod topology;
 mod trace;
 mod words;
 
+pub use changes::{Change, ChangeState, Changes, Share};
 pub use combine::combine;
-pub use encode::{RESULTS_FILE, Record, read_record, read_run, read_suite, write_run, write_suite};
+pub use encode::{
+    RESULTS_FILE, Record, read_baseline, read_record, read_run, read_suite, write_run, write_suite,
+};
 pub use error::RenderError;
 pub use junit::{junit_run, junit_suite};
 pub use markdown::{markdown_run, markdown_suite};

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use lockstorm_checker::history::FaultPhase;
 
+use crate::changes::Changes;
 use crate::finding::{Finding, Findings};
 use crate::grid::{Cell, Grid, run_verdict};
 use crate::inert::visible;
@@ -70,6 +71,7 @@ pub fn markdown_run(run: &RunRecord) -> String {
     if let Some(reason) = &run.stopped {
         let _ = writeln!(text, "Stopped early: {}\n", escaped(reason));
     }
+    push_changes(&mut text, run.changed.as_ref());
     push_verdicts(&mut text, run);
     push_findings(&mut text, &Findings::of_run(run));
     push_faults(&mut text, run);
@@ -91,10 +93,50 @@ pub fn markdown_suite(suite: &SuiteRecord) -> String {
         "**Outcome: {outcome}.** {runs}, seed {}.\n",
         suite.seed
     );
+    push_changes(&mut text, suite.changed.as_ref());
     push_grid(&mut text, &Grid::new(suite));
     push_findings(&mut text, &Findings::of_suite(suite));
     push_ending(&mut text, &suite.rerun);
     text
+}
+
+/// Rows of the table of changes; `results.json` has them all.
+const CHANGES_MAX: usize = 50;
+
+fn push_changes(text: &mut String, changes: Option<&Changes>) {
+    let Some(changes) = changes else {
+        return;
+    };
+    let baseline = escaped(&changes.baseline);
+    let _ = writeln!(
+        text,
+        "## What changed\n\nAgainst {baseline}: {}.\n",
+        changes.summary()
+    );
+    if changes.findings.is_empty() {
+        return;
+    }
+    text.push_str("| change | property | finding | now | before |\n|---|---|---|---|---|\n");
+    for change in changes.findings.iter().take(CHANGES_MAX) {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {}<br>{} | {} | {} |",
+            change.words(),
+            words::property(change.property),
+            escaped(&change.claim),
+            escaped(&words::cell_name(&change.labels)),
+            change.now.words(),
+            change.before.words(),
+        );
+    }
+    if changes.findings.len() > CHANGES_MAX {
+        let all = changes.findings.len();
+        let _ = writeln!(
+            text,
+            "\nShowing only the first {CHANGES_MAX} of {all} findings; `results.json` has more."
+        );
+    }
+    text.push('\n');
 }
 
 fn push_grid(text: &mut String, grid: &Grid) {
@@ -193,9 +235,17 @@ fn push_finding(text: &mut String, finding: &Finding) {
         text.push('\n');
     }
     text.push('\n');
-    if !finding.also.is_empty() {
-        let runs = words::count(finding.also.len() as u64, "more run");
-        let _ = writeln!(text, "The same property is violated in {runs}.\n");
+    for (sentence, evidence) in story::cures(&finding.scene()) {
+        let _ = writeln!(
+            text,
+            "{}: {} ({})\n",
+            story::CURES,
+            escaped(&sentence),
+            words::evidence(&evidence)
+        );
+    }
+    if let Some(counted) = finding.counted() {
+        let _ = writeln!(text, "{counted}\n");
     }
 }
 
@@ -235,6 +285,7 @@ fn push_ending(text: &mut String, rerun: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Record;
     use crate::sample;
 
     #[test]
@@ -245,6 +296,22 @@ mod tests {
     #[test]
     fn a_suite_is_a_table_and_its_findings() {
         insta::assert_snapshot!(markdown_suite(&sample::suite()));
+    }
+
+    #[test]
+    fn changes_against_a_baseline_are_a_table() {
+        let mut run = sample::failover_run();
+        let before = Record::Run(Box::new(sample::control_run()));
+        run.changed = Some(Changes::of_run(&run, &before));
+        let text = markdown_run(&run);
+        assert!(text.contains("no cell in common"), "{text}");
+        let before = Record::Suite(Box::new(sample::suite()));
+        run.changed = Some(Changes::of_run(&run, &before));
+        let text = markdown_run(&run);
+        let row = "| ongoing | mutual exclusion | a and b both held \"orders\" for 1.078 s";
+        assert!(text.contains("2 ongoing, 2 not judged this time"), "{text}");
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("| 1 of 1 run | 2 of 2 runs |"), "{text}");
     }
 
     #[test]

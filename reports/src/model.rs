@@ -4,6 +4,8 @@ use lockstorm_checker::{Analysis, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 use serde::{Deserialize, Serialize};
 
+use crate::changes::Changes;
+
 /// Version of `results.json` that this crate writes.
 pub const RESULTS_VERSION: u32 = 1;
 
@@ -41,6 +43,9 @@ pub struct RunRecord {
     pub environment: Environment,
     /// The exact command that repeats the run.
     pub rerun: String,
+    /// What changed against an earlier run or suite, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Changes>,
 }
 
 /// A run against its expectation, best first; the worst of a suite is the suite's.
@@ -134,6 +139,9 @@ pub struct SuiteRecord {
     pub not_run: Vec<NotRun>,
     /// The exact command that repeats the suite.
     pub rerun: String,
+    /// What changed against an earlier run or suite, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Changes>,
 }
 
 /// One run of a suite.

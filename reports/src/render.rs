@@ -11,10 +11,11 @@ use lockstorm_checker::Digest;
 use lockstorm_checker::history::read_jsonl;
 use lockstorm_checker::verdict::Witness;
 
+use crate::closeup::CloseUp;
 use crate::encode::{read_run, read_suite};
 use crate::error::RenderError;
 use crate::files::write_whole;
-use crate::html::{RunSources, run_page, suite_page};
+use crate::html::{History, RunSources, run_page, suite_page};
 use crate::junit::{junit_run, junit_suite};
 use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::RunRecord;
@@ -127,12 +128,12 @@ pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderEr
     let run = read_run(folder)?;
     let mut rendered = Rendered::default();
     let drawn = formats.contains(&Format::Html) || formats.contains(&Format::Png);
-    let trace = if drawn {
-        read_trace(folder)
+    let history = if drawn {
+        read_history(folder, &run)
     } else {
         Err(String::new())
     };
-    if let (true, Err(reason)) = (drawn, &trace) {
+    if let (true, Err(reason)) = (drawn, &history) {
         rendered.notes.push(reason.clone());
     }
     for format in formats {
@@ -140,15 +141,15 @@ pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderEr
             Format::Html => {
                 let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
                 let sources = RunSources {
-                    trace: trace.as_ref().map_err(String::as_str),
+                    history: history.as_ref().map_err(String::as_str),
                     scenario: scenario.as_deref(),
                 };
                 let page = run_page(&run, &sources);
                 rendered.write(folder, "report.html", page.as_bytes())?;
             }
             Format::Png => {
-                if let Ok(trace) = &trace {
-                    draw_run(&mut rendered, folder, &run, trace)?;
+                if let Ok(history) = &history {
+                    draw_run(&mut rendered, folder, &run, &history.trace)?;
                 }
             }
             Format::Junit => {
@@ -173,7 +174,8 @@ pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, Render
     for format in formats {
         match format {
             Format::Html => {
-                let page = suite_page(&suite, |run| read_trace(&folder.join(run)).ok());
+                let history = |name: &str, run: &RunRecord| read_history(&folder.join(name), run);
+                let page = suite_page(&suite, |name, run| history(name, run).ok());
                 rendered.write(folder, "report.html", page.as_bytes())?;
             }
             Format::Png => rendered.draw(folder, "matrix.png", &plots::matrix(&suite))?,
@@ -220,14 +222,19 @@ fn draw_run(
     Ok(())
 }
 
-/// The drawable part of a run's history, or why there is none, in a sentence.
-fn read_trace(folder: &Path) -> Result<Trace, String> {
+/// What the page and the pictures need of a run's history, or why there is none, in a sentence.
+fn read_history(folder: &Path, run: &RunRecord) -> Result<History, String> {
     let path = folder.join(HISTORY_FILE);
     let file = File::open(&path)
         .map_err(|error| format!("the history {} cannot be opened: {error}", path.display()))?;
     let history = read_jsonl(BufReader::new(file), &path.display().to_string())
         .map_err(|error| format!("the history cannot be read: {error}"))?;
-    Ok(Trace::of(&Digest::of(&history)))
+    let digest = Digest::of(&history);
+    drop(history);
+    Ok(History {
+        trace: Trace::of(&digest),
+        close: CloseUp::of(&digest, run),
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Digest, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
+use crate::closeup::CloseUp;
+use crate::html::History;
 use crate::model::{NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
 use crate::trace::Trace;
 
@@ -23,6 +25,21 @@ pub(crate) fn failover_trace() -> Trace {
     let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
         .expect("the fixture is a history");
     Trace::of(&Digest::of(&history))
+}
+
+/// [`FAILOVER_HISTORY`] as the cards of [`failover_run`] need it.
+pub(crate) fn failover_closeup() -> CloseUp {
+    let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
+        .expect("the fixture is a history");
+    CloseUp::of(&Digest::of(&history), &failover_run())
+}
+
+/// [`FAILOVER_HISTORY`] as a page needs it.
+pub(crate) fn failover() -> History {
+    History {
+        trace: failover_trace(),
+        close: failover_closeup(),
+    }
 }
 
 fn judged(verdict: Verdict, witnesses: Vec<Witness>) -> Judgement {
@@ -122,6 +139,7 @@ pub(crate) fn suite() -> SuiteRecord {
         }],
         rerun: "lockstorm run scenarios/library/compare/single-vs-redlock.toml --seed 42"
             .to_owned(),
+        changed: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use lockstorm_checker::verdict::{Step, Witness};
 
+use crate::cure::{self, Scene};
 use crate::inert::visible;
 use crate::words;
 
@@ -51,8 +52,20 @@ pub(crate) fn lines(witness: &Witness) -> Vec<Line> {
     witness.story.iter().map(Line::of).collect()
 }
 
-/// The claim and its story, without colour or markup.
-pub(crate) fn plain(witness: &Witness) -> String {
+/// How the remedies are announced.
+pub(crate) const CURES: &str = "What would have prevented it";
+
+/// The remedies that the run supports, a sentence each, with the events that each rests on.
+pub(crate) fn cures(scene: &Scene) -> Vec<(String, Vec<u64>)> {
+    let cures = cure::cures(scene).into_iter();
+    cures
+        .map(|cure| (visible(&cure.sentence).into_owned(), cure.evidence))
+        .collect()
+}
+
+/// The claim, its story and what would have prevented it, without colour or markup.
+pub(crate) fn plain(scene: &Scene) -> String {
+    let witness = scene.witness;
     let mut text = format!("{}\n", visible(&witness.claim));
     for line in lines(witness) {
         let _ = write!(text, "{:>2}. {:>9}  {}", line.number, line.time, line.text);
@@ -63,6 +76,9 @@ pub(crate) fn plain(witness: &Witness) -> String {
             let _ = write!(text, " [{}]", line.evidence);
         }
         text.push('\n');
+    }
+    for (sentence, evidence) in cures(scene) {
+        let _ = writeln!(text, "{CURES}: {sentence} [{}]", words::evidence(&evidence));
     }
     text
 }
@@ -77,6 +93,6 @@ mod tests {
     fn a_story_is_numbered_timed_and_cites_its_evidence() {
         let run = sample::failover_run();
         let witness = &run.analysis.properties[&Property::MutualExclusion].witnesses[0];
-        insta::assert_snapshot!(plain(witness));
+        insta::assert_snapshot!(plain(&Scene::of_run(&run, witness)));
     }
 }

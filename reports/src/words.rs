@@ -59,6 +59,12 @@ pub(crate) fn instant(at: Nanos) -> String {
     }
 }
 
+/// An instant down to the microsecond, for raw operations: `4.021375 s`.
+pub(crate) fn precise(at: Nanos) -> String {
+    let us = at.0 / 1_000;
+    format!("{}.{:06} s", us / 1_000_000, us % 1_000_000)
+}
+
 /// Whole milliseconds as seconds.
 fn seconds(ns: u64) -> String {
     let ms = ns / 1_000_000;
@@ -211,6 +217,11 @@ mod tests {
         assert_eq!(instant(Nanos::MAX), "never");
         assert_eq!(instant(Nanos::from_millis(4021)), "4.021 s");
         assert_eq!(instant(Nanos(988_900_000)), "0.988 s");
+    }
+
+    #[test]
+    fn raw_operations_have_their_microseconds() {
+        assert_eq!(precise(Nanos(4_021_375_999)), "4.021375 s");
     }
 
     #[test]

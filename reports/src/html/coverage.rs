@@ -1,9 +1,11 @@
 //! What the run contained, so that its verdict can be weighed.
 
-use lockstorm_checker::verdict::Coverage;
 use maud::{Markup, html};
 
 use super::page;
+use crate::coverage::{Counter, counters, undecided};
+use crate::inert::visible;
+use crate::model::RunRecord;
 use crate::words;
 
 const HOW: &str = "A verdict is worth no more than what the run put to the test. Without contended \
@@ -11,31 +13,58 @@ const HOW: &str = "A verdict is worth no more than what the run put to the test.
                    violation.";
 
 /// The section of coverage.
-pub(super) fn section(coverage: &Coverage) -> Markup {
-    let counters = [
-        ("Events", coverage.events, false),
-        ("Operations", coverage.operations, false),
-        ("Lock keys", coverage.keys, false),
-        ("Owners that asked", coverage.owners, false),
-        ("Acquires granted", coverage.granted, true),
-        ("Acquires refused", coverage.refused, false),
-        ("Acquires contended", coverage.contended, true),
-        ("Grants under a fault", coverage.granted_under_fault, false),
-        ("Leases that ran out", coverage.expired, false),
-        ("Without answer", coverage.indeterminate, false),
-        ("Redirects", coverage.redirects, false),
-        ("Reconnects", coverage.reconnects, false),
-    ];
+pub(super) fn section(run: &RunRecord) -> Markup {
     let body = html! {
-        dl.counters {
-            @for (name, count, needed) in counters {
-                div {
-                    dt { (name) }
-                    dd.flag[needed && count == 0] { (count) }
+        (missing(run))
+        table.numbers {
+            thead { tr {
+                th scope="col" { "Counter" }
+                th scope="col" { "Count" }
+                th scope="col" { "Needed" }
+                th.what-for scope="col" { "Because" }
+            } }
+            tbody { @for counter in counters(run) { (row(&counter)) } }
+        }
+        @if let Some(cost) = words::cost(&run.analysis.coverage) { p { "All in all " (cost) "." } }
+    };
+    page::section("coverage", "Coverage", HOW, &body)
+}
+
+/// What is missing for a verdict.
+fn missing(run: &RunRecord) -> Markup {
+    let undecided = undecided(run);
+    html! {
+        @if run.analysis.properties.is_empty() {
+            p.summary { strong.flag { "Nothing was judged." } }
+        } @else if undecided.is_empty() {
+            p.summary { "Nothing is missing: every judged property has a verdict." }
+        } @else {
+            p.summary { strong { "Missing for a verdict:" } }
+            ul.missing {
+                @for (property, reason) in undecided {
+                    li.unknown {
+                        span.glyph aria-hidden="true" { "?" }
+                        (words::property(property)) ": " (visible(reason))
+                    }
                 }
             }
         }
-        @if let Some(cost) = words::cost(coverage) { p { "All in all " (cost) "." } }
-    };
-    page::section("coverage", "Coverage", HOW, &body)
+    }
+}
+
+fn row(counter: &Counter) -> Markup {
+    let is_short = counter.is_short();
+    html! {
+        tr {
+            th scope="row" { (counter.name) }
+            td { span.flag[is_short] { (counter.count) } }
+            td {
+                @match counter.needed {
+                    Some(needed) => { "≥ " (needed) }
+                    None => "–",
+                }
+            }
+            td.what-for { (counter.what_for) }
+        }
+    }
 }

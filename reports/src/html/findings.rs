@@ -1,13 +1,16 @@
-//! Findings: a card for each violation, with its story and its picture.
+//! Findings: a card for each kind of violation, with its story and its pictures.
 
-use lockstorm_checker::verdict::{Holder, StepKind, Witness};
-use lockstorm_checker::{Nanos, Verdict};
+use lockstorm_checker::Verdict;
+use lockstorm_checker::verdict::StepKind;
 use lockstorm_scenarios::Expected;
 use maud::{Markup, html};
 
+use super::evidence;
 use super::link;
-use super::page::{figure, section as page_section};
+use super::operations;
+use super::page::{History, figure, section as page_section};
 use super::verdict::icon;
+use crate::closeup::CloseUp;
 use crate::finding::{Finding, Findings};
 use crate::inert::visible;
 use crate::plots;
@@ -16,21 +19,25 @@ use crate::trace::Trace;
 use crate::words;
 
 /// Cards that are open when the page is.
-const OPEN_MAX: usize = 3;
+const OPEN_MAX: usize = 1;
 /// Further runs that a card links to.
 const ALSO_MAX: usize = 24;
 
-const HOW: &str = "Each card is one violation: the claim, a picture of it, the steps that led to \
-                   it with the events that prove each, and the holds that cannot both be right.";
+const HOW: &str = "Each card is one kind of violation: the claim, a picture of it, the steps that \
+                   led to it with the events that prove each, who spoke to whom, and why it is \
+                   not allowed.";
 
-/// The section of findings; `trace` gives the history behind one.
-pub(super) fn section(findings: &Findings, trace: impl Fn(&Finding) -> Option<Trace>) -> Markup {
+/// The section of findings; `history` gives what is known of the history behind one.
+pub(super) fn section(
+    findings: &Findings,
+    history: impl Fn(&Finding) -> Option<History>,
+) -> Markup {
     let body = html! {
         @if findings.total == 0 {
             p.none { "No violation was found." }
         }
         @for (at, finding) in findings.told.iter().enumerate() {
-            (card(at + 1, finding, trace(finding)))
+            (card(at + 1, finding, history(finding)))
         }
         @if findings.left_out() > 0 {
             p.warning {
@@ -42,14 +49,18 @@ pub(super) fn section(findings: &Findings, trace: impl Fn(&Finding) -> Option<Tr
     page_section("findings", "Findings", HOW, &body)
 }
 
-fn card(number: usize, finding: &Finding, trace: Option<Trace>) -> Markup {
+fn card(number: usize, finding: &Finding, history: Option<History>) -> Markup {
     let witness = finding.witness;
     let met = finding.expectation().is_none_or(|result| result.met);
     let claimed = finding
         .expectation()
         .is_some_and(|result| result.expected != Expected::Any);
-    let trace = trace.unwrap_or_else(|| Trace::of_witness(witness));
+    let (trace, close) = match history {
+        Some(history) => (history.trace, Some(history.close)),
+        None => (Trace::of_witness(witness), None),
+    };
     let picture = plots::around(witness, &finding.run.analysis.faults, &trace);
+    let times = finding.here + finding.also.len();
     html! {
         details.card id=(format!("finding-{number}")) open[number <= OPEN_MAX] {
             summary {
@@ -61,21 +72,28 @@ fn card(number: usize, finding: &Finding, trace: Option<Trace>) -> Markup {
                     @else if claimed { "as expected" }
                     @else { "nothing expected" }
                 }
-                @if finding.folder.is_some() {
-                    span.place { (visible(&words::cell_name(&finding.run.labels))) }
+                @if times > 1 { span.chip { "× " (times) } }
+                span.place {
+                    @if finding.folder.is_some() {
+                        (visible(&words::cell_name(&finding.run.labels))) " · "
+                    }
+                    (visible(&witness.signature))
                 }
             }
             p.claim { (visible(&witness.claim)) }
             (figure(&picture.drawing, picture.note.as_deref()))
-            (steps(witness))
-            (holders(witness))
+            (steps(finding))
+            (spacetime(finding, close.as_ref()))
+            (operations::tables(finding, close.as_ref()))
             (why(finding, number == 1))
+            (cures(finding))
             (elsewhere(finding))
         }
     }
 }
 
-fn steps(witness: &Witness) -> Markup {
+fn steps(finding: &Finding) -> Markup {
+    let witness = finding.witness;
     html! {
         h3 { "What happened" }
         ol.story {
@@ -87,7 +105,9 @@ fn steps(witness: &Witness) -> Markup {
                     div {
                         (line.text)
                         @if !line.change.is_empty() { span.change { (line.change) } }
-                        @if !line.evidence.is_empty() { span.evidence { (line.evidence) } }
+                        @if !step.evidence.is_empty() {
+                            span.evidence { (evidence::links(&step.evidence, finding.folder)) }
+                        }
                     }
                 }
             }
@@ -95,38 +115,33 @@ fn steps(witness: &Witness) -> Markup {
     }
 }
 
-fn holders(witness: &Witness) -> Markup {
-    let optional = |at: Option<Nanos>| at.map_or_else(|| "–".to_owned(), words::instant);
-    let row = |holder: &Holder| {
-        html! {
-            tr {
-                th scope="row" { (visible(&holder.client)) }
-                td { (words::instant(holder.acquire_invoked)) }
-                td { (words::instant(holder.granted)) }
-                td { (optional(holder.release_invoked)) }
-                td { (optional(holder.lease_floor)) }
-                td { (optional(holder.lease_ceiling)) }
-                td { (holder.token.map_or_else(|| "–".to_owned(), |token| token.to_string())) }
-                td { (holder.op_acquire) }
-            }
-        }
-    };
+/// Who spoke to whom, in the order of events.
+fn spacetime(finding: &Finding, close: Option<&CloseUp>) -> Markup {
+    let picture = plots::spacetime(&finding.scene(), close);
     html! {
-        @if !witness.holders.is_empty() {
-            h3 { "The holds of \"" (visible(&witness.lock_key)) "\"" }
-            div.scroll tabindex="0" {
-                table {
-                    thead { tr {
-                        th scope="col" { "Holder" }
-                        th scope="col" { "Asked" }
-                        th scope="col" { "Granted" }
-                        th scope="col" { "Release sent" }
-                        th scope="col" { "Lease holds until" }
-                        th scope="col" { "Lease over by" }
-                        th scope="col" { "Token" }
-                        th scope="col" { "Event" }
-                    } }
-                    tbody { @for holder in &witness.holders { (row(holder)) } }
+        @if let Some(picture) = picture {
+            h3 { "Who spoke to whom" }
+            p.how {
+                "A line for each actor, time from top to bottom, one event a row. A thick bar is a \
+                 hold, a cross is a fault, a dashed line is an actor that answers nobody."
+            }
+            (figure(&picture.drawing, picture.note.as_deref()))
+        }
+    }
+}
+
+/// What would have prevented it, where the run shows it.
+fn cures(finding: &Finding) -> Markup {
+    let cures = story::cures(&finding.scene());
+    html! {
+        @if !cures.is_empty() {
+            h3 { (story::CURES) }
+            ul.cures {
+                @for (sentence, events) in &cures {
+                    li {
+                        (sentence) " "
+                        span.evidence { (evidence::links(events, finding.folder)) }
+                    }
                 }
             }
         }
@@ -135,7 +150,10 @@ fn holders(witness: &Witness) -> Markup {
 
 /// The property in one line, and its long text, which is open on the first card.
 fn why(finding: &Finding, open: bool) -> Markup {
-    let count = finding.judgement.count;
+    let (count, kept) = (
+        finding.judgement.count,
+        finding.judgement.witnesses.len() as u64,
+    );
     html! {
         h3 { "Why this is not allowed" }
         p.why {
@@ -145,11 +163,10 @@ fn why(finding: &Finding, open: bool) -> Markup {
             summary { "Definition, whose fault it is, and what to do" }
             pre tabindex="0" { (finding.property.explain()) }
         }
-        @if count > 1 {
+        @if count > kept {
             p.why {
                 "There are " (count) " violations of this property in the run; the engine '"
-                (visible(&finding.judgement.engine)) "' kept the first "
-                (finding.judgement.witnesses.len()) "."
+                (visible(&finding.judgement.engine)) "' kept a witness of the first " (kept) "."
             }
         }
     }
@@ -164,9 +181,15 @@ fn elsewhere(finding: &Finding) -> Markup {
                 " · repeat: " code { (visible(&finding.run.rerun)) }
             }
         }
+        @if finding.here > 1 {
+            p.elsewhere {
+                "The run has " (finding.here) " witnesses of this kind; this is the first. "
+                "The others are in results.json."
+            }
+        }
         @if !finding.also.is_empty() {
             p.elsewhere {
-                "The same property is violated in "
+                "The same kind is found in "
                 (words::count(finding.also.len() as u64, "more run")) ": "
                 @for run in finding.also.iter().take(ALSO_MAX) {
                     a href=(link::report_of(&run.folder)) { "seed " (run.record.seed) } " "

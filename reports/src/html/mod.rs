@@ -7,16 +7,20 @@
 //! maud escapes every text; [`page`] is the only place that writes markup as it stands, and
 //! writes there nothing but the style and the script of this crate.
 
+mod changed;
 mod coverage;
 mod environment;
+mod evidence;
 mod faults;
 mod findings;
 mod link;
 mod matrix;
 mod measures;
+mod operations;
 mod page;
 mod runs;
 mod timeline;
+mod topology;
 mod verdict;
 
-pub(crate) use page::{RunSources, run_page, suite_page};
+pub(crate) use page::{History, RunSources, run_page, suite_page};

@@ -2,7 +2,12 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{coverage, environment, faults, findings, matrix, measures, runs, timeline, verdict};
+use super::{
+    changed, coverage, environment, faults, findings, matrix, measures, runs, timeline, topology,
+    verdict,
+};
+use crate::changes::Changes;
+use crate::closeup::CloseUp;
 use crate::finding::Findings;
 use crate::inert::visible;
 use crate::model::{RunRecord, SuiteRecord};
@@ -14,56 +19,73 @@ use crate::words;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:";
 
+/// What is known of the history of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    /// All of it, as far as pictures show it.
+    pub(crate) trace: Trace,
+    /// The little that findings rest on, in full.
+    pub(crate) close: CloseUp,
+}
+
 /// What a run folder holds besides its record.
 pub(crate) struct RunSources<'a> {
     /// The history, or why there is none.
-    pub(crate) trace: Result<&'a Trace, &'a str>,
+    pub(crate) history: Result<&'a History, &'a str>,
     /// Text of `scenario.toml`.
     pub(crate) scenario: Option<&'a str>,
 }
 
 /// The page of one run.
 pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
-    let trace = sources.trace.ok();
+    let trace = sources.history.map(|history| &history.trace);
+    let close = sources.history.ok().map(|history| &history.close);
     let found = Findings::of_run(run);
     let body = html! {
         (header(&run.scenario, &run.description))
         (verdict::of_run(run))
-        (contents(&[
+        (contents(run.changed.as_ref(), &[
             ("findings", "Findings"),
             ("timeline", "Timeline"),
             ("faults", "Faults"),
+            ("topology", "Topology"),
             ("latency", "Latency"),
             ("hand-off", "Hand-off"),
             ("coverage", "Coverage"),
             ("environment", "Environment"),
         ]))
-        (findings::section(&found, |_| trace.cloned()))
-        (timeline::section(run, sources.trace))
+        (changed::section(run.changed.as_ref()))
+        (findings::section(&found, |_| sources.history.ok().cloned()))
+        (timeline::section(run, trace))
         (faults::section(run))
-        (measures::latency_section(run, trace))
-        (measures::handoff_section(trace))
-        (coverage::section(&run.analysis.coverage))
+        (topology::section(run, close))
+        (measures::latency_section(run, trace.ok()))
+        (measures::handoff_section(trace.ok()))
+        (coverage::section(run))
         (environment::of_run(run, sources.scenario))
     };
     let title = format!("{} · {}", run.scenario, words::cell_name(&run.labels));
     page(&title, &body)
 }
 
-/// The page of a suite. `trace` gives the history of a run folder, if it can be read.
-pub(crate) fn suite_page(suite: &SuiteRecord, trace: impl Fn(&str) -> Option<Trace>) -> String {
+/// The page of a suite. `history` gives that of a run in its folder, if it can be read.
+pub(crate) fn suite_page(
+    suite: &SuiteRecord,
+    history: impl Fn(&str, &RunRecord) -> Option<History>,
+) -> String {
     let found = Findings::of_suite(suite);
     let body = html! {
         (header(&suite.name, &suite.description))
         (verdict::of_suite(suite))
-        (contents(&[
+        (contents(suite.changed.as_ref(), &[
             ("matrix", "Comparison"),
             ("findings", "Findings"),
             ("runs", "Runs"),
             ("environment", "Environment"),
         ]))
+        (changed::section(suite.changed.as_ref()))
         (matrix::section(suite))
-        (findings::section(&found, |finding| finding.folder.and_then(&trace)))
+        (findings::section(&found, |finding| history(finding.folder?, finding.run)))
         (runs::section(suite))
         (environment::of_suite(suite))
     };
@@ -111,10 +133,11 @@ fn header(title: &str, description: &str) -> Markup {
     }
 }
 
-fn contents(entries: &[(&str, &str)]) -> Markup {
+fn contents(changed: Option<&Changes>, entries: &[(&str, &str)]) -> Markup {
     html! {
         nav aria-label="Sections" {
             ul {
+                @if changed.is_some() { li { a href="#changed" { "What changed" } } }
                 @for (id, title) in entries {
                     li { a href=(format!("#{id}")) { (title) } }
                 }
@@ -145,7 +168,10 @@ fn page(title: &str, body: &Markup) -> String {
                         "Lockstorm is inspired by Jepsen and not affiliated with it."
                     }
                 }
-                script { (PreEscaped(include_str!("script.js"))) }
+                script {
+                    (PreEscaped(include_str!("script.js")))
+                    (PreEscaped(include_str!("script/topology.js")))
+                }
             }
         }
     };
@@ -158,9 +184,9 @@ mod tests {
     use crate::sample;
 
     fn run_page_of(run: &RunRecord, scenario: &str) -> String {
-        let trace = sample::failover_trace();
+        let history = sample::failover();
         let sources = RunSources {
-            trace: Ok(&trace),
+            history: Ok(&history),
             scenario: Some(scenario),
         };
         run_page(run, &sources)
@@ -170,6 +196,7 @@ mod tests {
     fn lines(page: &str) -> String {
         page.replace(include_str!("style.css"), "(style)")
             .replace(include_str!("script.js"), "(script)")
+            .replace(include_str!("script/topology.js"), "(topology)")
             .replace("><", ">\n<")
     }
 
@@ -181,14 +208,14 @@ mod tests {
 
     #[test]
     fn the_page_of_a_suite() {
-        let trace = |_: &str| Some(sample::failover_trace());
-        insta::assert_snapshot!(lines(&suite_page(&sample::suite(), trace)));
+        let history = |_: &str, _: &RunRecord| Some(sample::failover());
+        insta::assert_snapshot!(lines(&suite_page(&sample::suite(), history)));
     }
 
     #[test]
     fn hostile_text_is_inert_everywhere() {
         let run = run_page_of(&sample::hostile_run(), sample::HOSTILE);
-        let suite = suite_page(&sample::hostile_suite(), |_| None);
+        let suite = suite_page(&sample::hostile_suite(), |_, _| None);
         for page in [run, suite] {
             assert!(
                 page.contains("&lt;img src=x onerror=alert(1)&gt;"),
@@ -212,15 +239,22 @@ mod tests {
 
     #[test]
     fn a_hostile_history_is_inert_in_the_pictures() {
-        let mut trace = sample::failover_trace();
+        let mut history = sample::failover();
+        let trace = &mut history.trace;
         trace.holds[0].client = sample::HOSTILE.to_owned();
         trace.holds[0].key = sample::HOSTILE.to_owned();
         trace.requests[1].client = sample::HOSTILE.to_owned();
+        for deed in &mut history.close.deeds {
+            deed.client = sample::HOSTILE.to_owned();
+            deed.key = sample::HOSTILE.to_owned();
+            deed.asked = sample::HOSTILE.to_owned();
+            deed.answer.text = sample::HOSTILE.to_owned();
+        }
         let sources = RunSources {
-            trace: Ok(&trace),
+            history: Ok(&history),
             scenario: None,
         };
-        let page = run_page(&sample::control_run(), &sources);
+        let page = run_page(&sample::failover_run(), &sources);
         assert!(page.contains("&lt;/script&gt;"));
         assert!(!page.contains("<img"));
         assert_eq!(page.matches("</script").count(), 1);
@@ -243,7 +277,9 @@ mod tests {
         let links = page.split("href=\"#").skip(1);
         let targets: Vec<&str> = links.filter_map(|rest| rest.split('"').next()).collect();
         assert!(targets.len() >= 14, "contents and permalinks");
-        for target in targets {
+        // An event is no element: the timeline answers for it.
+        let elements = targets.iter().filter(|to| !to.starts_with("event="));
+        for target in elements {
             assert!(page.contains(&format!("id=\"{target}\"")), "{target}");
         }
     }
@@ -251,7 +287,7 @@ mod tests {
     #[test]
     fn no_page_calls_a_lock_safe_or_verified() {
         let run = run_page_of(&sample::control_run(), sample::FAILOVER_SCENARIO);
-        let suite = suite_page(&sample::suite(), |_| None);
+        let suite = suite_page(&sample::suite(), |_, _| None);
         for page in [run, suite] {
             // The policy of the page has the word 'unsafe-inline'.
             let text = page.replace("'unsafe-inline'", "").to_lowercase();

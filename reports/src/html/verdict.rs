@@ -8,6 +8,9 @@ use crate::inert::visible;
 use crate::model::{Outcome, RunRecord, SuiteRecord};
 use crate::words;
 
+/// Properties named beside the word; the list below has them all.
+const NAMED_MAX: usize = 3;
+
 /// Class of a verdict: its colours in the style sheet.
 pub(super) const fn class(verdict: Verdict) -> &'static str {
     match verdict {
@@ -46,6 +49,31 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
+/// What is violated and how often, or why nothing is known, beside the word.
+fn what(run: &RunRecord, verdict: Verdict) -> Markup {
+    let judged = run.analysis.properties.iter();
+    let named: Vec<String> = judged
+        .filter(|(_, judgement)| judgement.verdict == verdict)
+        .map(|(property, judgement)| match (verdict, judgement.count) {
+            (Verdict::Violated, count @ 2..) => {
+                format!("{} {count}×", words::property(*property))
+            }
+            (Verdict::Violated, 0 | 1) | (Verdict::Unknown | Verdict::Valid, _) => {
+                words::property(*property)
+            }
+        })
+        .collect();
+    let more = named.len().saturating_sub(NAMED_MAX);
+    html! {
+        @if verdict != Verdict::Valid && !named.is_empty() {
+            span.what {
+                " · " (named[..named.len() - more].join(", "))
+                @if more > 0 { " and " (more) " more" }
+            }
+        }
+    }
+}
+
 /// The first claim of a violated run; what any other is worth.
 fn sentence(run: &RunRecord) -> String {
     if run_verdict(run) == Verdict::Valid {
@@ -66,8 +94,11 @@ pub(super) fn of_run(run: &RunRecord) -> Markup {
         section.verdict.(class(verdict)) id="verdict" aria-label="Verdict" {
             (icon(verdict))
             div {
-                p.word { (word(verdict)) }
-                p.sentence { (visible(&sentence(run))) }
+                p.word { (word(verdict)) (what(run, verdict)) }
+                p.sentence {
+                    (visible(&sentence(run)))
+                    @if verdict == Verdict::Violated { " " a href="#findings" { "How it came" } }
+                }
                 ul.expectations {
                     @for result in &run.expectations {
                         li.(class(result.actual)) {

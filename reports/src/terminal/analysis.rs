@@ -4,6 +4,7 @@ use lockstorm_checker::Analysis;
 
 use super::paint::Tone;
 use super::text::{TerminalOptions, Text};
+use crate::cure::Scene;
 use crate::words;
 
 /// An analysis as text: the verdict of each property with its reason, the story of each witness,
@@ -33,7 +34,7 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
                 Tone::Violated,
                 &format!("✗ {}", words::property(witness.property)),
             );
-            text.witness(witness);
+            text.witness(&Scene::of_history(analysis, witness));
             text.blank();
         }
     }

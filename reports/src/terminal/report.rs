@@ -22,6 +22,7 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     text.line(Tone::Plain, &run.description);
     text.blank();
     text.verdicts(run);
+    text.changes(run.changed.as_ref());
     let findings = Findings::of_run(run);
     text.findings(&findings);
     text.idle_faults(&run.analysis.faults);
@@ -53,6 +54,7 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
     text.line(Tone::Heading, &title);
     text.line(Tone::Plain, &suite.description);
     text.blank();
+    text.changes(suite.changed.as_ref());
     text.findings(&Findings::of_suite(suite));
     let grid = Grid::new(suite);
     let table = table(&grid);
@@ -118,6 +120,8 @@ mod tests {
     use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
+    use crate::changes::Changes;
+    use crate::encode::Record;
     use crate::sample;
 
     #[test]
@@ -139,6 +143,17 @@ mod tests {
     #[test]
     fn a_suite_is_a_table_and_the_stories_of_its_cells() {
         insta::assert_snapshot!(terminal_suite(&sample::suite(), TerminalOptions::default()));
+    }
+
+    #[test]
+    fn changes_against_a_baseline_are_told_before_the_stories() {
+        let mut run = sample::failover_run();
+        let before = Record::Suite(Box::new(sample::suite()));
+        run.changed = Some(Changes::of_run(&run, &before));
+        let text = terminal_run(&run, TerminalOptions::default());
+        let changes = text.find("against single-vs-redlock, seed 42").unwrap();
+        assert!(changes < text.find("  1.").unwrap(), "{text}");
+        assert!(text.contains("= ongoing: mutual exclusion"), "{text}");
     }
 
     #[test]

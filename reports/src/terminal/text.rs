@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_checker::verdict::{FaultSummary, Witness};
+use lockstorm_checker::verdict::FaultSummary;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Paint, Tone};
 use super::table::wrap;
+use crate::changes::{ChangeState, Changes};
+use crate::cure::Scene;
 use crate::finding::{Finding, Findings};
 use crate::inert::visible;
 use crate::model::{Outcome, RunRecord};
@@ -18,6 +20,8 @@ use crate::words;
 const WIDTH_MIN: usize = 60;
 /// Stories told in a terminal; the report tells the others.
 const STORIES_MAX: usize = 12;
+/// Changes named in a terminal.
+const CHANGES_MAX: usize = 24;
 /// Where the sentence of a step begins: number, blanks, time, blanks.
 const STEP_INDENT: usize = 18;
 
@@ -98,6 +102,37 @@ impl Text {
         self.blank();
     }
 
+    /// What became of findings since a baseline.
+    pub(super) fn changes(&mut self, changes: Option<&Changes>) {
+        let Some(changes) = changes else {
+            return;
+        };
+        let summary = format!("against {}: {}", changes.baseline, changes.summary());
+        self.line(Tone::Heading, &summary);
+        for change in changes.findings.iter().take(CHANGES_MAX) {
+            let (sign, tone) = match change.state {
+                ChangeState::New => ('+', Tone::Violated),
+                ChangeState::Ongoing => ('=', Tone::Violated),
+                ChangeState::Resolved => ('-', Tone::Valid),
+                ChangeState::Undecided => ('?', Tone::Unknown),
+            };
+            let sentence = format!(
+                "{sign} {}: {} · {} ({})",
+                change.words(),
+                words::property(change.property),
+                words::cell_name(&change.labels),
+                change.shares()
+            );
+            self.indented(2, tone, &sentence);
+        }
+        let left_out = changes.findings.len().saturating_sub(CHANGES_MAX);
+        if left_out > 0 {
+            let note = format!("{left_out} more; the report and results.json have them all.");
+            self.indented(2, Tone::Quiet, &note);
+        }
+        self.blank();
+    }
+
     pub(super) fn findings(&mut self, findings: &Findings) {
         for finding in findings.told.iter().take(STORIES_MAX) {
             self.finding(finding);
@@ -121,23 +156,23 @@ impl Text {
             None => format!("✗ {name}"),
         };
         self.line(Tone::Violated, &title);
-        self.witness(finding.witness);
-        if !finding.also.is_empty() {
-            let runs = words::count(finding.also.len() as u64, "more run");
-            self.indented(
-                2,
-                Tone::Quiet,
-                &format!("The same property is violated in {runs}."),
-            );
+        self.witness(&finding.scene());
+        if let Some(counted) = finding.counted() {
+            self.indented(2, Tone::Quiet, &counted);
         }
         self.blank();
     }
 
-    /// The claim of a witness, and its story.
-    pub(super) fn witness(&mut self, witness: &Witness) {
-        self.indented(2, Tone::Plain, &witness.claim);
-        for line in story::lines(witness) {
+    /// The claim of a witness, its story, and what would have prevented it.
+    pub(super) fn witness(&mut self, scene: &Scene) {
+        self.indented(2, Tone::Plain, &scene.witness.claim);
+        for line in story::lines(scene.witness) {
             self.step(&line);
+        }
+        for (sentence, evidence) in story::cures(scene) {
+            let evidence = words::evidence(&evidence);
+            let sentence = format!("{}: {sentence} [{evidence}]", story::CURES);
+            self.indented(2, Tone::Plain, &sentence);
         }
     }
 

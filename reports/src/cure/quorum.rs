@@ -1,0 +1,130 @@
+//! One master more, where their number is even.
+//!
+//! Speaks where a lock could not be had while exactly half of an even number of independent
+//! masters were away all the time: the other half is no majority, but with one more it is.
+
+use lockstorm_checker::Property;
+use lockstorm_checker::history::FaultPhase;
+
+use super::scene::{Cure, Effect, Scene};
+
+const ABSENCES: &[&str] = &["kill", "stop", "pause", "sleep"];
+/// Fewer masters are no quorum.
+const MASTERS_MIN: usize = 2;
+
+pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+    match scene.witness.property {
+        Property::Liveness | Property::Availability => {}
+        Property::MutualExclusion
+        | Property::LostLock
+        | Property::LeaseOverrun
+        | Property::Fencing
+        | Property::Ownership
+        | Property::Reentrancy
+        | Property::GuardedResource
+        | Property::SpuriousRefusal
+        | Property::Fairness
+        | Property::Model => return None,
+    }
+    // The shards of a Cluster are masters too, and no quorum; they have names of their own.
+    let is_master = |name: &str| {
+        let number = name.strip_prefix('n');
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let all = scene.nodes.len();
+    let independent = scene.nodes.iter().all(|node| is_master(&node.name));
+    if !independent || all < MASTERS_MIN || all % 2 == 1 {
+        return None;
+    }
+    let away: Vec<Effect> = scene
+        .effects(ABSENCES)
+        .into_iter()
+        .filter(|effect| is_master(&effect.fault.target) && covers(effect, scene))
+        .collect();
+    let mut names: Vec<&str> = away.iter().map(|effect| &*effect.fault.target).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() != all / 2 {
+        return None;
+    }
+    Some(Cure {
+        sentence: format!(
+            "An odd number of masters: {} of {all} were away ({}), and what was left is no \
+             majority; {} of {} would have been one.",
+            names.len(),
+            names.join(", "),
+            all / 2 + 1,
+            all + 1
+        ),
+        evidence: away.iter().map(|effect| effect.event).collect(),
+    })
+}
+
+/// Whether an absence lasts as long as the violation.
+fn covers(effect: &Effect, scene: &Scene) -> bool {
+    let (from, to) = scene.witness.interval;
+    let healed = effect.fault.at(FaultPhase::Healed);
+    effect.time <= from && healed.is_none_or(|healed| healed >= to)
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::Nanos;
+    use lockstorm_checker::verdict::Witness;
+
+    use super::*;
+    use crate::model::{Node, RunRecord};
+    use crate::sample;
+
+    /// `masters` of them, the first `away` of which are killed before the violation.
+    fn stuck(masters: usize, away: usize) -> (RunRecord, Witness) {
+        let mut run = sample::failover_run();
+        run.environment.nodes = (1..=masters)
+            .map(|n| Node {
+                name: format!("n{n}"),
+                role: "master".to_owned(),
+                address: String::new(),
+            })
+            .collect();
+        let kill = run.analysis.faults[1].clone();
+        run.analysis.faults = (1..=away)
+            .map(|n| {
+                let mut kill = kill.clone();
+                kill.target = format!("n{n}");
+                kill
+            })
+            .collect();
+        let mut witness = run.analysis.properties[&Property::MutualExclusion].witnesses[0].clone();
+        witness.property = Property::Liveness;
+        (run, witness)
+    }
+
+    #[test]
+    fn half_of_an_even_number_would_have_been_a_majority_with_one_more() {
+        let (run, witness) = stuck(4, 2);
+        insta::assert_snapshot!(cure(&Scene::of_run(&run, &witness)).unwrap().sentence);
+    }
+
+    #[test]
+    fn an_odd_number_or_another_share_is_not_mended_by_one_more() {
+        for (masters, away) in [(5, 2), (5, 3), (4, 1), (4, 3), (1, 1)] {
+            let (run, witness) = stuck(masters, away);
+            let said = cure(&Scene::of_run(&run, &witness));
+            assert_eq!(said, None, "{away} of {masters}");
+        }
+    }
+
+    #[test]
+    fn masters_that_came_back_in_time_are_not_blamed() {
+        let (mut run, witness) = stuck(4, 2);
+        run.analysis.faults[0].stages[3].time = Nanos::from_millis(2_000);
+        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+    }
+
+    #[test]
+    fn servers_of_other_names_are_no_quorum() {
+        let (mut run, witness) = stuck(4, 2);
+        run.environment.nodes[3].name = "shard-4".to_owned();
+        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! A release that asks who calls, in one step with the deleting.
+//!
+//! Speaks where somebody who is none of the holders was told that its release took effect, while
+//! one of them held: of ownership that is the violation itself.
+
+use lockstorm_checker::Property;
+use lockstorm_checker::verdict::{Step, StepKind};
+
+use super::scene::{Cure, Scene};
+
+pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+    let witness = scene.witness;
+    let is_foreign = |step: &&Step| {
+        let mut holders = witness.holders.iter();
+        let holds = holders.any(|holder| holder.client == step.actor);
+        step.kind == StepKind::Release && step.certain && !holds && step.t <= witness.interval.0
+    };
+    let release = match witness.property {
+        Property::Ownership => {
+            let mut releases = witness.story.iter().rev();
+            releases.find(|step| step.kind == StepKind::Release)?
+        }
+        Property::MutualExclusion | Property::LostLock => witness.story.iter().find(is_foreign)?,
+        Property::LeaseOverrun
+        | Property::Fencing
+        | Property::Reentrancy
+        | Property::GuardedResource
+        | Property::SpuriousRefusal
+        | Property::Fairness
+        | Property::Liveness
+        | Property::Availability
+        | Property::Model => return None,
+    };
+    Some(Cure {
+        sentence: format!(
+            "A release that compares the owner and deletes in one step (a script): step {}, by \
+             {}, would have been refused.",
+            release.n, release.actor
+        ),
+        evidence: release.evidence.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::Nanos;
+    use lockstorm_checker::verdict::Witness;
+
+    use super::*;
+    use crate::sample;
+
+    fn witness_with_release_by(actor: &str, ms: u64) -> Witness {
+        let run = sample::failover_run();
+        let mut witness = run.analysis.properties[&Property::MutualExclusion].witnesses[0].clone();
+        let mut release = witness.story[9].clone();
+        actor.clone_into(&mut release.actor);
+        release.t = Nanos::from_millis(ms);
+        release.n = 5;
+        witness.story.insert(4, release);
+        witness
+    }
+
+    fn said(witness: &Witness) -> Option<Cure> {
+        cure(&Scene::of_run(&sample::failover_run(), witness))
+    }
+
+    #[test]
+    fn a_release_by_a_stranger_should_have_been_refused() {
+        let cure = said(&witness_with_release_by("c", 1_200)).unwrap();
+        insta::assert_snapshot!(cure.sentence);
+        assert_eq!(cure.evidence, [16, 17]);
+    }
+
+    #[test]
+    fn a_release_by_a_holder_or_after_the_fact_is_none_of_this() {
+        assert_eq!(said(&witness_with_release_by("a", 1_200)), None);
+        assert_eq!(said(&witness_with_release_by("c", 1_700)), None);
+        let run = sample::failover_run();
+        let judgement = &run.analysis.properties[&Property::MutualExclusion];
+        assert_eq!(said(&judgement.witnesses[0]), None);
+    }
+}
