@@ -46,6 +46,6 @@ matrix: setup
 setup:
 	@bash .ci/setup server
 
-# The same, and a JDK with Maven for the tests against the real Redisson.
+# The same, a JDK with Maven for the tests against the real Redisson, and Chromium for those of pages.
 setup-tests:
 	@bash .ci/setup

@@ -73,14 +73,14 @@ pub(super) fn fitted(text: &str, size: f64, bold: bool, room: f64) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();
     }
-    let mut kept: String = text.to_owned();
-    while kept.pop().is_some() {
-        let candidate = format!("{}…", kept.trim_end());
-        if width(&candidate, size, bold) <= room {
-            return candidate;
-        }
-    }
-    String::new()
+    // A longer beginning is wider, so the longest that fits is found by halving: foreign text may
+    // be of any length.
+    let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
+    let cut = |end: usize| format!("{}…", text[..end].trim_end());
+    let fitting = ends.partition_point(|end| width(&cut(*end), size, bold) <= room);
+    fitting
+        .checked_sub(1)
+        .map_or_else(String::new, |longest| cut(ends[longest]))
 }
 
 /// The same for a text that is shown in a page as well.

@@ -1,0 +1,87 @@
+//! A run in which every text from outside is an attack: it is shown, and does nothing.
+
+use serde_json::Value;
+
+use crate::driver::{Page, Scheme};
+use crate::report::{HISTORY, RESULTS, Report};
+
+/// Markup that would run, ends of scripts and of attributes, control characters, and a sign that
+/// turns the direction of what follows.
+const ATTACK: &str = concat!(
+    "</script><script>globalThis.pwned=1</script>",
+    "<img src=x onerror=globalThis.pwned=1>\"'><svg onload=globalThis.pwned=1>",
+    "javascript:globalThis.pwned=1//${globalThis.pwned=1}",
+    "\u{1b}[2J\u{0}\u{7}\r\n\u{2028}\u{202e}]]>-->"
+);
+
+/// Members of the files whose texts are words of ours: another would be refused when it is read.
+const OURS: [&str; 12] = [
+    "property", "verdict", "expected", "actual", "outcome", "phase", "format", "type", "f",
+    "process", "error", "version",
+];
+
+/// Puts the attack before every text that is not a word of ours, at any depth. Different texts
+/// stay different, and equal ones equal, so that the story is still the same.
+fn poison(value: &mut Value, member: &str, in_step: bool) {
+    match value {
+        Value::String(text) => {
+            let is_ours = OURS.contains(&member) || (in_step && member == "kind");
+            if !is_ours {
+                *text = format!("{ATTACK}{text}");
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                poison(item, member, member == "story");
+            }
+        }
+        Value::Object(members) => {
+            for (name, item) in members {
+                poison(item, name, in_step);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn poisoned(json: &str) -> String {
+    let mut value: Value = serde_json::from_str(json).expect("the fixture is JSON");
+    poison(&mut value, "", false);
+    value.to_string()
+}
+
+fn hostile() -> Report {
+    let history: Vec<String> = HISTORY.lines().map(poisoned).collect();
+    Report::of_run(&poisoned(RESULTS), &history.join("\n"), ATTACK)
+}
+
+/// Fails if a text became anything but text.
+fn nothing_came_alive(page: &Page) {
+    assert_eq!(page.evaluate("typeof globalThis.pwned"), "undefined");
+    assert_eq!(page.count("img"), 0);
+    assert_eq!(page.count("[onload], [onerror]"), 0);
+    let elsewhere = page.evaluate(
+        "[...document.querySelectorAll('a[href]')]
+           .map((a) => a.protocol).filter((p) => p !== 'file:')",
+    );
+    assert_eq!(elsewhere, Value::Array(Vec::new()), "no link leads out");
+    let raw =
+        page.evaluate("/[\\u0000-\\u0008\\u001b\\u202e\\u2028]/.test(document.body.textContent)");
+    assert_eq!(raw, false, "signs that cannot be seen are written out");
+}
+
+#[test]
+fn a_hostile_history_is_shown_and_does_nothing() {
+    let report = hostile();
+    let Some(page) = Page::new() else { return };
+    for scheme in [Scheme::Light, Scheme::Dark] {
+        page.prefers(scheme, false);
+        page.visit(&report.file, "");
+        let shown = page.text("document.body.innerText");
+        let attack = "</script><script>globalThis.pwned=1</script><img src=x";
+        assert!(shown.contains(attack), "it is shown as what it is");
+        assert!(page.text("document.title").contains(attack));
+        nothing_came_alive(&page);
+    }
+    report.was_quiet(&page);
+}
