@@ -37,7 +37,7 @@ impl Report {
         Self::of_run(RESULTS, HISTORY, SCENARIO)
     }
 
-    /// The failover story beside the same lock where nothing was expected, and a cell without a run.
+    /// The failover story as expected and not as expected, and a cell without a run.
     pub fn of_suite() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut runs = Vec::new();

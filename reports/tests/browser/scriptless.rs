@@ -34,7 +34,8 @@ fn every_verdict_finding_and_table_is_there_without_scripts() {
         "table",
     ] {
         let having = page.number(&format!(
-            "[...document.querySelectorAll('.card')].filter((c) => c.querySelector({part:?})).length"
+            "[...document.querySelectorAll('.card')]
+               .filter((card) => card.querySelector({part:?})).length"
         ));
         assert_eq!(having as u64, cards, "every card has {part}");
     }
