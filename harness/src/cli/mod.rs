@@ -4,6 +4,7 @@
 
 mod adapter;
 mod args;
+mod baseline;
 mod check;
 mod doctor;
 mod exit;

@@ -9,6 +9,7 @@ use lockstorm_reports::{
     Formats, Record, RenderError, combine, read_record, render_run, render_suite, write_suite,
 };
 
+use super::baseline::Baseline;
 use super::exit::{ExitCode, UsageError};
 use super::output;
 use super::run::parse_formats;
@@ -25,6 +26,10 @@ pub struct ReportArgs {
     /// Where a comparison of several folders goes.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Say what changed against this earlier run or suite, and store it: its folder, or its
+    /// results.json.
+    #[arg(long, value_name = "DIR")]
+    pub baseline: Option<PathBuf>,
 }
 
 /// Renders the folders again.
@@ -33,13 +38,17 @@ pub struct ReportArgs {
 /// When a folder holds no record that can be read, or nothing can be written.
 pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
+    let baseline = Baseline::read(args.baseline.as_ref())?;
     let paths = match (args.folders.as_slice(), &args.out) {
-        ([only], None) => render(only, &formats)?,
+        ([only], None) => {
+            baseline.note_stored(only)?;
+            render(only, &formats)?
+        }
         (_, None) => {
             let text = "a comparison of several folders needs a folder of its own: --out DIR";
             return Err(UsageError(text.to_owned()).into());
         }
-        (folders, Some(out)) => compare(folders, out, &formats)?,
+        (folders, Some(out)) => compare(folders, out, (&formats, &baseline))?,
     };
     for path in paths {
         output::human(&path.display().to_string());
@@ -65,7 +74,11 @@ pub fn render(folder: &Path, formats: &Formats) -> Result<Vec<PathBuf>, RenderEr
 }
 
 /// Puts all runs of `folders` side by side in `out`.
-fn compare(folders: &[PathBuf], out: &Path, formats: &Formats) -> Result<Vec<PathBuf>, Error> {
+fn compare(
+    folders: &[PathBuf],
+    out: &Path,
+    (formats, baseline): (&Formats, &Baseline),
+) -> Result<Vec<PathBuf>, Error> {
     let mut parts = Vec::new();
     for folder in folders {
         parts.push((folder, read_record(folder)?));
@@ -86,6 +99,7 @@ fn compare(folders: &[PathBuf], out: &Path, formats: &Formats) -> Result<Vec<Pat
         named.push((way(&from, &to).display().to_string(), record));
     }
     write_suite(out, &combine(named))?;
+    baseline.note_stored(out)?;
     let rendered = render_suite(out, formats)?;
     for note in &rendered.notes {
         output::human(note);

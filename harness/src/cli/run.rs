@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use lockstorm_reports::{Format, Formats};
 use lockstorm_scenarios::{Case, Override, Trace, with_password_variable, without_passwords};
 
+use super::baseline::Baseline;
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
 use super::output;
@@ -48,6 +49,9 @@ pub struct RunArgs {
     /// Files to write into the run folder, joined by commas: html, png, junit, md, or none.
     #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
     pub report: String,
+    /// Say what changed against this earlier run or suite: its folder, or its results.json.
+    #[arg(long, value_name = "DIR")]
+    pub baseline: Option<PathBuf>,
     /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
@@ -115,6 +119,7 @@ pub enum OutputFormat {
 /// When a scenario is wrong, or the servers cannot be had.
 pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
+    let baseline = Baseline::read(args.baseline.as_ref())?;
     let plan = make_plan(args)?;
     // First of all, for it takes a process of one thread.
     let networks = Networks::make_ready(args.network, plan.jobs.iter().map(|job| &job.case))?;
@@ -147,7 +152,8 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
             at_once: args.jobs.into(),
             fail_fast: args.fail_fast,
         };
-        let finished = suite::run(&plan, &folder, &settings, pace).await?;
+        let mut finished = suite::run(&plan, &folder, &settings, pace).await?;
+        baseline.note(&mut finished, &folder)?;
         Ok::<_, Error>((finished, interrupt))
     })?;
     print(&finished, &folder, args.format)?;

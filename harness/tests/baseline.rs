@@ -1,0 +1,113 @@
+//! What changed against an earlier run: by `report --baseline`, on stored runs, without servers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const STORED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../reports/tests/failover");
+
+fn lockstorm(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lockstorm"))
+        .args(args)
+        .output()
+        .expect("the program can be started")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary folders have plain names")
+}
+
+/// A copy of the stored run, whose record is changed by `change`.
+fn stored(folder: PathBuf, change: impl Fn(&mut Value)) -> PathBuf {
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    for name in ["history.jsonl", "scenario.toml", "results.json"] {
+        let from = Path::new(STORED).join(name);
+        fs::copy(from, folder.join(name)).expect("the fixture is there");
+    }
+    let path = folder.join("results.json");
+    let record = fs::read_to_string(&path).expect("it was copied");
+    let mut record: Value = serde_json::from_str(&record).expect("the fixture is JSON");
+    change(&mut record);
+    fs::write(&path, record.to_string()).expect("it can be written");
+    folder
+}
+
+/// Nobody found that the lock was lost, and the run could have shown it.
+fn without_lost_lock(record: &mut Value) {
+    let lost = &mut record["analysis"]["properties"]["lost-lock"];
+    lost["verdict"] = "valid".into();
+    lost["count"] = 0.into();
+    lost["witnesses"] = Value::Array(Vec::new());
+}
+
+#[test]
+fn a_report_says_what_is_new_and_what_goes_on_and_stores_it() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let now = stored(out.path().join("now"), |_| {});
+    let before = stored(out.path().join("before"), without_lost_lock);
+
+    let output = lockstorm(&["report", text(&now), "--baseline", text(&before)]);
+
+    assert!(output.status.success(), "{}", stderr(&output));
+    let read = |name: &str| fs::read_to_string(now.join(name)).expect("it was written");
+    for name in ["report.html", "report.md"] {
+        assert!(read(name).contains("1 new, 1 ongoing"), "{name}");
+    }
+    let record: Value = serde_json::from_str(&read("results.json")).expect("it is JSON");
+    let states: Vec<&str> = record["changed"]["findings"]
+        .as_array()
+        .expect("it is stored")
+        .iter()
+        .filter_map(|change| change["state"].as_str())
+        .collect();
+    assert_eq!(states, ["new", "ongoing"]);
+}
+
+#[test]
+fn the_results_file_itself_is_a_baseline_too() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let now = stored(out.path().join("now"), without_lost_lock);
+    let before = stored(out.path().join("before"), |_| {}).join("results.json");
+    let args = ["report", text(&now), "--report", "md"];
+    let output = lockstorm(&[&args[..], &["--baseline", text(&before)]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let markdown = fs::read_to_string(now.join("report.md")).expect("it was written");
+    assert!(markdown.contains("1 ongoing, 1 resolved"), "{markdown}");
+}
+
+#[test]
+fn a_wrong_baseline_is_refused_with_its_place_and_the_remedy_before_anything_is_done() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let now = stored(out.path().join("now"), |_| {});
+    let torn = stored(out.path().join("torn"), |_| {});
+    fs::write(torn.join("results.json"), "{\"version\": 1,\n oops}").expect("it can be written");
+    let gone = out.path().join("gone");
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../scenarios/library/hazards/control-single.toml"
+    );
+    let runs = out.path().join("runs");
+    let commands = [
+        vec!["report", text(&now)],
+        vec!["run", scenario, "--out", text(&runs)],
+    ];
+    for command in commands {
+        let missing = lockstorm(&[&command[..], &["--baseline", text(&gone)]].concat());
+        let said = stderr(&missing);
+        assert_eq!(missing.status.code(), Some(65), "{said}");
+        assert!(said.contains("gone/results.json"), "{said}");
+        assert!(said.contains("give the folder"), "{said}");
+
+        let malformed = lockstorm(&[&command[..], &["--baseline", text(&torn)]].concat());
+        let said = stderr(&malformed);
+        assert_eq!(malformed.status.code(), Some(65), "{said}");
+        assert!(said.contains("line 2 column"), "{said}");
+    }
+    assert!(!now.join("report.html").exists() && !runs.exists());
+}
