@@ -29,6 +29,7 @@ pub(crate) fn faults(digest: &Digest) -> Vec<FaultSummary> {
             time: seen.time,
             event: seen.event,
             evidence: seen.note.evidence.as_deref().map(str::to_owned),
+            offset_ns: seen.note.offset_ns,
         });
     }
     faults.sort_by_key(|fault| {

@@ -295,6 +295,10 @@ pub struct FaultStage {
     /// What was seen, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// Of a clock: how far it was off, ahead or (negative) behind, in nanoseconds. Of `healed`: how
+    /// far at the end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_ns: Option<i64>,
 }
 
 /// A minimal set of operations that proves a violation, with the story that explains it.

@@ -54,26 +54,38 @@ impl Sighting {
     }
 }
 
-/// What was seen, in words: the proof of an effect or of its end.
+/// What was seen: the proof of an effect or of its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence(Name);
+pub struct Evidence {
+    /// In words.
+    pub words: Name,
+    /// Of a clock: how far it was off, ahead or (negative) behind, in nanoseconds.
+    pub offset_ns: Option<i64>,
+}
 
 impl Evidence {
-    /// The words.
-    pub fn into_name(self) -> Name {
-        self.0
+    /// The same of a clock that was so far off, in nanoseconds.
+    #[must_use]
+    pub fn with_offset(self, offset_ns: i64) -> Self {
+        Self {
+            offset_ns: Some(offset_ns),
+            ..self
+        }
     }
 }
 
 impl<T: Into<Name>> From<T> for Evidence {
     fn from(words: T) -> Self {
-        Self(words.into())
+        Self {
+            words: words.into(),
+            offset_ns: None,
+        }
     }
 }
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.words)
     }
 }
 

@@ -283,12 +283,14 @@ impl Nemesis {
     }
 
     async fn note(&self, entry: &Active, phase: FaultPhase, evidence: Option<Evidence>) {
+        let offset_ns = evidence.as_ref().and_then(|evidence| evidence.offset_ns);
         let note = FaultNote {
             id: Arc::clone(&entry.id.0),
             kind: entry.kind.into(),
             phase,
             target: Arc::clone(&entry.target),
-            evidence: evidence.map(Evidence::into_name),
+            evidence: evidence.map(|evidence| evidence.words),
+            offset_ns,
         };
         self.sink.note(note).await;
     }

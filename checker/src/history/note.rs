@@ -33,6 +33,10 @@ pub struct FaultNote {
     /// What was seen, in words; on `observed` the proof of the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Name>,
+    /// Of a clock: how far it was off when it was last looked at in this stage, ahead or (negative)
+    /// behind, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_ns: Option<i64>,
 }
 
 /// The run entered a phase: value of a `note` with function `phase`.

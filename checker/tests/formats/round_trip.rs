@@ -148,6 +148,7 @@ fn fault() -> Event {
                 phase: FaultPhase::Observed,
                 target: "n1→n2".into(),
                 evidence: Some("PING \"fails\"".into()),
+                offset_ns: Some(-2_000_000_000),
             })),
             ..Value::default()
         },

@@ -183,6 +183,7 @@ fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence:
             _ => panic!("no such phase: {phase}"),
         },
         evidence: (!evidence.is_empty()).then(|| evidence.into()),
+        offset_ns: None,
     }));
     event
 }

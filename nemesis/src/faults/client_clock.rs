@@ -88,13 +88,17 @@ impl Fault for ClientClock {
             Ok(Readings { count: 0, .. }) => {
                 Sighting::Later("it has not looked at its clock".to_owned())
             }
-            Ok(readings) => Sighting::seen(told(readings)),
+            Ok(readings) => {
+                Sighting::Seen(Evidence::from(told(readings)).with_offset(readings.ahead_ns))
+            }
             Err(error) => Sighting::Never(error.to_string()),
         }
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
         self.machines(on)?.set_clock(&self.client, None)?;
-        Ok(format!("the clock is right again; {}", told(self.readings(on)?)).into())
+        let readings = self.readings(on)?;
+        let words = format!("the clock is right again; {}", told(readings));
+        Ok(Evidence::from(words).with_offset(readings.ahead_ns))
     }
 }

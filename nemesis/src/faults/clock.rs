@@ -5,10 +5,11 @@
 //! the effect is proved when TIME lies in the one and not in the other.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::client_clock::ClientClock;
 use super::table::Kind;
@@ -45,6 +46,9 @@ impl Kind for scenarios::Clock {
 
 /// What a server may round off, and our clock and the system's may differ by.
 const SLACK_MICROS: i64 = 5_000;
+
+/// How long a server is waited for that is asked for the time before its clock is set right.
+const LAST_WITHIN: Duration = Duration::from_millis(100);
 
 struct Clock {
     node: String,
@@ -97,6 +101,13 @@ impl Clock {
         })
     }
 
+    /// What the server says shortly before its clock is set right. One that is dead or stands still
+    /// says nothing, and its clock is set right all the same.
+    async fn last_sample(&self, on: &dyn Deployment) -> Option<Sample> {
+        let sample = Sample::take(on, &self.node);
+        timeout(LAST_WITHIN, sample).await.ok()?.ok()
+    }
+
     /// What TIME says of a clock that is right.
     fn right(&self, now: Sample) -> RangeInclusive<i64> {
         let before = self.before.expect("asked after it was injected");
@@ -119,11 +130,14 @@ impl Clock {
     }
 }
 
-/// How far TIME is from the true time.
-fn deviation(now: Sample, right: &RangeInclusive<i64>) -> String {
-    let true_time = i64::midpoint(*right.start(), *right.end());
-    let millis = (now.micros - true_time) / 1000;
-    match millis {
+/// How far TIME is from the true time, in microseconds.
+fn deviation(now: Sample, right: &RangeInclusive<i64>) -> i64 {
+    now.micros - i64::midpoint(*right.start(), *right.end())
+}
+
+/// The same in words.
+fn told(deviation: i64) -> String {
+    match deviation / 1000 {
         0 => "TIME is right".to_owned(),
         ahead @ 1.. => format!("TIME is {ahead} ms ahead"),
         behind => format!("TIME is {} ms behind", -behind),
@@ -155,16 +169,19 @@ impl Fault for Clock {
             Err(error) => return Sighting::NotYet(error.to_string()),
         };
         let (right, wrong) = (self.right(now), self.wrong(now));
-        let says = deviation(now, &right);
+        let off = deviation(now, &right);
+        let says = told(off);
         if wrong.contains(&now.micros) && !right.contains(&now.micros) {
             let speed = self.wrong.speed_percent;
-            Sighting::seen(format!("{says}, set to go at {speed} % of the true speed"))
+            let words = format!("{says}, set to go at {speed} % of the true speed");
+            Sighting::Seen(Evidence::from(words).with_offset(off.saturating_mul(1000)))
         } else {
             Sighting::NotYet(says)
         }
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
+        let last = self.last_sample(on).await;
         self.machines(on)?.set_clock(&self.node, None)?;
         if on.pid(&self.node).is_none() {
             return Ok("set right; its server is dead".into());
@@ -175,7 +192,14 @@ impl Fault for Clock {
             now.is_ok_and(|now| this.right(now).contains(&now.micros))
         };
         if comes_true(is_right).await {
-            Ok("TIME is right again".into())
+            let evidence = Evidence::from("TIME is right again");
+            Ok(match last {
+                Some(last) => {
+                    let off = deviation(last, &self.right(last));
+                    evidence.with_offset(off.saturating_mul(1000))
+                }
+                None => evidence,
+            })
         } else {
             Err(FaultError::Node {
                 action: "set right the clock of",

@@ -129,6 +129,10 @@ async fn a_clients_clock_is_observed_once_the_client_looks_at_it() {
         evidence,
         "it was told the time 1 time, at last 2000 ms behind"
     );
+    assert_eq!(
+        notes.offset("F1", FaultPhase::Observed),
+        Some(-2_000_000_000)
+    );
     nemesis.heal("clock", "a").await.unwrap();
     fake.extras("a", Extras::look_at_the_clock);
     assert_eq!(notes.stages("F1"), "requested injected observed healed");

@@ -54,4 +54,12 @@ impl Notes {
         let evidence = note.and_then(|note| note.evidence.as_deref());
         evidence.unwrap_or_default().to_owned()
     }
+
+    /// How far off a clock was in one stage of a fault.
+    pub(crate) fn offset(&self, id: &str, phase: FaultPhase) -> Option<i64> {
+        let notes = self.0.lock().unwrap();
+        let mut notes = notes.iter();
+        let note = notes.find(|note| *note.id == *id && note.phase == phase)?;
+        note.offset_ns
+    }
 }

@@ -88,6 +88,10 @@ async fn a_clock_that_jumps_shows_in_time_and_is_set_right() {
     assert!(evidence.starts_with("TIME is 2000 ms ahead"), "{evidence}");
     nemesis.heal("clock", "primary").await.unwrap();
     assert_eq!(notes.stages("F1"), WHOLE_LIFE);
+    for phase in [FaultPhase::Observed, FaultPhase::Healed] {
+        let off = notes.offset("F1", phase).expect("a clock was looked at");
+        assert_eq!(off / 1_000_000, 2_000, "{phase:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
