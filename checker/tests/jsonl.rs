@@ -330,7 +330,7 @@ fn value() -> impl Strategy<Value = Value> {
             phase: FaultPhase::Observed,
             target: "n1".into(),
             evidence: (bound % 2 == 0).then(|| word.clone()),
-            offset_ns: (bound % 3 == 0).then_some(-(bound as i64)),
+            offset_ns: (bound % 3 == 0).then_some(-bound.cast_signed()),
         };
         let route = RouteNote {
             from: (bound % 5 == 0).then(|| word.clone()),

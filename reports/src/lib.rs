@@ -1,12 +1,12 @@
 //! Renders stored runs for people and machines.
 //!
-//! For: turning `results.json` and `history.jsonl` of a run folder into HTML, PNG, JUnit,
+//! For: turning `results.json` and `history.jsonl` of a run folder into HTML, PNG, SVG, JUnit,
 //! Markdown and terminal text. Not for: running, judging, or anything that needs a server. Any
 //! stored run can be rendered again, and equal input gives equal bytes.
 //!
 //! ```text
 //! results.json ─→ record ─→ grid, findings ─→ terminal, Markdown, JUnit, HTML
-//! history.jsonl ─→ trace ─→ drawings ─→ SVG (in the HTML), PNG
+//! history.jsonl ─→ trace ─→ measures ─→ drawings ─→ SVG, PNG
 //! ```
 
 mod changes;
@@ -18,12 +18,14 @@ mod encode;
 mod error;
 mod files;
 mod finding;
+mod gallery;
 mod grid;
 mod hit;
 mod html;
 mod inert;
 mod junit;
 mod markdown;
+mod measures;
 mod model;
 mod plots;
 mod render;

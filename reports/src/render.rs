@@ -9,19 +9,18 @@ use std::str::FromStr;
 
 use lockstorm_checker::Digest;
 use lockstorm_checker::history::read_jsonl;
-use lockstorm_checker::verdict::Witness;
 
 use crate::closeup::CloseUp;
 use crate::encode::{read_run, read_suite};
 use crate::error::RenderError;
 use crate::files::write_whole;
+use crate::gallery::{self, Picture};
 use crate::html::{History, RunSources, run_page, suite_page};
 use crate::junit::{junit_run, junit_suite};
 use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::RunRecord;
 use crate::plots;
 use crate::trace::Trace;
-use crate::words;
 
 /// Name of the history in a run folder.
 const HISTORY_FILE: &str = "history.jsonl";
@@ -33,8 +32,10 @@ const SCENARIO_FILE: &str = "scenario.toml";
 pub enum Format {
     /// `report.html`.
     Html,
-    /// `timeline.png` and `latency.png` of a run, `matrix.png` of a suite.
+    /// The pictures as PNG files: `timeline.png` and others of a run, `matrix.png` of a suite.
     Png,
+    /// The same as SVG files.
+    Svg,
     /// `junit.xml`.
     Junit,
     /// `report.md`.
@@ -46,13 +47,20 @@ pub type Formats = BTreeSet<Format>;
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Html, Self::Png, Self::Junit, Self::Markdown];
+    pub const ALL: [Self; 5] = [
+        Self::Html,
+        Self::Png,
+        Self::Svg,
+        Self::Junit,
+        Self::Markdown,
+    ];
 
     /// The word used on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
             Self::Png => "png",
+            Self::Svg => "svg",
             Self::Junit => "junit",
             Self::Markdown => "md",
         }
@@ -67,7 +75,7 @@ impl fmt::Display for Format {
 
 /// A name of no artefact.
 #[derive(Debug, thiserror::Error)]
-#[error("unknown report format '{0}'; choose from html, png, junit, md")]
+#[error("unknown report format '{0}'; choose from html, png, svg, junit, md")]
 pub struct UnknownFormat(pub String);
 
 impl FromStr for Format {
@@ -99,22 +107,35 @@ impl Rendered {
     }
 
     /// What a picture leaves out, with its name, for the reader does not see the picture.
-    fn note(&mut self, name: &str, note: Option<String>) {
-        self.notes
-            .extend(note.map(|note| format!("{name}: {note}")));
+    fn note(&mut self, pictures: &[Picture]) {
+        let notes = pictures.iter().filter_map(|picture| {
+            let note = picture.note.as_ref()?;
+            Some(format!("{}: {note}", picture.name))
+        });
+        self.notes.extend(notes);
     }
 
-    fn draw(
-        &mut self,
-        folder: &Path,
-        name: &str,
-        drawing: &plots::Drawing,
-    ) -> Result<(), RenderError> {
-        let bytes = plots::png(drawing).map_err(|reason| RenderError::Picture {
-            name: name.to_owned(),
-            reason,
-        })?;
-        self.write(folder, name, &bytes)
+    /// Writes pictures as PNG files.
+    fn png(&mut self, folder: &Path, pictures: &[Picture]) -> Result<(), RenderError> {
+        for picture in pictures {
+            let name = format!("{}.png", picture.name);
+            let drawn = plots::png(&picture.drawing);
+            let bytes = drawn.map_err(|reason| RenderError::Picture {
+                name: name.clone(),
+                reason,
+            })?;
+            self.write(folder, &name, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes pictures as SVG files.
+    fn svg(&mut self, folder: &Path, pictures: &[Picture]) -> Result<(), RenderError> {
+        for picture in pictures {
+            let name = format!("{}.svg", picture.name);
+            self.write(folder, &name, plots::svg_file(&picture.drawing).as_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -127,7 +148,8 @@ impl Rendered {
 pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderError> {
     let run = read_run(folder)?;
     let mut rendered = Rendered::default();
-    let drawn = formats.contains(&Format::Html) || formats.contains(&Format::Png);
+    let has_pictures = formats.contains(&Format::Png) || formats.contains(&Format::Svg);
+    let drawn = formats.contains(&Format::Html) || has_pictures;
     let history = if drawn {
         read_history(folder, &run)
     } else {
@@ -136,6 +158,11 @@ pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderEr
     if let (true, Err(reason)) = (drawn, &history) {
         rendered.notes.push(reason.clone());
     }
+    let pictures = match &history {
+        Ok(history) if has_pictures => gallery::of_run(&run, &history.trace),
+        Ok(_) | Err(_) => Vec::new(),
+    };
+    rendered.note(&pictures);
     for format in formats {
         match format {
             Format::Html => {
@@ -147,11 +174,8 @@ pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderEr
                 let page = run_page(&run, &sources);
                 rendered.write(folder, "report.html", page.as_bytes())?;
             }
-            Format::Png => {
-                if let Ok(history) = &history {
-                    draw_run(&mut rendered, folder, &run, &history.trace)?;
-                }
-            }
+            Format::Png => rendered.png(folder, &pictures)?,
+            Format::Svg => rendered.svg(folder, &pictures)?,
             Format::Junit => {
                 rendered.write(folder, "junit.xml", junit_run(&run)?.as_bytes())?;
             }
@@ -178,7 +202,8 @@ pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, Render
                 let page = suite_page(&suite, |name, run| history(name, run).ok());
                 rendered.write(folder, "report.html", page.as_bytes())?;
             }
-            Format::Png => rendered.draw(folder, "matrix.png", &plots::matrix(&suite))?,
+            Format::Png => rendered.png(folder, &gallery::of_suite(&suite))?,
+            Format::Svg => rendered.svg(folder, &gallery::of_suite(&suite))?,
             Format::Junit => {
                 rendered.write(folder, "junit.xml", junit_suite(&suite)?.as_bytes())?;
             }
@@ -188,38 +213,6 @@ pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, Render
         }
     }
     Ok(rendered)
-}
-
-fn draw_run(
-    rendered: &mut Rendered,
-    folder: &Path,
-    run: &RunRecord,
-    trace: &Trace,
-) -> Result<(), RenderError> {
-    let faults = &run.analysis.faults;
-    let judged = run.analysis.properties.values();
-    let first: Option<&Witness> = judged.flat_map(|judgement| &judgement.witnesses).next();
-    let timeline = match first {
-        Some(witness) => plots::around(witness, faults, trace),
-        None => plots::whole(&[], faults, trace),
-    };
-    let below = format!(
-        "{} · seed {} · {} · {}",
-        words::cell_name(&run.labels),
-        run.seed,
-        run.started,
-        run.environment.server
-    );
-    let title = first.map_or_else(|| words::sentence(run), |witness| witness.claim.clone());
-    let picture = plots::titled(timeline.drawing, &title, &below);
-    rendered.note("timeline.png", timeline.note);
-    rendered.draw(folder, "timeline.png", &picture)?;
-    if let Some(latency) = plots::latency(trace, faults) {
-        let picture = plots::titled(latency.drawing, "Latency of acquires", &below);
-        rendered.note("latency.png", latency.note);
-        rendered.draw(folder, "latency.png", &picture)?;
-    }
-    Ok(())
 }
 
 /// What the page and the pictures need of a run's history, or why there is none, in a sentence.
@@ -283,17 +276,21 @@ mod tests {
 
         let rendered = render_run(folder.path(), &all()).unwrap();
 
-        let wanted = [
-            "report.html",
-            "timeline.png",
-            "latency.png",
-            "junit.xml",
-            "report.md",
-        ];
-        assert_eq!(names(&rendered), wanted);
+        let names = names(&rendered);
+        let pictures = |ending: &str| -> Vec<String> {
+            let of_ending = names.iter().filter_map(|name| name.strip_suffix(ending));
+            of_ending.map(str::to_owned).collect()
+        };
+        assert_eq!(pictures(".png").len(), 9, "{names:?}");
+        assert_eq!(pictures(".png"), pictures(".svg"));
+        assert_eq!(pictures(".html"), ["report"]);
+        assert_eq!(pictures(".xml"), ["junit"]);
+        assert_eq!(pictures(".md"), ["report"]);
         assert!(rendered.notes.is_empty(), "{:?}", rendered.notes);
-        assert_eq!(size_of(&folder.path().join("timeline.png")).0, 1800);
-        assert_eq!(size_of(&folder.path().join("latency.png")).0, 1800);
+        for name in pictures(".png") {
+            let path = folder.path().join(format!("{name}.png"));
+            assert_eq!(size_of(&path).0, 1800, "{name}");
+        }
     }
 
     #[test]
@@ -303,7 +300,13 @@ mod tests {
 
         let rendered = render_suite(folder.path(), &all()).unwrap();
 
-        let wanted = ["report.html", "matrix.png", "junit.xml", "report.md"];
+        let wanted = [
+            "report.html",
+            "matrix.png",
+            "matrix.svg",
+            "junit.xml",
+            "report.md",
+        ];
         assert_eq!(names(&rendered), wanted);
         assert_eq!(size_of(&folder.path().join("matrix.png")), (1800, 900));
     }
@@ -384,11 +387,11 @@ mod tests {
 
     #[test]
     fn formats_are_known_by_their_names() {
-        let parsed: Vec<Format> = ["html", "png", "junit", "md"]
+        let parsed: Vec<Format> = ["html", "png", "svg", "junit", "md"]
             .map(|n| n.parse().unwrap())
             .into();
         assert_eq!(parsed, Format::ALL);
         let refused = "pdf".parse::<Format>().unwrap_err().to_string();
-        assert!(refused.contains("html, png, junit, md"), "{refused}");
+        assert!(refused.contains("html, png, svg, junit, md"), "{refused}");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! For: drawing and measuring latency. Not for: judging; the intervals are the checker's own.
 
+use lockstorm_checker::history::Mode;
 use lockstorm_checker::verdict::{Holder, Witness};
 use lockstorm_checker::{Action, Digest, Drift, Nanos, Operation, Outcome};
 
@@ -14,6 +15,10 @@ pub(crate) struct Trace {
     pub(crate) holds: Vec<Hold>,
     /// Acquires, in order of their invocation.
     pub(crate) requests: Vec<Request>,
+    /// Renewals and releases, in order of their invocation.
+    pub(crate) calls: Vec<Call>,
+    /// How many permits the lock has; with more than one, holds may overlap.
+    pub(crate) permits: u32,
 }
 
 /// One hold.
@@ -32,13 +37,20 @@ pub(crate) struct Hold {
     pub(crate) lease_ceiling: Option<Nanos>,
     /// When the service's promise to this hold ended: at its release or with its lease.
     pub(crate) promised_to: Nanos,
+    /// Up to when its owner is known to have acted as holder.
+    pub(crate) believed_to: Nanos,
+    /// Whether it shares the lock with other readers.
+    pub(crate) is_reader: bool,
     pub(crate) token: Option<u64>,
 }
 
-/// How an acquire was answered.
+/// How a call was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Answer {
+    /// What was asked for was done.
     Granted,
+    /// The server's own no: somebody holds the lock or, to a renewal or release, the caller does
+    /// not.
     Refused,
     /// It was certainly never executed.
     Failed,
@@ -53,9 +65,91 @@ pub(crate) struct Request {
     pub(crate) key: String,
     pub(crate) index: u64,
     pub(crate) invoked: Nanos,
+    /// When the try was sent that was granted; its invocation, unless it tried more than once.
+    pub(crate) asked: Nanos,
     /// When it was answered or given up; the end of the trace if neither.
     pub(crate) ended: Nanos,
     pub(crate) answer: Answer,
+}
+
+/// What a call asks of the lock service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CallKind {
+    Acquire,
+    Renew,
+    Release,
+}
+
+/// One call of the lock service, without who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) kind: CallKind,
+    pub(crate) invoked: Nanos,
+    /// As in [`Request::asked`].
+    pub(crate) asked: Nanos,
+    /// As in [`Request::ended`].
+    pub(crate) ended: Nanos,
+    pub(crate) answer: Answer,
+}
+
+impl CallKind {
+    /// All of them, in the order of reports.
+    pub(crate) const ALL: [Self; 3] = [Self::Acquire, Self::Renew, Self::Release];
+
+    /// The kind of an operation; `None` for one that asks nothing of the lock.
+    const fn of(action: Action) -> Option<Self> {
+        match action {
+            Action::Acquire => Some(Self::Acquire),
+            Action::Renew => Some(Self::Renew),
+            Action::Release => Some(Self::Release),
+            Action::Resource(_) | Action::Other => None,
+        }
+    }
+}
+
+impl Answer {
+    /// All of them, in the order of reports.
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Granted,
+        Self::Refused,
+        Self::Failed,
+        Self::Indeterminate,
+    ];
+
+    const fn of(outcome: Outcome, kind: CallKind) -> Self {
+        match (outcome, kind) {
+            (Outcome::Ok, _) => Self::Granted,
+            // No server says to an acquire that its caller is not the owner.
+            (Outcome::Failed, _) | (Outcome::NotOwner, CallKind::Acquire) => Self::Failed,
+            (Outcome::Refused | Outcome::NotOwner, _) => Self::Refused,
+            (Outcome::Unknown, _) => Self::Indeterminate,
+        }
+    }
+}
+
+impl Call {
+    /// The call behind an operation; `None` for one that asks nothing of the lock.
+    fn of(operation: &Operation, digest: &Digest) -> Option<Self> {
+        let kind = CallKind::of(operation.action)?;
+        let ended = operation.completion.map(|completion| completion.time);
+        Some(Self {
+            kind,
+            invoked: operation.invoked,
+            asked: operation.asked(),
+            ended: ended.unwrap_or(digest.end),
+            answer: Answer::of(operation.outcome, kind),
+        })
+    }
+
+    /// From its invocation to its end.
+    pub(crate) fn took(&self) -> u64 {
+        (self.ended - self.invoked).0
+    }
+
+    /// From the try that was granted to its answer.
+    pub(crate) fn served_in(&self) -> u64 {
+        (self.ended - self.asked).0
+    }
 }
 
 impl Hold {
@@ -72,6 +166,8 @@ impl Hold {
             lease_floor: holder.lease_floor,
             lease_ceiling: holder.lease_ceiling,
             promised_to: released.min(holder.lease_floor.unwrap_or(Nanos::MAX)),
+            believed_to: released,
+            is_reader: false,
             token: holder.token,
         }
     }
@@ -90,32 +186,35 @@ impl Hold {
             lease_floor: finite(hold.lease.floor),
             lease_ceiling: finite(hold.lease.ceiling),
             promised_to: hold.guaranteed().end,
+            believed_to: hold.belief().end,
+            is_reader: hold.mode == Mode::Read,
             token: hold.token,
         }
     }
 }
 
 impl Request {
-    /// The request behind an acquire; `None` for any other operation.
-    fn of(operation: &Operation, digest: &Digest) -> Option<Self> {
-        let answer = match (operation.action, operation.outcome) {
-            (Action::Acquire, Outcome::Ok) => Answer::Granted,
-            (Action::Acquire, Outcome::Refused) => Answer::Refused,
-            (Action::Acquire, Outcome::Failed | Outcome::NotOwner) => Answer::Failed,
-            (Action::Acquire, Outcome::Unknown) => Answer::Indeterminate,
-            (Action::Renew | Action::Release | Action::Resource(_) | Action::Other, _) => {
-                return None;
-            }
-        };
-        let ended = operation.completion.map(|completion| completion.time);
-        Some(Self {
+    /// The request behind an acquire.
+    fn of(call: Call, operation: &Operation, digest: &Digest) -> Self {
+        Self {
             client: digest.owner(operation.owner).to_owned(),
             key: digest.key(operation.key).to_owned(),
             index: operation.invoke,
-            invoked: operation.invoked,
-            ended: ended.unwrap_or(digest.end),
-            answer,
-        })
+            invoked: call.invoked,
+            asked: call.asked,
+            ended: call.ended,
+            answer: call.answer,
+        }
+    }
+
+    fn call(&self) -> Call {
+        Call {
+            kind: CallKind::Acquire,
+            invoked: self.invoked,
+            asked: self.asked,
+            ended: self.ended,
+            answer: self.answer,
+        }
     }
 }
 
@@ -129,14 +228,33 @@ impl Trace {
             .map(|hold| Hold::of_history(hold, digest))
             .collect();
         holds.sort_by_key(|hold| (hold.granted, hold.index));
-        let operations = digest.operations.iter();
+        let (mut requests, mut calls) = (Vec::new(), Vec::new());
+        for operation in &digest.operations {
+            match Call::of(operation, digest) {
+                Some(call) if call.kind == CallKind::Acquire => {
+                    requests.push(Request::of(call, operation, digest));
+                }
+                Some(call) => calls.push(call),
+                None => {}
+            }
+        }
         Self {
             end: digest.end,
             holds,
-            requests: operations
-                .filter_map(|operation| Request::of(operation, digest))
-                .collect(),
+            requests,
+            calls,
+            permits: digest.header.permits.unwrap_or(1),
         }
+    }
+
+    /// Every call of one kind, in order of invocation.
+    pub(crate) fn calls_of(&self, kind: CallKind) -> impl Iterator<Item = Call> {
+        let requests = self
+            .requests
+            .iter()
+            .filter(move |_| kind == CallKind::Acquire);
+        let calls = self.calls.iter().filter(move |call| call.kind == kind);
+        requests.map(Request::call).chain(calls.copied())
     }
 
     /// As much as a witness tells by itself, for a run whose history is not at hand.
@@ -162,7 +280,7 @@ impl Trace {
                 .max()
                 .unwrap_or_default(),
             holds,
-            requests: Vec::new(),
+            ..Self::default()
         }
     }
 }

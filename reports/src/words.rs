@@ -5,6 +5,7 @@ use lockstorm_checker::{Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
+use crate::trace::{Answer, CallKind};
 
 /// Glyph of a verdict: its second channel beside the colour.
 pub(crate) const fn glyph(verdict: Verdict) -> char {
@@ -47,6 +48,28 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
 /// A property for running text: `mutual exclusion`.
 pub(crate) fn property(property: Property) -> String {
     property.name().replace('-', " ")
+}
+
+/// A kind of call.
+pub(crate) const fn call(kind: CallKind) -> &'static str {
+    match kind {
+        CallKind::Acquire => "acquire",
+        CallKind::Renew => "renewal",
+        CallKind::Release => "release",
+    }
+}
+
+/// How a call was answered.
+pub(crate) const fn answer(kind: CallKind, answer: Answer) -> &'static str {
+    match (answer, kind) {
+        (Answer::Granted, CallKind::Acquire) => "granted",
+        (Answer::Granted, CallKind::Renew) => "renewed",
+        (Answer::Granted, CallKind::Release) => "released",
+        (Answer::Refused, CallKind::Acquire) => "refused",
+        (Answer::Refused, CallKind::Renew | CallKind::Release) => "not the owner",
+        (Answer::Failed, _) => "not executed",
+        (Answer::Indeterminate, _) => "no answer",
+    }
 }
 
 /// An instant of the run: `4.021 s`. Cut off, not rounded, as in the sentences of the stories:

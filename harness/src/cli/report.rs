@@ -20,7 +20,7 @@ pub struct ReportArgs {
     /// Folders of runs or suites; several become a comparison.
     #[arg(required = true, value_name = "RUN_DIR")]
     pub folders: Vec<PathBuf>,
-    /// Files to write, joined by commas: html, png, junit, md.
+    /// Files to write, joined by commas: html, png, svg, junit, md.
     #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
     pub report: String,
     /// Where a comparison of several folders goes.

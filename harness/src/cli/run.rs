@@ -46,7 +46,7 @@ pub struct RunArgs {
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
-    /// Files to write into the run folder, joined by commas: html, png, junit, md, or none.
+    /// Files to write into the run folder, joined by commas: html, png, svg, junit, md, or none.
     #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
     pub report: String,
     /// Say what changed against this earlier run or suite: its folder, or its results.json.

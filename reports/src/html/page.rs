@@ -3,13 +3,14 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
-    changed, coverage, environment, faults, findings, matrix, measures, runs, timeline, topology,
-    verdict,
+    changed, coverage, environment, faults, findings, handoff, latency, matrix, runs, timeline,
+    topology, verdict,
 };
 use crate::changes::Changes;
 use crate::closeup::CloseUp;
 use crate::finding::Findings;
 use crate::inert::visible;
+use crate::measures::Measures;
 use crate::model::{RunRecord, SuiteRecord};
 use crate::plots;
 use crate::trace::Trace;
@@ -40,6 +41,7 @@ pub(crate) struct RunSources<'a> {
 pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
     let trace = sources.history.map(|history| &history.trace);
     let close = sources.history.ok().map(|history| &history.close);
+    let measures = trace.ok().map(Measures::of);
     let found = Findings::of_run(run);
     let body = html! {
         (header(&run.scenario, &run.description))
@@ -59,8 +61,8 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
         (timeline::section(run, trace))
         (faults::section(run))
         (topology::section(run, close))
-        (measures::latency_section(run, trace.ok()))
-        (measures::handoff_section(trace.ok()))
+        (latency::section(run, measures.as_ref()))
+        (handoff::section(run, measures.as_ref()))
         (coverage::section(run))
         (environment::of_run(run, sources.scenario))
     };

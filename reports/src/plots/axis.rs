@@ -1,8 +1,6 @@
 //! Scales and their ticks, and the parts that all plots over time share.
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::FaultPhase;
-use lockstorm_checker::verdict::FaultSummary;
 
 use super::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
 use super::font;
@@ -14,12 +12,6 @@ pub(super) const WIDTH: f64 = 960.0;
 pub(super) const SMALL: f64 = 12.0;
 /// Ticks that an axis has at most.
 const TICKS_MAX: f64 = 9.0;
-/// Rows of the fault strip; further faults are drawn as bands without a name.
-pub(super) const FAULT_ROWS_MAX: usize = 12;
-/// From the middle of a story's number to a name beside it: half a disc and a blank.
-const DISC_ROOM: f64 = 13.0;
-/// Height of a row of the fault strip.
-pub(super) const FAULT_ROW: f64 = 18.0;
 
 /// A stretch of time laid over a stretch of the picture.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +52,7 @@ impl TimeScale {
 }
 
 /// The next of 1, 2, 5, 10, 20, ... that is not below `step`.
-fn round_step(step: f64) -> f64 {
+pub(super) fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.max(1e-9).log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -78,99 +70,6 @@ pub(super) fn time_axis(drawing: &mut Drawing, scale: &TimeScale, top: f64, bott
     }
     let axis = Stroke::new(Ink::Muted, 1.0);
     drawing.line((scale.left, bottom), (scale.right, bottom), axis);
-}
-
-/// When a fault was in force, clipped to the window; `None` if it was not in it.
-fn fault_span(fault: &FaultSummary, scale: &TimeScale) -> Option<(Nanos, Nanos)> {
-    let from = fault
-        .at(FaultPhase::Injected)
-        .or_else(|| fault.at(FaultPhase::Requested))?;
-    let to = fault.at(FaultPhase::Healed).unwrap_or(Nanos::MAX);
-    scale.shows(from, to).then_some((from, to))
-}
-
-/// The faults of the window: those with a row in the strip first.
-pub(super) fn faults_shown<'a>(
-    faults: &'a [FaultSummary],
-    scale: &TimeScale,
-) -> Vec<(&'a FaultSummary, (Nanos, Nanos))> {
-    let in_window = |fault| fault_span(fault, scale).map(|span| (fault, span));
-    faults.iter().filter_map(in_window).collect()
-}
-
-/// Faint bands through the whole plot, so that nothing is read without its faults. Each hangs
-/// from its row of the strip that begins at `top`.
-pub(super) fn fault_bands(
-    drawing: &mut Drawing,
-    faults: &[(&FaultSummary, (Nanos, Nanos))],
-    scale: &TimeScale,
-    (top, bottom): (f64, f64),
-) {
-    for (row, (_, span)) in faults.iter().enumerate() {
-        let top = top + (row + 1).min(FAULT_ROWS_MAX) as f64 * FAULT_ROW - 2.0;
-        let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
-        let area = Area::between((from, to), top, bottom - top);
-        drawing.area(area, Fill::Plain(Ink::Fault, 0.10));
-        let edge = Stroke::dashed(Ink::Fault, 1.0);
-        drawing.line((from, top), (from, bottom), edge);
-    }
-}
-
-/// What the strip leaves out: faults beyond its rows have a band and no name.
-pub(super) fn faults_note(faults: &[(&FaultSummary, (Nanos, Nanos))]) -> Option<String> {
-    let total = faults.len();
-    (total > FAULT_ROWS_MAX)
-        .then(|| format!("Naming only the first {FAULT_ROWS_MAX} of {total} faults."))
-}
-
-/// One named row for each fault; `discs` are the numbers of a story, which the names keep clear of.
-pub(super) fn fault_strip(
-    drawing: &mut Drawing,
-    faults: &[(&FaultSummary, (Nanos, Nanos))],
-    scale: &TimeScale,
-    top: f64,
-    discs: &[(f64, f64)],
-) {
-    for (row, (fault, span)) in faults.iter().take(FAULT_ROWS_MAX).enumerate() {
-        let y = top + row as f64 * FAULT_ROW;
-        let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
-        let area = Area::between((from, to), y + 1.0, FAULT_ROW - 3.0);
-        let name = fault_name(fault);
-        drawing.titled(area, Fill::Plain(Ink::Fault, 0.38), Some(name.clone()));
-        let style = TextStyle::new(SMALL, Ink::Text);
-        let in_row = |disc: &&(f64, f64)| (y..y + FAULT_ROW).contains(&disc.1);
-        let discs: Vec<f64> = discs.iter().filter(in_row).map(|disc| disc.0).collect();
-        let (at, anchor) = label_place(&name, from + 6.0, &discs, scale);
-        let room = (scale.right - scale.left).max(0.0);
-        let text = font::fitted_in_page(&name, SMALL, false, room);
-        drawing.text((at, y + 12.5), text, style.anchored(anchor));
-    }
-}
-
-/// The name of a fault with a warning where nothing saw its effect.
-pub(super) fn fault_name(fault: &FaultSummary) -> String {
-    let warning = match fault.at(FaultPhase::Observed) {
-        Some(_) => "",
-        None => " (no observed effect)",
-    };
-    format!("{} {} {}{warning}", fault.id, fault.kind, fault.target)
-}
-
-/// From the beginning of its bar, past the discs in its way, or up to the edge where the picture
-/// ends too early for it. The discs go from left to right.
-fn label_place(name: &str, start: f64, discs: &[f64], scale: &TimeScale) -> (f64, Anchor) {
-    let width = font::width_in_page(name, SMALL, false);
-    let mut start = start;
-    for disc in discs {
-        if (start - DISC_ROOM..start + width + DISC_ROOM).contains(disc) {
-            start = disc + DISC_ROOM;
-        }
-    }
-    if start + width <= scale.right {
-        (start, Anchor::Start)
-    } else {
-        (scale.right - 4.0, Anchor::End)
-    }
 }
 
 /// What a legend shows before its words.
@@ -225,15 +124,6 @@ mod tests {
     fn what_never_ends_is_drawn_to_the_edge_of_the_window() {
         assert!((SCALE.x(Nanos::MAX) - 900.0).abs() < 1e-9);
         assert!((SCALE.x(Nanos(0)) - 100.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_name_of_a_fault_keeps_clear_of_the_numbers_on_it() {
-        let place = |discs: &[f64]| label_place("F1 restart primary", 206.0, discs, &SCALE).0;
-        assert!((place(&[]) - 206.0).abs() < 1e-9);
-        assert!((place(&[201.0, 218.0, 235.0]) - 248.0).abs() < 1e-9);
-        // One beyond the end of the name is in nobody's way.
-        assert!((place(&[201.0, 700.0]) - 214.0).abs() < 1e-9);
     }
 
     #[test]

@@ -113,6 +113,12 @@ pub(crate) enum Shape {
         to: (f64, f64),
         stroke: Stroke,
     },
+    /// Straight lines from each point to the next.
+    Curve {
+        points: Vec<(f64, f64)>,
+        stroke: Stroke,
+        title: Option<String>,
+    },
     Mark {
         at: (f64, f64),
         radius: f64,
@@ -178,6 +184,17 @@ impl Drawing {
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
         self.shapes.push(Shape::Line { from, to, stroke });
+    }
+
+    /// A line through `points`; nothing for fewer than two.
+    pub(crate) fn curve(&mut self, points: Vec<(f64, f64)>, stroke: Stroke, title: Option<String>) {
+        if points.len() > 1 {
+            self.shapes.push(Shape::Curve {
+                points,
+                stroke,
+                title,
+            });
+        }
     }
 
     pub(crate) fn mark(

@@ -135,7 +135,10 @@ mod tests {
         shapes
             .filter_map(|shape| match shape {
                 Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. } | Shape::Line { .. } | Shape::Mark { .. } => None,
+                Shape::Box { .. }
+                | Shape::Line { .. }
+                | Shape::Curve { .. }
+                | Shape::Mark { .. } => None,
             })
             .collect()
     }
@@ -152,10 +155,10 @@ mod tests {
             plots::matrix(&suite),
             plots::around(witnesses[0], faults, &trace).drawing,
             plots::whole(&witnesses, faults, &trace).drawing,
-            plots::latency(&trace, faults).unwrap().drawing,
-            plots::handoff(&trace).unwrap().drawing,
         ];
-        for label in drawings.iter().flat_map(labels) {
+        let pictures = crate::gallery::of_run(&run, &trace);
+        let pictures = pictures.iter().map(|picture| &picture.drawing);
+        for label in drawings.iter().chain(pictures).flat_map(labels) {
             let missing: Vec<char> = label
                 .chars()
                 .filter(|c| *c != '→' && !has_glyph(*c))

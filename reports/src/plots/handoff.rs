@@ -1,16 +1,9 @@
-//! Hand-off: the gap between the end of one hold and the next grant of the same key.
-//!
-//! A hold ends here where the service's promise ends: at its release, or with its lease. A
-//! negative gap is therefore two holders at once, and is drawn left of the zero line.
-
-use std::collections::BTreeMap;
-
-use lockstorm_checker::Nanos;
+//! Hand-offs by their length; two holders at once are drawn left of the zero line.
 
 use super::axis::{SMALL, WIDTH};
 use super::drawing::{Anchor, Area, Drawing, Fill, Stroke, TextStyle};
 use super::ink::Ink;
-use crate::trace::{Hold, Trace};
+use crate::measures::Gap;
 use crate::words;
 
 /// Upper bounds of the bins, in nanoseconds, on either side of zero; the last bin is open.
@@ -34,14 +27,13 @@ pub(crate) struct Handoff {
 }
 
 /// The hand-off picture; `None` for a run in which no lock changed hands.
-pub(crate) fn handoff(trace: &Trace) -> Option<Handoff> {
-    let gaps = gaps(trace);
+pub(crate) fn handoff(gaps: &[Gap]) -> Option<Handoff> {
     if gaps.is_empty() {
         return None;
     }
     let mut counts = [0; 2 * SIDE];
-    for gap in &gaps {
-        counts[bin(*gap)] += 1;
+    for gap in gaps {
+        counts[bin(gap.length)] += 1;
     }
     let overlaps: u64 = counts[..SIDE].iter().sum();
     let total = words::count(gaps.len() as u64, "hand-off");
@@ -51,28 +43,6 @@ pub(crate) fn handoff(trace: &Trace) -> Option<Handoff> {
         drawing: draw(&counts, label),
         bins: bins.map(|bin| (bin_name(bin), counts[bin])).collect(),
     })
-}
-
-/// The gaps in nanoseconds, key by key, negative where the next grant came too early.
-fn gaps(trace: &Trace) -> Vec<i64> {
-    let mut by_key: BTreeMap<&str, Vec<&Hold>> = BTreeMap::new();
-    for hold in &trace.holds {
-        by_key.entry(&hold.key).or_default().push(hold);
-    }
-    let mut gaps = Vec::new();
-    for holds in by_key.values_mut() {
-        holds.sort_by_key(|hold| (hold.granted, hold.index));
-        let mut free_from: Option<Nanos> = None;
-        for hold in holds {
-            // A promise that never ends leaves no gap to measure, only an overlap to the last.
-            if let Some(free_from) = free_from.map(|at| at.min(trace.end)) {
-                gaps.push(hold.granted.0.cast_signed() - free_from.0.cast_signed());
-            }
-            let end = hold.promised_to;
-            free_from = Some(free_from.map_or(end, |at| at.max(end)));
-        }
-    }
-    gaps
 }
 
 /// Bins run from the largest overlap to the largest gap.
@@ -159,65 +129,6 @@ fn draw(counts: &[u64; 2 * SIDE], label: String) -> Drawing {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hold(granted_ms: u64, released_ms: Option<u64>, lease_ms: Option<u64>) -> Hold {
-        let released = released_ms.map(Nanos::from_millis);
-        let lease = lease_ms.map(Nanos::from_millis);
-        let never = Nanos::MAX;
-        Hold {
-            client: "c".to_owned(),
-            key: "k".to_owned(),
-            index: granted_ms,
-            invoked: Nanos::from_millis(granted_ms),
-            granted: Nanos::from_millis(granted_ms),
-            release_invoked: released,
-            release_answered: released,
-            lease_floor: lease,
-            lease_ceiling: lease,
-            promised_to: released.unwrap_or(never).min(lease.unwrap_or(never)),
-            token: None,
-        }
-    }
-
-    fn gaps_of(holds: Vec<Hold>) -> Vec<i64> {
-        gaps(&Trace {
-            end: Nanos::from_millis(10_000),
-            holds,
-            requests: Vec::new(),
-        })
-    }
-
-    #[test]
-    fn a_gap_runs_from_the_release_to_the_next_grant() {
-        assert_eq!(
-            gaps_of(vec![
-                hold(0, Some(100), Some(500)),
-                hold(130, Some(200), None)
-            ]),
-            [30_000_000]
-        );
-    }
-
-    #[test]
-    fn a_hold_that_is_never_released_ends_with_its_lease() {
-        assert_eq!(
-            gaps_of(vec![hold(0, None, Some(500)), hold(501, Some(600), None)]),
-            [1_000_000]
-        );
-    }
-
-    #[test]
-    fn two_holders_at_once_are_a_negative_gap_even_behind_a_short_hold() {
-        // The first hold outlasts the second: the third grant overlaps the first, not the second.
-        assert_eq!(
-            gaps_of(vec![
-                hold(0, Some(900), None),
-                hold(100, Some(200), None),
-                hold(300, Some(400), None),
-            ]),
-            [-800_000_000, -600_000_000]
-        );
-    }
 
     #[test]
     fn bins_grow_away_from_zero_on_both_sides() {

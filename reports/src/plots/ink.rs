@@ -28,11 +28,35 @@ pub(crate) enum Ink {
     Unknown,
     /// No violation.
     Valid,
-    /// A fault.
+    /// A fault of no other kind: what servers are told to do, or to forget.
     Fault,
+    /// A death of a server or a client.
+    FaultDeath,
+    /// A standstill of a server or a client.
+    FaultStall,
+    /// A link that is cut.
+    FaultCut,
+    /// A link that is slow or loses packets.
+    FaultPacket,
+    /// A clock that is wrong.
+    FaultClock,
 }
 
 impl Ink {
+    /// Colour of a kind of fault, given by its word in scenarios: one for each way to do harm, for
+    /// nobody can tell thirty apart.
+    pub(crate) fn of_fault(kind: &str) -> Self {
+        match kind {
+            "kill" | "restart" | "power-cut" | "kill-client" | "kill-thread" => Self::FaultDeath,
+            "pause" | "pause-client" | "stall-watchdog" | "sleep" | "busy-script"
+            | "pause-commands" | "slow-fsync" => Self::FaultStall,
+            "cut" | "partition" | "kill-connections" => Self::FaultCut,
+            "delay" | "throttle" | "lose" | "reorder" => Self::FaultPacket,
+            "clock" => Self::FaultClock,
+            _ => Self::Fault,
+        }
+    }
+
     /// Colour on white paper.
     pub(crate) const fn rgb(self) -> (u8, u8, u8) {
         match self {
@@ -47,6 +71,11 @@ impl Ink {
             Self::Unknown => (0xe6, 0x9f, 0x00),
             Self::Valid => (0x00, 0x9e, 0x73),
             Self::Fault => (0xcc, 0x79, 0xa7),
+            Self::FaultDeath => (0x9a, 0x6b, 0x4f),
+            Self::FaultStall => (0x6f, 0x7f, 0xc8),
+            Self::FaultCut => (0xb0, 0x8d, 0x00),
+            Self::FaultPacket => (0x6f, 0x9a, 0x1d),
+            Self::FaultClock => (0x1f, 0x9e, 0x93),
         }
     }
 
@@ -65,6 +94,11 @@ impl Ink {
             Self::Unknown => "--unknown",
             Self::Valid => "--valid",
             Self::Fault => "--fault",
+            Self::FaultDeath => "--fault-death",
+            Self::FaultStall => "--fault-stall",
+            Self::FaultCut => "--fault-cut",
+            Self::FaultPacket => "--fault-packet",
+            Self::FaultClock => "--fault-clock",
         }
     }
 }

@@ -105,6 +105,11 @@ fn draw(backend: &mut Backend, shape: &Shape) -> Result<(), Failure> {
             outline.map_or(Ok(()), |stroke| frame(backend, *area, stroke))
         }
         Shape::Line { from, to, stroke } => line(backend, *from, *to, *stroke),
+        Shape::Curve {
+            points,
+            stroke,
+            title: _,
+        } => curve(backend, points, *stroke),
         Shape::Mark {
             at,
             radius,
@@ -178,6 +183,52 @@ fn line(
         at += DASH.0 + DASH.1;
     }
     Ok(())
+}
+
+/// Lines with round joints, as plotters leaves gaps at them. Dashes go on from line to line.
+fn curve(backend: &mut Backend, points: &[(f64, f64)], stroke: Stroke) -> Result<(), Failure> {
+    let mut begun = 0.0;
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        if length == 0.0 {
+            continue;
+        }
+        let along = |at: f64| (from.0 + dx * at / length, from.1 + dy * at / length);
+        let mut at = 0.0;
+        while at < length {
+            let (is_drawn, left) = if stroke.dashed {
+                let phase = (begun + at) % (DASH.0 + DASH.1);
+                let drawn = DASH.0 - phase;
+                // A hair at least, or rounding would go on for ever.
+                (
+                    drawn > 0.0,
+                    if drawn > 0.0 { drawn } else { drawn + DASH.1 }.max(0.01),
+                )
+            } else {
+                (true, length)
+            };
+            let end = (at + left).min(length);
+            if is_drawn {
+                segment(backend, along(at), along(end), stroke)?;
+            }
+            at += left;
+        }
+        begun += length;
+        if !stroke.dashed {
+            joint(backend, to, stroke)?;
+        }
+    }
+    Ok(())
+}
+
+fn joint(backend: &mut Backend, at: (f64, f64), stroke: Stroke) -> Result<(), Failure> {
+    // Rounded off, not up, or the joints would stand out.
+    let radius = ((stroke.width * SCALE / 2.0) as u32).max(1);
+    backend
+        .draw_circle(point(at), radius, &style(stroke.ink, 1.0, 1.0, true), true)
+        .map_err(|error| error.to_string())
 }
 
 fn segment(

@@ -1,4 +1,7 @@
-//! Writes a [`Drawing`] as inline SVG: words stay selectable, colours follow the page's theme.
+//! Writes a [`Drawing`] as SVG: in a page, where colours follow its theme, or as a file.
+//!
+//! Words stay words, so that they can be selected and searched. A file has them in whatever font
+//! its reader has; only a PNG looks the same everywhere.
 
 use std::fmt::Write as _;
 
@@ -8,30 +11,70 @@ use super::drawing::{Anchor, Drawing, Fill, Label, Mark, Shape, Stroke};
 use super::ink::Ink;
 use crate::inert::visible;
 
+/// Where the picture is looked at, on which its colours depend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In a page, light or dark.
+    Page,
+    /// In a file of its own, on white paper.
+    File,
+}
+
 /// The drawing as an `svg` element. The page defines the hatch patterns, see [`patterns`].
 pub(crate) fn svg(drawing: &Drawing) -> Markup {
     html! {
-        svg viewBox=(format!("0 0 {} {}", drawing.width, drawing.height))
-            role="img" aria-label=(visible(&drawing.label)) {
-            @for shape in &drawing.shapes {
-                (element(shape))
-            }
+        svg viewBox=(view_box(drawing)) role="img" aria-label=(visible(&drawing.label)) {
+            (elements(drawing, Place::Page))
         }
     }
+}
+
+/// The drawing as an SVG file.
+pub(crate) fn svg_file(drawing: &Drawing) -> String {
+    let markup = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(view_box(drawing))
+            width=(n(drawing.width)) height=(n(drawing.height))
+            role="img" aria-label=(visible(&drawing.label))
+            font-family="'Noto Sans', system-ui, sans-serif" {
+            (hatches(Place::File))
+            (elements(drawing, Place::File))
+        }
+    };
+    let mut text = markup.into_string();
+    text.push('\n');
+    text
 }
 
 /// The hatch patterns, once a page.
 pub(crate) fn patterns() -> Markup {
     html! {
         svg class="patterns" aria-hidden="true" width="0" height="0" {
-            defs {
-                @for ink in [Ink::Violation, Ink::Unknown, Ink::Muted] {
-                    pattern id=(pattern_name(ink)) width="7" height="7"
-                        patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
-                        rect width="2" height="7" style=(format!("fill:{}", color(ink))) {}
-                    }
+            (hatches(Place::Page))
+        }
+    }
+}
+
+fn hatches(place: Place) -> Markup {
+    html! {
+        defs {
+            @for ink in [Ink::Violation, Ink::Unknown, Ink::Muted] {
+                pattern id=(pattern_name(ink)) width="7" height="7"
+                    patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                    rect width="2" height="7" style=(format!("fill:{}", color(ink, place))) {}
                 }
             }
+        }
+    }
+}
+
+fn view_box(drawing: &Drawing) -> String {
+    format!("0 0 {} {}", drawing.width, drawing.height)
+}
+
+fn elements(drawing: &Drawing, place: Place) -> Markup {
+    html! {
+        @for shape in &drawing.shapes {
+            (element(shape, place))
         }
     }
 }
@@ -40,8 +83,14 @@ fn pattern_name(ink: Ink) -> String {
     format!("hatch{}", ink.variable())
 }
 
-fn color(ink: Ink) -> String {
-    format!("var({})", ink.variable())
+fn color(ink: Ink, place: Place) -> String {
+    match place {
+        Place::Page => format!("var({})", ink.variable()),
+        Place::File => {
+            let (red, green, blue) = ink.rgb();
+            format!("#{red:02x}{green:02x}{blue:02x}")
+        }
+    }
 }
 
 /// A coordinate with as many digits as a screen can show.
@@ -50,17 +99,17 @@ fn n(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn fill_style(fill: Option<Fill>) -> String {
+fn fill_style(fill: Option<Fill>, place: Place) -> String {
     match fill {
         Some(Fill::Plain(ink, opacity)) => {
-            format!("fill:{};fill-opacity:{}", color(ink), n(opacity))
+            format!("fill:{};fill-opacity:{}", color(ink, place), n(opacity))
         }
         Some(Fill::Hatch(ink)) => format!("fill:url(#{})", pattern_name(ink)),
         None => "fill:none".to_owned(),
     }
 }
 
-fn stroke_style(stroke: Stroke) -> String {
+fn stroke_style(stroke: Stroke, place: Place) -> String {
     let dashes = if stroke.dashed {
         ";stroke-dasharray:6 4"
     } else {
@@ -68,12 +117,12 @@ fn stroke_style(stroke: Stroke) -> String {
     };
     format!(
         "stroke:{};stroke-width:{}{dashes}",
-        color(stroke.ink),
+        color(stroke.ink, place),
         n(stroke.width)
     )
 }
 
-fn element(shape: &Shape) -> Markup {
+fn element(shape: &Shape, place: Place) -> Markup {
     match shape {
         Shape::Box {
             area,
@@ -81,10 +130,10 @@ fn element(shape: &Shape) -> Markup {
             outline,
             title,
         } => {
-            let mut style = fill_style(*fill);
+            let mut style = fill_style(*fill, place);
             if let Some(stroke) = outline {
                 style.push(';');
-                style.push_str(&stroke_style(*stroke));
+                style.push_str(&stroke_style(*stroke, place));
             }
             html! {
                 rect x=(n(area.x)) y=(n(area.y)) width=(n(area.width)) height=(n(area.height))
@@ -93,16 +142,21 @@ fn element(shape: &Shape) -> Markup {
         }
         Shape::Line { from, to, stroke } => html! {
             line x1=(n(from.0)) y1=(n(from.1)) x2=(n(to.0)) y2=(n(to.1))
-                style=(stroke_style(*stroke)) {}
+                style=(stroke_style(*stroke, place)) {}
         },
+        Shape::Curve {
+            points,
+            stroke,
+            title,
+        } => curve_element(points, *stroke, title.as_deref(), place),
         Shape::Mark {
             at,
             radius,
             mark,
             ink,
             title,
-        } => mark_element(*at, *radius, *mark, *ink, title.as_deref()),
-        Shape::Text(label) => text_element(label),
+        } => mark_element(*at, *radius, (*mark, *ink), title.as_deref(), place),
+        Shape::Text(label) => text_element(label, place),
     }
 }
 
@@ -114,14 +168,32 @@ fn tooltip(title: Option<&str>) -> Markup {
     }
 }
 
+fn curve_element(
+    points: &[(f64, f64)],
+    stroke: Stroke,
+    title: Option<&str>,
+    place: Place,
+) -> Markup {
+    let mut path = String::new();
+    for (at, (x, y)) in points.iter().enumerate() {
+        let command = if at == 0 { 'M' } else { 'L' };
+        let _ = write!(path, "{command}{} {}", n(*x), n(*y));
+    }
+    let style = format!(
+        "fill:none;stroke-linejoin:round;{}",
+        stroke_style(stroke, place)
+    );
+    html! { path d=(path) style=(style) { (tooltip(title)) } }
+}
+
 fn mark_element(
     (x, y): (f64, f64),
     radius: f64,
-    mark: Mark,
-    ink: Ink,
+    (mark, ink): (Mark, Ink),
     title: Option<&str>,
+    place: Place,
 ) -> Markup {
-    let fill = format!("fill:{}", color(ink));
+    let fill = format!("fill:{}", color(ink, place));
     match mark {
         Mark::Disc => html! {
             circle cx=(n(x)) cy=(n(y)) r=(n(radius)) style=(fill) { (tooltip(title)) }
@@ -151,13 +223,13 @@ fn mark_element(
                 };
                 let _ = write!(path, "M{}L{}", at(from), at(to));
             }
-            let style = stroke_style(Stroke::new(ink, radius * 0.36));
+            let style = stroke_style(Stroke::new(ink, radius * 0.36), place);
             html! { path d=(path) style=(style) { (tooltip(title)) } }
         }
     }
 }
 
-fn text_element(label: &Label) -> Markup {
+fn text_element(label: &Label, place: Place) -> Markup {
     let anchor = match label.anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
@@ -166,6 +238,6 @@ fn text_element(label: &Label) -> Markup {
     html! {
         text x=(n(label.at.0)) y=(n(label.at.1)) font-size=(n(label.size)) text-anchor=(anchor)
             font-weight=[label.bold.then_some("600")]
-            style=(format!("fill:{}", color(label.ink))) { (visible(&label.text)) }
+            style=(format!("fill:{}", color(label.ink, place))) { (visible(&label.text)) }
     }
 }

@@ -35,6 +35,11 @@ fn lowered(mut shape: Shape) -> Shape {
             from.1 += HEIGHT;
             to.1 += HEIGHT;
         }
+        Shape::Curve { points, .. } => {
+            for point in points {
+                point.1 += HEIGHT;
+            }
+        }
         Shape::Mark { at, .. } => at.1 += HEIGHT,
         Shape::Text(label) => label.at.1 += HEIGHT,
     }

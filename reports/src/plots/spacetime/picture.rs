@@ -4,8 +4,8 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::{FaultStage, FaultSummary, Holder, Witness};
 
-use super::super::axis::fault_name;
 use super::super::drawing::{Drawing, Stroke};
+use super::super::faults::fault_name;
 use super::super::ink::Ink;
 use super::cast::{Cast, Ground};
 use super::paper::Paper;
@@ -326,7 +326,10 @@ mod tests {
         shapes
             .filter_map(|shape| match shape {
                 Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. } | Shape::Line { .. } | Shape::Mark { .. } => None,
+                Shape::Box { .. }
+                | Shape::Line { .. }
+                | Shape::Curve { .. }
+                | Shape::Mark { .. } => None,
             })
             .collect()
     }
@@ -370,6 +373,7 @@ mod tests {
                         && is_inside((area.x + area.width, area.y + area.height))
                 }
                 Shape::Line { from, to, .. } => is_inside(*from) && is_inside(*to),
+                Shape::Curve { points, .. } => points.iter().all(|point| is_inside(*point)),
                 Shape::Mark { at, .. } => is_inside(*at),
                 Shape::Text(label) => is_inside(label.at),
             };

@@ -3,8 +3,9 @@
 use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Step, StepKind, Witness};
 
-use super::super::axis::{FAULT_ROW, FAULT_ROWS_MAX, Key, SMALL, TimeScale, legend};
+use super::super::axis::{Key, SMALL, TimeScale, legend};
 use super::super::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
+use super::super::faults::{FAULT_ROW, FAULT_ROWS_MAX};
 use super::super::font;
 use super::super::ink::Ink;
 use crate::trace::{Answer, Hold, Request};

@@ -111,7 +111,10 @@ mod tests {
         shapes
             .filter_map(|shape| match shape {
                 Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. } | Shape::Line { .. } | Shape::Mark { .. } => None,
+                Shape::Box { .. }
+                | Shape::Line { .. }
+                | Shape::Curve { .. }
+                | Shape::Mark { .. } => None,
             })
             .collect()
     }
@@ -182,7 +185,7 @@ mod tests {
         );
         assert!(picture.drawing.shapes.iter().all(|shape| match shape {
             Shape::Box { area, .. } => area.width <= WIDTH && area.width.is_finite(),
-            Shape::Line { .. } | Shape::Mark { .. } | Shape::Text(_) => true,
+            Shape::Line { .. } | Shape::Curve { .. } | Shape::Mark { .. } | Shape::Text(_) => true,
         }));
     }
 

@@ -3,11 +3,11 @@
 use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Witness};
 
-use super::super::axis::{
-    FAULT_ROW, FAULT_ROWS_MAX, TimeScale, WIDTH, fault_bands, fault_strip, faults_note,
-    faults_shown, time_axis,
-};
+use super::super::axis::{TimeScale, WIDTH, time_axis};
 use super::super::drawing::{Area, Drawing, Fill};
+use super::super::faults::{
+    FAULT_ROW, FAULT_ROWS_MAX, fault_bands, fault_strip, faults_note, faults_shown,
+};
 use super::super::ink::Ink;
 use super::canvas::{Canvas, GUTTER, LANE, Number};
 use super::picture::Timeline;

@@ -1,0 +1,55 @@
+//! A plot in the page: its heading, how to read it, the picture, and the same in numbers for who
+//! cannot see it or has it printed.
+
+use maud::{Markup, html};
+
+use super::page::figure;
+use crate::plots;
+
+/// A plot and what stands around it.
+pub(super) struct Plot<'a> {
+    pub(super) title: &'a str,
+    pub(super) how: &'a str,
+    pub(super) drawing: &'a plots::Drawing,
+    /// What is left out of the picture.
+    pub(super) note: Option<&'a str>,
+    /// The same in numbers; see [`table`].
+    pub(super) numbers: Markup,
+}
+
+impl Plot<'_> {
+    pub(super) fn markup(&self) -> Markup {
+        html! {
+            h3 { (self.title) }
+            p.how { (self.how) }
+            (figure(self.drawing, self.note))
+            details.data {
+                summary { "The same in numbers" }
+                (self.numbers)
+            }
+        }
+    }
+}
+
+/// A table of numbers; the first cell of a row names it.
+pub(super) fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
+    html! {
+        div.scroll tabindex="0" {
+            table.numbers {
+                thead { tr {
+                    @for column in columns { th scope="col" { (column) } }
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (at, cell) in row.iter().enumerate() {
+                                @if at == 0 { th scope="row" { (cell) } }
+                                @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
