@@ -16,6 +16,9 @@ const SENTINEL: &str = "sentinel";
 /// Links of one fault at the most; a partition of many clients is drawn by its first ones.
 const LINKS_MAX: usize = 200;
 
+/// Links of one fault that a small picture can show one by one.
+const LINKS_APART_MAX: usize = 2;
+
 /// What a fault hits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hit {
@@ -53,6 +56,26 @@ impl Hit {
             return Self::of_actors(vec![target.to_owned()]);
         }
         Self::default()
+    }
+
+    /// The same for a small picture: a fault of many links that all meet in one actor hits that
+    /// one.
+    pub(crate) fn gathered(self) -> Self {
+        let middle = self.middle().filter(|_| self.links.len() > LINKS_APART_MAX);
+        match middle.map(str::to_owned) {
+            Some(middle) => Self::of_actors(vec![middle]),
+            None => self,
+        }
+    }
+
+    /// The actor in which all links meet.
+    fn middle(&self) -> Option<&str> {
+        let (a, b) = self.links.first()?;
+        let meets = |name: &&str| {
+            let mut links = self.links.iter();
+            links.all(|(from, to)| from == name || to == name)
+        };
+        [a.as_str(), b.as_str()].into_iter().find(meets)
     }
 
     fn of_actors(actors: Vec<String>) -> Self {
@@ -174,6 +197,17 @@ mod tests {
                 link("replica-1", "a"),
             ]
         );
+    }
+
+    #[test]
+    fn many_links_that_meet_in_one_actor_are_gathered_there() {
+        let apart = hit("partition", "primary | replica-1");
+        assert_eq!(apart.clone().gathered(), apart, "one link, both ways");
+        let gathered = hit("partition", "primary | replica-1,a").gathered();
+        assert_eq!(gathered.actors, ["primary"]);
+        assert!(gathered.links.is_empty());
+        let halves = hit("partition", "primary,a | replica-1,b");
+        assert_eq!(halves.clone().gathered(), halves, "they meet nowhere");
     }
 
     #[test]

@@ -95,6 +95,10 @@ impl Topology {
             }
         }
         topology.links = topology.base_links();
+        let turns = close.map_or(&[][..], |close| &close.turns);
+        for turn in turns {
+            topology.add_way(&turn.client, &turn.to);
+        }
         for fault in &run.analysis.faults {
             topology.place(fault, nodes);
         }
@@ -118,6 +122,19 @@ impl Topology {
             links.extend(self.leaders.iter().map(of));
         }
         links
+    }
+
+    /// A client turned to a server that it had not spoken to at the start.
+    fn add_way(&mut self, client: &str, server: &str) {
+        if !self.is_server(server) {
+            return;
+        }
+        for client in self.names_of(client) {
+            let link = Link::new(&client, server, LinkKind::Requests);
+            if !self.links.iter().any(|known| known.ends == link.ends) {
+                self.links.push(link);
+            }
+        }
     }
 
     /// Puts a fault where it hits.
@@ -311,7 +328,7 @@ fn is_same_role(before: &str, after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::closeup::RoleSeen;
+    use crate::closeup::{RoleSeen, Turn};
     use crate::sample;
 
     fn topology() -> Topology {
@@ -355,6 +372,22 @@ mod tests {
         });
         let topology = Topology::of(&sample::failover_run(), Some(&close));
         assert_eq!(words(&topology.leaders[0].roles), ["primary", "replica"]);
+    }
+
+    #[test]
+    fn a_client_that_turned_to_a_replica_has_a_link_to_it() {
+        let mut close = sample::failover_closeup();
+        let turn = Turn {
+            time: Nanos::from_millis(1_500),
+            client: "b".to_owned(),
+            from: Some("primary".to_owned()),
+            to: "replica-1".to_owned(),
+        };
+        close.turns = vec![turn.clone(), turn];
+        let topology = Topology::of(&sample::failover_run(), Some(&close));
+        let way = ("b".to_owned(), "replica-1".to_owned());
+        let ways = topology.links.iter().filter(|link| link.ends == way);
+        assert_eq!(ways.count(), 1);
     }
 
     #[test]

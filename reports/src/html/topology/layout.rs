@@ -1,12 +1,12 @@
-//! Where each box of the picture stands: clients above, leaders below them, then their followers,
-//! then the sentinels.
+//! Where each box of the picture stands: clients above, leaders below them, then their followers
+//! and the sentinels, so that no link passes through a box.
 
 use crate::topology::{Actor, Topology};
 
 /// Size of a box.
-pub(super) const BOX: (f64, f64) = (132.0, 44.0);
+pub(super) const BOX: (f64, f64) = (146.0, 44.0);
 /// Room from one box to the next.
-const PITCH: f64 = 158.0;
+const PITCH: f64 = 168.0;
 /// Room from one row to the next.
 const ROW: f64 = 128.0;
 /// Room above the first row and beside the outermost boxes.
@@ -47,11 +47,10 @@ impl<'a> Layout<'a> {
         let widths: Vec<f64> = (0..topology.leaders.len())
             .map(|leader| followers(leader).count().max(1) as f64 * PITCH)
             .collect();
-        let servers: f64 = widths.iter().sum();
         let row = |actors: &[Actor]| actors.len() as f64 * PITCH;
-        let widest = servers
-            .max(row(&topology.clients))
-            .max(row(&topology.sentinels));
+        let sentinels = row(&topology.sentinels);
+        let servers = widths.iter().sum::<f64>() + sentinels;
+        let widest = servers.max(row(&topology.clients));
         let width = widest.max(WIDTH_MIN) + 2.0 * MARGIN;
         let mut layout = Self {
             places: Vec::new(),
@@ -63,16 +62,20 @@ impl<'a> Layout<'a> {
         let mut left = (width - servers) / 2.0;
         for (leader, actor) in topology.leaders.iter().enumerate() {
             let middle = left + widths[leader] / 2.0;
-            layout.row(std::iter::once(actor), middle, y, false);
+            // A leader that sentinels watch stands above them as well.
+            let above = middle + sentinels / 2.0;
+            layout.row(std::iter::once(actor), above, y, false);
             layout.row(followers(leader), middle, y + ROW, false);
             left += widths[leader];
         }
-        if !topology.followers.is_empty() {
+        layout.row(
+            topology.sentinels.iter(),
+            left + sentinels / 2.0,
+            y + ROW,
+            false,
+        );
+        if !topology.followers.is_empty() || !topology.sentinels.is_empty() {
             y += ROW;
-        }
-        if !topology.sentinels.is_empty() {
-            y += ROW;
-            layout.row(topology.sentinels.iter(), width / 2.0, y, false);
         }
         // Below the last row stand its faults.
         layout.size.1 = y + BOX.1 + 30.0;

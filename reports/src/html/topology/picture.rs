@@ -16,6 +16,8 @@ use crate::topology::{Link, LinkKind, Span, Topology};
 const NAMED_MAX: usize = 2;
 /// Faults of one place that the page knows of; the section of faults has them all.
 const SPANS_MAX: usize = 400;
+/// How far a link between two boxes of one row hangs down.
+const SAG: f64 = 42.0;
 /// Servers in the picture at the most.
 const SERVERS_MAX: usize = 40;
 
@@ -65,19 +67,43 @@ fn picture(topology: &Topology) -> Markup {
     }
 }
 
-fn line(link: &Link, layout: &Layout) -> Markup {
-    let ends = (
-        layout.middle_of(&link.ends.0),
-        layout.middle_of(&link.ends.1),
+/// The way of a link, and the point in its middle.
+struct Way {
+    path: String,
+    middle: (f64, f64),
+}
+
+/// A straight line, or an arc below the boxes between two of one row.
+fn way(link: &Link, layout: &Layout) -> Option<Way> {
+    let from = layout.middle_of(&link.ends.0)?;
+    let to = layout.middle_of(&link.ends.1)?;
+    let sag = if (from.1 - to.1).abs() < BOX.1 {
+        SAG + (from.0 - to.0).abs() / 12.0
+    } else {
+        0.0
+    };
+    let control = (
+        f64::midpoint(from.0, to.0),
+        f64::midpoint(from.1, to.1) + 2.0 * sag,
     );
+    Some(Way {
+        path: format!(
+            "M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
+            from.0, from.1, control.0, control.1, to.0, to.1
+        ),
+        middle: (control.0, control.1 - sag),
+    })
+}
+
+fn line(link: &Link, layout: &Layout) -> Markup {
     let class = match link.kind {
         LinkKind::Requests => "requests",
         LinkKind::Replication => "replication",
         LinkKind::Watch => "watch",
     };
     html! {
-        @if let (Some(from), Some(to)) = ends {
-            line.link.(class) x1=(from.0) y1=(from.1) x2=(to.0) y2=(to.1) {}
+        @if let Some(way) = way(link, layout) {
+            path.link.(class) d=(way.path) {}
         }
     }
 }
@@ -105,20 +131,21 @@ fn box_of(place: &Place) -> Markup {
     }
 }
 
-/// The cross on a link that faults hit, nearer to its second end, where links lie less close.
+/// The cross on a link that faults hit, with their ids; their kinds are in the section of faults.
 fn cross(link: &Link, layout: &Layout) -> Markup {
-    let ends = (
-        layout.middle_of(&link.ends.0),
-        layout.middle_of(&link.ends.1),
-    );
+    let id = |span: &Span| Span {
+        text: span.text.split(' ').next().unwrap_or_default().to_owned(),
+        ..span.clone()
+    };
+    let ids: Vec<Span> = link.faults.iter().map(id).collect();
+    let way = way(link, layout).filter(|_| !ids.is_empty());
     html! {
-        @if let (Some(from), Some(to), false) = (ends.0, ends.1, link.faults.is_empty()) {
-            @let (x, y) = (from.0 * 0.5 + to.0 * 0.5, from.1 * 0.5 + to.1 * 0.5);
-            g.cut data-cut=(data(&link.faults)) {
-                path d=(format!("M{} {}l12 12m0 -12l-12 12", x - 6.0, y - 6.0)) {}
-                text.fault x=(x + 11.0) y=(y + 4.0) data-faults=(data(&link.faults)) {
-                    (visible(&named(&link.faults)))
-                }
+        @if let Some(Way { middle: (x, y), .. }) = way {
+            g.cut data-cut=(data(&ids)) {
+                title { (visible(&named(&link.faults))) }
+                path d=(format!("M{:.1} {:.1}l12 12m0 -12l-12 12", x - 6.0, y - 6.0)) {}
+                text.fault x=(format!("{x:.1}")) y=(format!("{:.1}", y + 20.0))
+                    data-faults=(data(&ids)) { (visible(&named(&ids))) }
             }
         }
     }

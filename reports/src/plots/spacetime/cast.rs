@@ -11,6 +11,8 @@ use crate::model::Node;
 
 /// Actors of one picture; more are not small.
 const ACTORS_MAX: usize = 9;
+/// Links of a fault that bring their servers into the picture.
+const LINKS_MAX: usize = 4;
 /// Where requests go when nobody knows to which server.
 pub(super) const SERVERS: &str = "servers";
 
@@ -61,7 +63,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The one server that takes writes at `time`, as far as faults and roles tell.
+    /// The one server that takes writes at `time`, as far as faults and roles tell: nobody knows
+    /// where sentinels may have put another in its place.
     fn leader(&self, time: Nanos) -> Addressee {
         let concluded = |name: &str| Addressee {
             name: name.to_owned(),
@@ -71,6 +74,9 @@ impl Ground<'_> {
         let (Some(first), None) = (primaries.next(), primaries.next()) else {
             return concluded(SERVERS);
         };
+        if self.nodes.iter().any(|node| node.role == "sentinel") {
+            return concluded(SERVERS);
+        }
         let promoted = |fault: &&FaultSummary| {
             let seen = fault.at(FaultPhase::Observed);
             is_promotion(&fault.kind) && seen.is_some_and(|seen| seen <= time)
@@ -96,7 +102,9 @@ impl Cast {
             );
         }
         for hit in hits {
-            let ends = hit.links.iter().flat_map(|(from, to)| [from, to]);
+            // Of a fault that parts many from many, only those are shown who speak anyway.
+            let few = hit.links.iter().filter(|_| hit.links.len() <= LINKS_MAX);
+            let ends = few.flat_map(|(from, to)| [from, to]);
             for name in hit.actors.iter().chain(ends) {
                 if ground.nodes.iter().any(|node| node.name == *name) {
                     add(&mut servers, name);
@@ -104,7 +112,8 @@ impl Cast {
             }
         }
         // As they stand in the topology, not as they came up.
-        servers.sort_by_key(|name| ground.nodes.iter().position(|node| node.name == *name));
+        let place = |name: &String| ground.nodes.iter().position(|node| node.name == *name);
+        servers.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
         let all = clients.len() + servers.len();
         clients.truncate(ACTORS_MAX / 2);
         servers.truncate(ACTORS_MAX - clients.len());
@@ -183,6 +192,23 @@ mod tests {
             ("primary", true)
         );
         assert_eq!(to(2_500).name, "replica-1");
+    }
+
+    #[test]
+    fn where_sentinels_choose_the_primary_nothing_is_concluded() {
+        let mut run = sample::failover_run();
+        let mut sentinel = run.environment.nodes[1].clone();
+        sentinel.role = "sentinel".to_owned();
+        run.environment.nodes.push(sentinel);
+        let ground = Ground {
+            nodes: &run.environment.nodes,
+            turns: &[],
+            faults: &run.analysis.faults,
+        };
+        assert_eq!(
+            ground.addressee("a", Nanos::from_millis(1_500)).name,
+            SERVERS
+        );
     }
 
     #[test]

@@ -14,6 +14,8 @@ const ROW: f64 = 25.0;
 const HEAD: f64 = 44.0;
 /// Half the width of the bar of a hold.
 const HOLD: f64 = 5.0;
+/// Room that words beside a line get, even where the next line is nearer.
+const WORDS_MIN: f64 = 130.0;
 /// Length of the strokes of an arrow's head.
 const ARROW: f64 = 8.0;
 
@@ -55,7 +57,14 @@ impl Paper {
     pub(super) fn name(&mut self, column: usize, name: &str, what: &str) {
         let room = self.pitch() - 12.0;
         let (x, bold) = (self.x(column), TextStyle::new(14.0, Ink::Text).bold());
-        let fitted = font::fitted_in_page(name, 14.0, true, room);
+        // Long names are better small than cut.
+        let size = if font::width_in_page(name, 14.0, true) > room {
+            11.0
+        } else {
+            14.0
+        };
+        let fitted = font::fitted_in_page(name, size, true, room);
+        let bold = TextStyle { size, ..bold };
         self.drawing.text((x - HOLD, 18.0), fitted, bold);
         let what = font::fitted_in_page(what, SMALL, false, room);
         let style = TextStyle::new(SMALL, Ink::Muted);
@@ -141,10 +150,19 @@ impl Paper {
     /// Words beside a line, on the side of its messages.
     pub(super) fn words(&mut self, column: usize, row: f64, text: &str, ink: Ink) {
         let x = self.x(column) + HOLD + 5.0;
-        let room = self.pitch() - 18.0;
-        let text = font::fitted_in_page(text, SMALL, false, room.max(80.0));
-        let style = TextStyle::new(SMALL, ink);
-        self.drawing.text((x, y(row) - 5.0), text, style);
+        let room = (self.pitch() - 18.0).max(WORDS_MIN);
+        self.write((x, y(row) - 5.0), text, room, ink);
+    }
+
+    /// The words of a fault, which may go on to the edge.
+    pub(super) fn caption(&mut self, column: usize, row: f64, text: &str) {
+        let x = self.x(column) + HOLD + 5.0;
+        self.write((x, y(row) - 5.0), text, WIDTH - x - 4.0, Ink::Text);
+    }
+
+    fn write(&mut self, at: (f64, f64), text: &str, room: f64, ink: Ink) {
+        let text = font::fitted_in_page(text, SMALL, false, room);
+        self.drawing.text(at, text, TextStyle::new(SMALL, ink));
     }
 
     /// The mark of a fault on a line.

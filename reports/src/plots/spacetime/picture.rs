@@ -38,7 +38,7 @@ pub(crate) fn spacetime(scene: &Scene, close: Option<&CloseUp>) -> Option<Spacet
     let faults: Vec<&FaultSummary> = scene.faults.iter().filter(is_told).collect();
     let hits: Vec<Hit> = faults
         .iter()
-        .map(|fault| Hit::of(fault, scene.nodes))
+        .map(|fault| Hit::of(fault, scene.nodes).gathered())
         .collect();
     let ground = Ground {
         nodes: scene.nodes,
@@ -115,7 +115,7 @@ impl<'a> Stage<'a> {
             let role = nodes.find(|node| node.name == *name).map(|node| &node.role);
             let what = match role {
                 _ if column < clients => "client".to_owned(),
-                Some(role) => format!("{role} at the start"),
+                Some(role) => role.clone(),
                 None => words::count(self.ground.nodes.len() as u64, "server"),
             };
             self.paper.name(column, name, &what);
@@ -253,7 +253,7 @@ impl<'a> Stage<'a> {
     }
 
     fn fault(&mut self, row: usize, fault: &FaultSummary, stage: &FaultStage) {
-        let hit = Hit::of(fault, self.ground.nodes);
+        let hit = Hit::of(fault, self.ground.nodes).gathered();
         let row = row as f64;
         let name = fault_name(fault);
         let text = match stage.phase {
@@ -280,7 +280,7 @@ impl<'a> Stage<'a> {
         }
         // A fault that hits nobody in the picture has its words at the servers.
         let place = place.unwrap_or(self.cast.clients.len().min(self.cast.len() - 1));
-        self.paper.words(place, row, &text, Ink::Text);
+        self.paper.caption(place, row, &text);
     }
 
     fn note(&self, rows_left_out: usize) -> Option<String> {
@@ -298,8 +298,8 @@ impl<'a> Stage<'a> {
         }
         if self.is_concluded {
             notes.push(
-                "Dashed arrows: which server was asked is concluded from roles and faults, not \
-                 recorded."
+                "Dashed arrows: nobody recorded which server was asked; it is concluded from roles \
+                 and faults, or left open."
                     .to_owned(),
             );
         }
