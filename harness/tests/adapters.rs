@@ -10,6 +10,7 @@ use std::process::Output;
 
 use support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
 
+const PYTHON: &str = ".tools/redis-py/bin/python";
 const REDIS_PY: &str = "harness/adapters/redis-py/run";
 const REDLOCK: &str = "harness/adapters/redlock/run";
 
@@ -27,7 +28,7 @@ fn installed(path: &str) -> bool {
 }
 
 fn have_redis_py() -> bool {
-    installed(".tools/redis-py/bin/python")
+    installed(PYTHON)
 }
 
 fn have_redlock() -> bool {
@@ -111,6 +112,38 @@ fn redlock_comes_out_as_its_files_say() {
         as_expected("redlock-of-node-slow-work");
         as_expected("redlock-of-node-clock-steps-back");
     }
+}
+
+/// What the checks say of an adapter with a watchdog of its own, and whether it passes.
+fn said_of_watching(more: &[&str]) -> (String, bool) {
+    let python = root().join(PYTHON).display().to_string();
+    let program = root().join("harness/tests/watching/adapter.py");
+    let program = program.display().to_string();
+    let output = tested(&[&[python.as_str(), &program], more].concat());
+    (stdout(&output), output.status.success())
+}
+
+#[test]
+fn an_adapter_with_a_watchdog_of_its_own_keeps_to_the_protocol() {
+    if !have_redis_py() {
+        return;
+    }
+    let (text, passes) = said_of_watching(&[]);
+    assert!(passes, "{text}");
+    let kept =
+        "✓ keeps a lock by its own watchdog, and leaves out renewals that are to be skipped (";
+    assert!(text.contains(kept), "{text}");
+}
+
+#[test]
+fn a_watchdog_that_cannot_be_held_up_is_found_out() {
+    if !have_redis_py() {
+        return;
+    }
+    let (text, passes) = said_of_watching(&["deaf"]);
+    assert!(!passes, "{text}");
+    let late = "that are to be skipped: refused long after the lease has ended";
+    assert!(text.contains(late), "{text}");
 }
 
 /// A program that says yes to everything: every client is granted everything.

@@ -33,6 +33,8 @@ pub enum Check {
     Expires,
     /// A renewal makes it longer.
     Renews,
+    /// Its own watchdog keeps a lock, and lets it end while it is stalled.
+    Watches,
     /// Tokens grow.
     Tokens,
     /// It lives on when its connection is lost.
@@ -47,7 +49,7 @@ pub enum Check {
 
 impl Check {
     /// All of them, in the order in which they are of use.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Hello,
         Self::Grants,
         Self::Refuses,
@@ -56,6 +58,7 @@ impl Check {
         Self::NotOwner,
         Self::Expires,
         Self::Renews,
+        Self::Watches,
         Self::Tokens,
         Self::Reconnects,
         Self::Indeterminate,
@@ -74,6 +77,9 @@ impl Check {
             Self::NotOwner => "says not-owner of a lock that is another's",
             Self::Expires => "lets a lease end, and not before its time",
             Self::Renews => "renews a lease",
+            Self::Watches => {
+                "keeps a lock by its own watchdog, and leaves out renewals that are to be skipped"
+            }
             Self::Tokens => "gives fencing tokens that grow",
             Self::Reconnects => "goes on after its connections were lost",
             Self::Indeterminate => "answers error when no server replies",
@@ -93,6 +99,7 @@ impl Check {
             Self::NotOwner => checks::not_owner(ground).await,
             Self::Expires => checks::expires(ground).await,
             Self::Renews => checks::renews(ground).await,
+            Self::Watches => checks::watches(ground).await,
             Self::Tokens => checks::tokens(ground).await,
             Self::Reconnects => checks::reconnects(ground).await,
             Self::Indeterminate => checks::indeterminate(ground).await,

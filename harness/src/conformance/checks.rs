@@ -14,6 +14,9 @@ use crate::adapter::{Answer, Call, Can};
 const LONG: Duration = Duration::from_secs(60);
 /// A lease whose end is waited for.
 const SHORT: Duration = Duration::from_secs(1);
+/// A lease that a watchdog keeps, and how often it does: often, for a busy machine.
+const KEPT: Duration = Duration::from_secs(2);
+const RENEW_EVERY: Duration = Duration::from_millis(250);
 /// How much earlier than that its end may show, by the clocks of the servers.
 const EARLY_MAX: Duration = Duration::from_millis(50);
 /// How long after its end a lock may still be refused.
@@ -161,6 +164,38 @@ pub(super) async fn renews(ground: &mut Ground) -> Found {
     match a.ask(Call::Renew(target(&key))).await? {
         Answer::NotOwner | Answer::Failed { .. } => Ok(passed()),
         other => Err(unexpected("renew of another's lock", &other)),
+    }
+}
+
+pub(super) async fn watches(ground: &mut Ground) -> Found {
+    let (a, b) = (
+        ground.watching_client(KEPT, RENEW_EVERY).await?,
+        ground.client(KEPT).await?,
+    );
+    if !a.can.contains(&Can::Watchdog) {
+        return Ok(Finding::NotClaimed(
+            "open does not name 'watchdog'".to_owned(),
+        ));
+    }
+    let key = ground.key();
+    let asked = Instant::now();
+    granted(&a, &key).await?;
+    while asked.elapsed() < 2 * KEPT {
+        match b.acquire(&key).await? {
+            Answer::Refused => sleep(POLL).await,
+            Answer::Granted { .. } => {
+                let held = asked.elapsed();
+                return Err(format!("the lock went to another after {held:.3?}"));
+            }
+            other => return Err(unexpected("acquire of a lock that another holds", &other)),
+        }
+    }
+    let stalled = Instant::now();
+    a.gate.stall_watchdog(true);
+    until_granted(&b, &key, stalled + KEPT + LATE_MAX).await?;
+    match a.gate.renewals_missed() {
+        0 => Err("the lock ended, and no renewal was announced meanwhile".to_owned()),
+        skipped => Ok(Finding::Passed(format!("{skipped} skipped"))),
     }
 }
 

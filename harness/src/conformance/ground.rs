@@ -15,7 +15,7 @@ use crate::adapter::{
     Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Talk, TalkParts, Target, keep_log, nodes,
     servers, watch,
 };
-use crate::client::{NoTrail, Processes};
+use crate::client::{Gate, NoTrail, Processes};
 use crate::clock::RunClock;
 use crate::recorder::Recorder;
 use crate::runner::RunError;
@@ -46,6 +46,8 @@ pub(super) struct Peer {
     /// What it says that it is.
     pub(super) name: String,
     pub(super) can: std::collections::BTreeSet<Can>,
+    /// Holds its renewals up.
+    pub(super) gate: Arc<Gate>,
 }
 
 /// A program that was not spoken to yet.
@@ -90,6 +92,23 @@ impl Ground {
 
     /// A fresh client that has said hello and is open, with locks of this lease.
     pub(super) async fn client(&mut self, lease: Duration) -> Result<Peer, String> {
+        self.opened(lease, None).await
+    }
+
+    /// The same, told to renew what it holds.
+    pub(super) async fn watching_client(
+        &mut self,
+        lease: Duration,
+        renew_every: Duration,
+    ) -> Result<Peer, String> {
+        self.opened(lease, Some(renew_every)).await
+    }
+
+    async fn opened(
+        &mut self,
+        lease: Duration,
+        renew_every: Option<Duration>,
+    ) -> Result<Peer, String> {
         let number = self.clients;
         let name = format!("c{number}");
         let Raw {
@@ -105,23 +124,25 @@ impl Ground {
             sink.clone(),
             Processes::new(number as u64, u64::from(u32::MAX)),
         );
+        let gate = self.servers.roster().enrol(&name);
         let talk = Talk::begin(TalkParts {
             program: program.clone(),
             input,
             output,
-            gate: self.servers.roster().enrol(&name),
+            gate: gate.clone(),
             clock: sink.clock(),
             rounds,
             trail: Arc::new(NoTrail),
             // Whoever asks is told.
             complaints: Box::new(|_| {}),
         });
-        let open = self.open(&name, number, lease);
+        let open = self.open(&name, number, (lease, renew_every));
         let mut peer = Peer {
             talk,
             program,
             name: String::new(),
             can: std::collections::BTreeSet::new(),
+            gate,
         };
         match peer.ask(Call::Hello { protocol: PROTOCOL }).await? {
             Answer::Hello {
@@ -159,11 +180,16 @@ impl Ground {
         })
     }
 
-    fn open(&self, name: &str, number: usize, lease: Duration) -> Open {
+    fn open(
+        &self,
+        name: &str,
+        number: usize,
+        (lease, renew_every): (Duration, Option<Duration>),
+    ) -> Open {
         Open {
             client: name.to_owned(),
             lease_ms: Some(lease.as_millis() as u64),
-            renew_every_ms: None,
+            renew_every_ms: renew_every.map(|every| every.as_millis() as u64),
             reply_timeout_ms: REPLY_TIMEOUT.as_millis(),
             topology: self.topology.kind().name().to_owned(),
             servers: servers(&self.servers.route()),
@@ -175,7 +201,7 @@ impl Ground {
                 name: "adapter".to_owned(),
                 command: self.command.clone(),
                 lease: Span(lease),
-                renew_every: None,
+                renew_every: renew_every.map(Span),
             }),
         }
     }
