@@ -7,6 +7,7 @@
 //! ```text
 //! results.json ─→ record ─→ grid, findings ─→ terminal, Markdown, JUnit, HTML
 //! history.jsonl ─→ trace ─→ measures ─→ drawings ─→ SVG, PNG
+//!              └→ embed ─→ canvas of the HTML
 //! ```
 
 mod changes;
@@ -14,6 +15,7 @@ mod closeup;
 mod combine;
 mod coverage;
 mod cure;
+mod embed;
 mod encode;
 mod error;
 mod files;
@@ -28,6 +30,7 @@ mod markdown;
 mod measures;
 mod model;
 mod plots;
+mod recorded;
 mod render;
 #[cfg(test)]
 mod sample;
@@ -39,6 +42,7 @@ mod words;
 
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use combine::combine;
+pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
     RESULTS_FILE, Record, read_baseline, read_record, read_run, read_suite, write_run, write_suite,
 };

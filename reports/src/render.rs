@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use lockstorm_checker::Digest;
-use lockstorm_checker::history::read_jsonl;
+use lockstorm_checker::Nanos;
 
-use crate::closeup::CloseUp;
+use crate::embed::{Extent, page_data};
 use crate::encode::{read_run, read_suite};
 use crate::error::RenderError;
 use crate::files::write_whole;
@@ -20,7 +18,7 @@ use crate::junit::{junit_run, junit_suite};
 use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::RunRecord;
 use crate::plots;
-use crate::trace::Trace;
+use crate::recorded::Recorded;
 
 /// Name of the history in a run folder.
 const HISTORY_FILE: &str = "history.jsonl";
@@ -141,23 +139,30 @@ impl Rendered {
 
 /// Writes the artefacts of the run stored in `folder`, into that folder.
 ///
-/// A run without a readable history is rendered without its pictures over time, and says so.
+/// A run without a readable history is rendered without its pictures over time, and says so. Where
+/// `extent` asks for a window, the page has a name of its own, beside that of the whole run.
 ///
 /// # Errors
 /// [`RenderError`] when there is no record of a run, or an artefact cannot be written.
-pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderError> {
+pub fn render_run(
+    folder: &Path,
+    formats: &Formats,
+    extent: &Extent,
+) -> Result<Rendered, RenderError> {
     let run = read_run(folder)?;
     let mut rendered = Rendered::default();
     let has_pictures = formats.contains(&Format::Png) || formats.contains(&Format::Svg);
     let drawn = formats.contains(&Format::Html) || has_pictures;
-    let history = if drawn {
-        read_history(folder, &run)
+    let recorded = if drawn {
+        Recorded::read(&folder.join(HISTORY_FILE))
     } else {
         Err(String::new())
     };
-    if let (true, Err(reason)) = (drawn, &history) {
+    if let (true, Err(reason)) = (drawn, &recorded) {
         rendered.notes.push(reason.clone());
     }
+    let recorded = recorded.as_ref();
+    let history = recorded.map(|recorded| recorded.history(&run));
     let pictures = match &history {
         Ok(history) if has_pictures => gallery::of_run(&run, &history.trace),
         Ok(_) | Err(_) => Vec::new(),
@@ -167,12 +172,14 @@ pub fn render_run(folder: &Path, formats: &Formats) -> Result<Rendered, RenderEr
         match format {
             Format::Html => {
                 let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
+                let data = recorded.map(|recorded| page_data(&run, recorded, extent));
                 let sources = RunSources {
-                    history: history.as_ref().map_err(String::as_str),
+                    history: history.as_ref().map_err(|reason| reason.as_str()),
+                    data: data.as_ref().ok(),
                     scenario: scenario.as_deref(),
                 };
                 let page = run_page(&run, &sources);
-                rendered.write(folder, "report.html", page.as_bytes())?;
+                rendered.write(folder, &page_name(extent), page.as_bytes())?;
             }
             Format::Png => rendered.png(folder, &pictures)?,
             Format::Svg => rendered.svg(folder, &pictures)?,
@@ -217,17 +224,16 @@ pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, Render
 
 /// What the page and the pictures need of a run's history, or why there is none, in a sentence.
 fn read_history(folder: &Path, run: &RunRecord) -> Result<History, String> {
-    let path = folder.join(HISTORY_FILE);
-    let file = File::open(&path)
-        .map_err(|error| format!("the history {} cannot be opened: {error}", path.display()))?;
-    let history = read_jsonl(BufReader::new(file), &path.display().to_string())
-        .map_err(|error| format!("the history cannot be read: {error}"))?;
-    let digest = Digest::of(&history);
-    drop(history);
-    Ok(History {
-        trace: Trace::of(&digest),
-        close: CloseUp::of(&digest, run),
-    })
+    Ok(Recorded::read(&folder.join(HISTORY_FILE))?.history(run))
+}
+
+/// The name of a page: a window has one of its own.
+fn page_name(extent: &Extent) -> String {
+    let seconds = |at: Nanos| format!("{}s", at.as_secs_f64());
+    match extent.window {
+        None => "report.html".to_owned(),
+        Some((from, to)) => format!("report-{}-{}.html", seconds(from), seconds(to)),
+    }
 }
 
 #[cfg(test)]
@@ -263,7 +269,7 @@ mod tests {
 
     /// Size of a PNG file, which its header tells.
     fn size_of(path: &Path) -> (u32, u32) {
-        let info = png::Decoder::new(File::open(path).unwrap())
+        let info = png::Decoder::new(fs::File::open(path).unwrap())
             .read_info()
             .unwrap();
         (info.info().width, info.info().height)
@@ -274,7 +280,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         stored_run(folder.path(), &sample::failover_run());
 
-        let rendered = render_run(folder.path(), &all()).unwrap();
+        let rendered = render_run(folder.path(), &all(), &Extent::default()).unwrap();
 
         let names = names(&rendered);
         let pictures = |ending: &str| -> Vec<String> {
@@ -318,7 +324,7 @@ mod tests {
         let run = folder.path().join(&sample::suite().runs[1].folder);
         let bytes = || {
             let mut paths = render_suite(folder.path(), &all()).unwrap().paths;
-            paths.extend(render_run(&run, &all()).unwrap().paths);
+            paths.extend(render_run(&run, &all(), &Extent::default()).unwrap().paths);
             let read = |path: PathBuf| fs::read(path).unwrap();
             paths.into_iter().map(read).collect::<Vec<_>>()
         };
@@ -329,7 +335,12 @@ mod tests {
     fn only_what_was_asked_for_is_written_and_nothing_is_left_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         stored_run(folder.path(), &sample::failover_run());
-        render_run(folder.path(), &Formats::from([Format::Junit])).unwrap();
+        render_run(
+            folder.path(),
+            &Formats::from([Format::Junit]),
+            &Extent::default(),
+        )
+        .unwrap();
         let mut left: Vec<String> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -352,7 +363,7 @@ mod tests {
         stored_run(folder.path(), &sample::failover_run());
         fs::remove_file(folder.path().join(HISTORY_FILE)).unwrap();
 
-        let rendered = render_run(folder.path(), &all()).unwrap();
+        let rendered = render_run(folder.path(), &all(), &Extent::default()).unwrap();
 
         assert_eq!(names(&rendered), ["report.html", "junit.xml", "report.md"]);
         assert!(
@@ -377,7 +388,7 @@ mod tests {
             "{\"index\":\nnonsense\n{}\n",
         )
         .unwrap();
-        let rendered = render_run(folder.path(), &all()).unwrap();
+        let rendered = render_run(folder.path(), &all(), &Extent::default()).unwrap();
         assert!(
             rendered.notes[0].contains("cannot be read"),
             "{:?}",

@@ -9,6 +9,7 @@ use lockstorm_scenarios::{CaseLabels, Expected};
 use crate::closeup::CloseUp;
 use crate::html::History;
 use crate::model::{NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
+use crate::recorded::Recorded;
 use crate::trace::Trace;
 
 /// Text that must stay inert wherever it appears.
@@ -20,26 +21,31 @@ pub(crate) const FAILOVER_HISTORY: &str = include_str!("../tests/failover/histor
 /// The scenario text behind [`failover_run`].
 pub(crate) const FAILOVER_SCENARIO: &str = include_str!("../tests/failover/scenario.toml");
 
-/// [`FAILOVER_HISTORY`] as pictures need it.
-pub(crate) fn failover_trace() -> Trace {
+/// What the checker keeps of [`FAILOVER_HISTORY`].
+pub(crate) fn failover_digest() -> Digest {
     let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
         .expect("the fixture is a history");
-    Trace::of(&Digest::of(&history))
+    Digest::of(&history)
 }
 
-/// [`FAILOVER_HISTORY`] as the cards of [`failover_run`] need it.
-pub(crate) fn failover_closeup() -> CloseUp {
-    let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
-        .expect("the fixture is a history");
-    CloseUp::of(&Digest::of(&history), &failover_run())
+/// [`FAILOVER_HISTORY`] with its holds.
+pub(crate) fn failover_recorded() -> Recorded {
+    Recorded::of(failover_digest())
 }
 
 /// [`FAILOVER_HISTORY`] as a page needs it.
 pub(crate) fn failover() -> History {
-    History {
-        trace: failover_trace(),
-        close: failover_closeup(),
-    }
+    failover_recorded().history(&failover_run())
+}
+
+/// [`FAILOVER_HISTORY`] as pictures need it.
+pub(crate) fn failover_trace() -> Trace {
+    failover().trace
+}
+
+/// [`FAILOVER_HISTORY`] as the cards of [`failover_run`] need it.
+pub(crate) fn failover_closeup() -> CloseUp {
+    failover().close
 }
 
 fn judged(verdict: Verdict, witnesses: Vec<Witness>) -> Judgement {

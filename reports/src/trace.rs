@@ -4,7 +4,7 @@
 
 use lockstorm_checker::history::Mode;
 use lockstorm_checker::verdict::{Holder, Witness};
-use lockstorm_checker::{Action, Digest, Drift, Nanos, Operation, Outcome};
+use lockstorm_checker::{Action, Digest, Nanos, Operation, Outcome};
 
 /// The drawable part of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -219,10 +219,9 @@ impl Request {
 }
 
 impl Trace {
-    /// What a history tells, with leases as the checker reckons them.
-    pub(crate) fn of(digest: &Digest) -> Self {
-        let drift = Drift::of_header(&digest.header);
-        let mut holds: Vec<Hold> = lockstorm_checker::holds(digest, drift)
+    /// What a history tells, given its holds as the checker reckons them.
+    pub(crate) fn of_holds(digest: &Digest, holds: &[lockstorm_checker::Hold]) -> Self {
+        let mut holds: Vec<Hold> = holds
             .iter()
             .filter(|hold| hold.is_granted())
             .map(|hold| Hold::of_history(hold, digest))

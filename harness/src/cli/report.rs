@@ -6,7 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Error;
 use clap::Args;
 use lockstorm_reports::{
-    Formats, Record, RenderError, combine, read_record, render_run, render_suite, write_suite,
+    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, combine, parse_window,
+    read_record, render_run, render_suite, write_suite,
 };
 
 use super::baseline::Baseline;
@@ -30,6 +31,31 @@ pub struct ReportArgs {
     /// results.json.
     #[arg(long, value_name = "DIR")]
     pub baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Write only a page with this stretch of the run in full, such as `12.3s..14s`, in seconds.
+    #[arg(long, value_name = "FROM..TO")]
+    pub window: Option<String>,
+}
+
+/// What a page may take.
+#[derive(Debug, Args)]
+pub struct BudgetArgs {
+    /// Bytes that the history in a page may take; of one that takes more, the page has in full what
+    /// is around violations and faults.
+    #[arg(long, default_value_t = HTML_BUDGET_DEFAULT, env = "LOCKSTORM_HTML_BUDGET",
+        value_name = "BYTES")]
+    pub html_budget: u64,
+}
+
+impl BudgetArgs {
+    /// How much of a history goes into its page.
+    pub fn extent(&self) -> Extent {
+        Extent {
+            budget: self.html_budget,
+            window: None,
+        }
+    }
 }
 
 /// Renders the folders again.
@@ -40,9 +66,16 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
     let baseline = Baseline::read(args.baseline.as_ref())?;
     let paths = match (args.folders.as_slice(), &args.out) {
-        ([only], None) => {
-            baseline.note_stored(only)?;
-            render(only, &formats)?
+        ([only], None) => match &args.window {
+            Some(text) => render_window(only, text, &args.budget)?,
+            None => {
+                baseline.note_stored(only)?;
+                render(only, &formats, &args.budget.extent())?
+            }
+        },
+        _ if args.window.is_some() => {
+            let text = "--window takes the folder of one run";
+            return Err(UsageError(text.to_owned()).into());
         }
         (_, None) => {
             let text = "a comparison of several folders needs a folder of its own: --out DIR";
@@ -56,13 +89,31 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::AsExpected)
 }
 
+/// Renders a stretch of one run, beside its other artefacts.
+fn render_window(folder: &Path, text: &str, budget: &BudgetArgs) -> Result<Vec<PathBuf>, Error> {
+    let window = parse_window(text).map_err(|error| UsageError(error.to_string()))?;
+    let extent = Extent {
+        window: Some(window),
+        ..budget.extent()
+    };
+    let rendered = render_run(folder, &Formats::from([Format::Html]), &extent)?;
+    for note in &rendered.notes {
+        output::human(note);
+    }
+    Ok(rendered.paths)
+}
+
 /// Renders what is stored in `folder`, a suite with all its runs.
-pub fn render(folder: &Path, formats: &Formats) -> Result<Vec<PathBuf>, RenderError> {
+pub fn render(
+    folder: &Path,
+    formats: &Formats,
+    extent: &Extent,
+) -> Result<Vec<PathBuf>, RenderError> {
     let rendered = match read_record(folder)? {
-        Record::Run(_) => render_run(folder, formats)?,
+        Record::Run(_) => render_run(folder, formats, extent)?,
         Record::Suite(suite) => {
             for run in &suite.runs {
-                render_run(&folder.join(&run.folder), formats)?;
+                render_run(&folder.join(&run.folder), formats, extent)?;
             }
             render_suite(folder, formats)?
         }

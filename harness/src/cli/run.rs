@@ -12,6 +12,7 @@ use super::baseline::Baseline;
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
 use super::output;
+use super::report::BudgetArgs;
 use crate::cells::Pace;
 use crate::descriptors;
 use crate::network::{NetworkChoice, Networks};
@@ -52,6 +53,8 @@ pub struct RunArgs {
     /// Say what changed against this earlier run or suite: its folder, or its results.json.
     #[arg(long, value_name = "DIR")]
     pub baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
     /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
@@ -157,7 +160,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         Ok::<_, Error>((finished, interrupt))
     })?;
     print(&finished, &folder, args.format)?;
-    let paths = super::report::render(&folder, &formats)?;
+    let paths = super::report::render(&folder, &formats, &args.budget.extent())?;
     for path in paths {
         output::human(&format!("report   {}", path.display()));
     }

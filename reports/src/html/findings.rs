@@ -1,5 +1,7 @@
 //! Findings: a card for each kind of violation, with its story and its pictures.
 
+use std::borrow::Cow;
+
 use lockstorm_checker::Verdict;
 use lockstorm_checker::verdict::StepKind;
 use lockstorm_scenarios::Expected;
@@ -28,16 +30,16 @@ const HOW: &str = "Each card is one kind of violation: the claim, a picture of i
                    not allowed.";
 
 /// The section of findings; `history` gives what is known of the history behind one.
-pub(super) fn section(
+pub(super) fn section<'a>(
     findings: &Findings,
-    history: impl Fn(&Finding) -> Option<History>,
+    history: impl Fn(&Finding) -> Option<Cow<'a, History>>,
 ) -> Markup {
     let body = html! {
         @if findings.total == 0 {
             p.none { "No violation was found." }
         }
         @for (at, finding) in findings.told.iter().enumerate() {
-            (card(at + 1, finding, history(finding)))
+            (card(at + 1, finding, history(finding).as_deref()))
         }
         @if findings.left_out() > 0 {
             p.warning {
@@ -49,17 +51,21 @@ pub(super) fn section(
     page_section("findings", "Findings", HOW, &body)
 }
 
-fn card(number: usize, finding: &Finding, history: Option<History>) -> Markup {
+fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
     let witness = finding.witness;
     let met = finding.expectation().is_none_or(|result| result.met);
     let claimed = finding
         .expectation()
         .is_some_and(|result| result.expected != Expected::Any);
-    let (trace, close) = match history {
-        Some(history) => (history.trace, Some(history.close)),
-        None => (Trace::of_witness(witness), None),
+    let told;
+    let trace = if let Some(history) = history {
+        &history.trace
+    } else {
+        told = Trace::of_witness(witness);
+        &told
     };
-    let picture = plots::around(witness, &finding.run.analysis.faults, &trace);
+    let close = history.map(|history| &history.close);
+    let picture = plots::around(witness, &finding.run.analysis.faults, trace);
     let times = finding.here + finding.also.len();
     html! {
         details.card id=(format!("finding-{number}")) open[number <= OPEN_MAX] {
@@ -83,8 +89,8 @@ fn card(number: usize, finding: &Finding, history: Option<History>) -> Markup {
             p.claim { (visible(&witness.claim)) }
             (figure(&picture.drawing, picture.note.as_deref()))
             (steps(finding))
-            (spacetime(finding, close.as_ref()))
-            (operations::tables(finding, close.as_ref()))
+            (spacetime(finding, close))
+            (operations::tables(finding, close))
             (why(finding, number == 1))
             (cures(finding))
             (elsewhere(finding))

@@ -5,7 +5,8 @@
 //! the plots do.
 //!
 //! maud escapes every text; [`page`] is the only place that writes markup as it stands, and
-//! writes there nothing but the style and the script of this crate.
+//! writes there nothing but the style and the script of this crate. The history that the timeline
+//! embeds is base64.
 
 mod changed;
 mod coverage;
@@ -21,6 +22,7 @@ mod operations;
 mod page;
 mod plot;
 mod runs;
+mod script;
 mod timeline;
 mod topology;
 mod verdict;

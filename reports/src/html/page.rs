@@ -1,13 +1,17 @@
 //! The frame of a page, and the fixed order of its sections.
 
+use std::borrow::Cow;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::script::SCRIPTS;
 use super::{
     changed, coverage, environment, faults, findings, handoff, latency, matrix, runs, timeline,
     topology, verdict,
 };
 use crate::changes::Changes;
 use crate::closeup::CloseUp;
+use crate::embed::PageData;
 use crate::finding::Findings;
 use crate::inert::visible;
 use crate::measures::Measures;
@@ -33,6 +37,8 @@ pub(crate) struct History {
 pub(crate) struct RunSources<'a> {
     /// The history, or why there is none.
     pub(crate) history: Result<&'a History, &'a str>,
+    /// The same for the canvas of the timeline.
+    pub(crate) data: Option<&'a PageData>,
     /// Text of `scenario.toml`.
     pub(crate) scenario: Option<&'a str>,
 }
@@ -57,8 +63,8 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
             ("environment", "Environment"),
         ]))
         (changed::section(run.changed.as_ref()))
-        (findings::section(&found, |_| sources.history.ok().cloned()))
-        (timeline::section(run, trace))
+        (findings::section(&found, |_| sources.history.ok().map(Cow::Borrowed)))
+        (timeline::section(run, trace, sources.data))
         (faults::section(run))
         (topology::section(run, close))
         (latency::section(run, measures.as_ref()))
@@ -87,7 +93,9 @@ pub(crate) fn suite_page(
         ]))
         (changed::section(suite.changed.as_ref()))
         (matrix::section(suite))
-        (findings::section(&found, |finding| history(finding.folder?, finding.run)))
+        (findings::section(&found, |finding| {
+            history(finding.folder?, finding.run).map(Cow::Owned)
+        }))
         (runs::section(suite))
         (environment::of_suite(suite))
     };
@@ -170,10 +178,7 @@ fn page(title: &str, body: &Markup) -> String {
                         "Lockstorm is inspired by Jepsen and not affiliated with it."
                     }
                 }
-                script {
-                    (PreEscaped(include_str!("script.js")))
-                    (PreEscaped(include_str!("script/topology.js")))
-                }
+                script { @for part in SCRIPTS { (PreEscaped(part)) } }
             }
         }
     };
@@ -183,12 +188,15 @@ fn page(title: &str, body: &Markup) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embed::{Extent, page_data};
     use crate::sample;
 
     fn run_page_of(run: &RunRecord, scenario: &str) -> String {
         let history = sample::failover();
+        let data = page_data(run, &sample::failover_recorded(), &Extent::default());
         let sources = RunSources {
             history: Ok(&history),
+            data: Some(&data),
             scenario: Some(scenario),
         };
         run_page(run, &sources)
@@ -196,9 +204,11 @@ mod tests {
 
     /// One element a line, so that a change of the page shows where it is.
     fn lines(page: &str) -> String {
-        page.replace(include_str!("style.css"), "(style)")
-            .replace(include_str!("script.js"), "(script)")
-            .replace(include_str!("script/topology.js"), "(topology)")
+        let recorded = sample::failover_recorded();
+        let data = page_data(&sample::failover_run(), &recorded, &Extent::default());
+        page.replace(&data.text, "(data)")
+            .replace(include_str!("style.css"), "(style)")
+            .replace(&SCRIPTS.concat(), "(script)")
             .replace("><", ">\n<")
     }
 
@@ -224,16 +234,10 @@ mod tests {
                 "it is shown"
             );
             assert!(!page.contains("<img"), "and is no element");
-            assert_eq!(
-                page.matches("</script").count(),
-                1,
-                "only our own script ends"
-            );
-            assert_eq!(
-                page.matches("<script").count(),
-                1,
-                "only our own script begins"
-            );
+            // The script and, on the page of a run, its data.
+            let own = 1 + page.matches("id=\"timeline-data\"").count();
+            assert_eq!(page.matches("</script").count(), own, "only our own end");
+            assert_eq!(page.matches("<script").count(), own, "only our own begin");
             assert!(!page.contains(['\u{1b}', '\u{202e}']));
             assert!(!page.contains("href=\"javascript:"));
         }
@@ -254,6 +258,7 @@ mod tests {
         }
         let sources = RunSources {
             history: Ok(&history),
+            data: None,
             scenario: None,
         };
         let page = run_page(&sample::failover_run(), &sources);

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_reports::{
-    Format, Formats, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun, read_run,
-    render_run, render_suite, write_suite,
+    Extent, Format, Formats, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun,
+    read_run, render_run, render_suite, write_suite,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -28,7 +28,12 @@ impl Report {
     pub fn of_run(results: &str, history: &str, scenario: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         store_run(folder.path(), results, history, scenario);
-        render_run(folder.path(), &Formats::from([Format::Html])).expect("the run can be rendered");
+        render_run(
+            folder.path(),
+            &Formats::from([Format::Html]),
+            &Extent::default(),
+        )
+        .expect("the run can be rendered");
         Self::in_folder(folder)
     }
 
