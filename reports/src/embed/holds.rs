@@ -6,7 +6,7 @@ use lockstorm_checker::{Action, Digest, Hold, KeyId, Nanos};
 
 use super::column::{Column, zigzag};
 use super::selection::Selection;
-use super::ticks::{NUMBER_MAX, Unit};
+use super::ticks::{TOKEN_MAX, Unit};
 
 /// The columns of holds, in order of their acquires.
 #[derive(Debug, Default)]
@@ -132,7 +132,7 @@ impl Encoder<'_> {
             self.columns.tokens.number(0);
             return;
         };
-        if token >= NUMBER_MAX {
+        if token >= TOKEN_MAX {
             self.columns.tokens.number(0);
             self.columns.large_tokens.push((number, token.to_string()));
             return;

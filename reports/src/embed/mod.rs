@@ -25,6 +25,8 @@ mod holds;
 mod lanes;
 mod operations;
 mod page_data;
+#[cfg(test)]
+mod round_trip;
 mod scene;
 mod selection;
 mod servers;

@@ -8,7 +8,7 @@ use lockstorm_checker::{Access, Action, Digest, Operation, Outcome};
 use super::column::Column;
 use super::lanes::Lanes;
 use super::selection::Selection;
-use super::ticks::{NUMBER_MAX, Unit};
+use super::ticks::{TOKEN_MAX, Unit};
 
 /// The columns of operations, in order of their invocation.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl OperationColumns {
                     columns.waits.number(wait.unsigned_abs());
                 }
                 Action::Resource(_) => {
-                    let token = operation.token.filter(|&token| token < NUMBER_MAX);
+                    let token = operation.token.filter(|&token| token < TOKEN_MAX);
                     columns.tokens.number(token.map_or(0, |token| token + 1));
                 }
                 Action::Renew | Action::Release | Action::Other => {}

@@ -177,3 +177,80 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
         .and_then(|()| encoder.finish())
         .expect("memory takes what is written to it")
 }
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::DigestBuilder;
+    use lockstorm_checker::Nanos;
+    use lockstorm_checker::history::{Event, Function, Kind, Process, Value};
+
+    use super::*;
+    use crate::sample;
+
+    /// Cycles of one client, a millisecond each.
+    fn cycles(count: u64) -> Recorded {
+        let mut builder = DigestBuilder::default();
+        let steps = [
+            (Kind::Invoke, Function::Acquire),
+            (Kind::Ok, Function::Acquire),
+            (Kind::Invoke, Function::Release),
+            (Kind::Ok, Function::Release),
+        ];
+        for n in 0..count * 4 {
+            let (kind, function) = steps[n as usize % 4].clone();
+            builder.push(&Event {
+                index: n,
+                // Uneven, so that there is something to embed.
+                time: Nanos(n * 250_000 + n * n % 7_919),
+                kind,
+                process: Process::Client(0),
+                function,
+                key: "orders".into(),
+                value: Value {
+                    lease_ms: Some(20),
+                    ..Value::default()
+                },
+                error: None,
+                extra: None,
+            });
+        }
+        Recorded::of(builder.finish())
+    }
+
+    #[test]
+    fn a_history_within_the_budget_is_whole_and_always_the_same() {
+        let (run, recorded) = (sample::failover_run(), cycles(4_000));
+        let data = page_data(&run, &recorded, &Extent::default());
+        assert_eq!(data.note, None);
+        assert_eq!(data, page_data(&run, &recorded, &Extent::default()));
+    }
+
+    #[test]
+    fn a_history_above_the_budget_is_cut_to_it_and_the_page_says_so_with_counts() {
+        let (run, recorded) = (sample::failover_run(), cycles(4_000));
+        let whole = page_data(&run, &recorded, &Extent::default()).text.len() as u64;
+        let extent = Extent {
+            budget: whole / 2,
+            ..Extent::default()
+        };
+        let data = page_data(&run, &recorded, &extent);
+        assert!(data.text.len() as u64 <= whole / 2);
+        let note = data.note.expect("something is left out");
+        assert!(note.starts_with("Of 8000 operations "), "{note}");
+        assert!(!note.starts_with("Of 8000 operations 0 "), "{note}");
+        assert!(note.contains("--window"), "{note}");
+    }
+
+    #[test]
+    fn a_window_is_whole_whatever_it_takes() {
+        let (run, recorded) = (sample::failover_run(), cycles(1_000));
+        let extent = Extent {
+            budget: 0,
+            window: Some((Nanos(0), Nanos::from_millis(100))),
+        };
+        let note = page_data(&run, &recorded, &extent).note;
+        let note = note.expect("the rest is not whole");
+        assert!(note.starts_with("Of 2000 operations 20"), "{note}");
+        assert!(note.contains("those of 1 window."), "{note}");
+    }
+}

@@ -7,6 +7,8 @@ use lockstorm_checker::Nanos;
 const EXACT_MAX: usize = 200_000;
 /// The largest whole number that JavaScript's own numbers tell from its neighbours.
 pub(super) const NUMBER_MAX: u64 = (1 << 53) - 1;
+/// Tokens from here on are embedded as text: the difference of two has a sign, which takes a bit.
+pub(super) const TOKEN_MAX: u64 = 1 << 52;
 
 /// Nanoseconds of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
