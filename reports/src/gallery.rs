@@ -5,7 +5,7 @@
 
 use lockstorm_checker::verdict::Witness;
 
-use crate::measures::Measures;
+use crate::measures::{Clock, Measures};
 use crate::model::{RunRecord, SuiteRecord};
 use crate::plots::{self, Drawing};
 use crate::trace::Trace;
@@ -71,6 +71,9 @@ pub(crate) fn of_run(run: &RunRecord, trace: &Trace) -> Vec<Picture> {
     let points = plots::handoff_over_time(&measures.gaps, end, faults);
     let (drawing, note) = points.map_or((None, None), |points| (Some(points.drawing), points.note));
     add("hand-off-over-time", "Hand-offs over time", drawing, note);
+    let points = plots::clocks(&Clock::all(faults), end, faults);
+    let (drawing, note) = points.map_or((None, None), |points| (Some(points.drawing), points.note));
+    add("clocks", "How far clocks were off", drawing, note);
     pictures
 }
 
@@ -131,6 +134,14 @@ mod tests {
                 "hand-off-over-time"
             ]
         );
+    }
+
+    #[test]
+    fn clocks_that_were_put_wrong_have_a_picture() {
+        let mut run = sample::control_run();
+        run.analysis.faults = sample::clock_faults();
+        let names = names(&run, &sample::failover_trace());
+        assert_eq!(names.last().unwrap(), "clocks");
     }
 
     #[test]

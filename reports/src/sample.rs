@@ -1,9 +1,9 @@
 //! Fixed records for tests: the failover story, a control, a comparison of both, and a record in
 //! which every foreign text is hostile.
 
-use lockstorm_checker::history::read_jsonl;
-use lockstorm_checker::verdict::{Judgement, Witness};
-use lockstorm_checker::{Digest, Property, Verdict};
+use lockstorm_checker::history::{FaultPhase, read_jsonl};
+use lockstorm_checker::verdict::{FaultStage, FaultSummary, Judgement, Witness};
+use lockstorm_checker::{Digest, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::closeup::CloseUp;
@@ -63,6 +63,46 @@ fn judged(verdict: Verdict, witnesses: Vec<Witness>) -> Judgement {
 pub(crate) fn failover_run() -> RunRecord {
     serde_json::from_str(include_str!("../tests/failover/results.json"))
         .expect("the fixture is a stored run")
+}
+
+/// A server's clock that jumps and then goes too fast, and a client's that was behind for longer
+/// than anybody looked at it.
+pub(crate) fn clock_faults() -> Vec<FaultSummary> {
+    let stage = |phase, ms, offset_ms: Option<i64>| FaultStage {
+        phase,
+        time: Nanos::from_millis(ms),
+        event: ms,
+        evidence: None,
+        offset_ns: offset_ms.map(|ms| ms * 1_000_000),
+    };
+    let fault = |id: &str, target: &str, stages| FaultSummary {
+        id: id.to_owned(),
+        kind: "clock".to_owned(),
+        target: target.to_owned(),
+        stages,
+        operations: 0,
+        violations: 0,
+    };
+    let (injected, observed) = (FaultPhase::Injected, FaultPhase::Observed);
+    let jump = vec![
+        stage(injected, 1_000, None),
+        stage(observed, 1_010, Some(6_000)),
+        stage(FaultPhase::Healed, 3_000, Some(6_000)),
+    ];
+    let fast = vec![
+        stage(injected, 5_000, None),
+        stage(observed, 5_010, Some(90)),
+        stage(FaultPhase::Healed, 5_100, Some(900)),
+    ];
+    let client = vec![
+        stage(injected, 2_000, None),
+        stage(observed, 4_000, Some(-2_000)),
+    ];
+    vec![
+        fault("F1", "primary", jump),
+        fault("F2", "c1", client),
+        fault("F3", "primary", fast),
+    ]
 }
 
 /// A run without faults and without violation.

@@ -105,6 +105,16 @@ pub(crate) fn length(ns: u64) -> String {
     }
 }
 
+/// How far a clock is off, in nanoseconds: `6.000 s ahead`, `250.0 ms behind`.
+pub(crate) fn offset(ns: i64) -> String {
+    let by = length(ns.unsigned_abs());
+    match ns {
+        0 => "right".to_owned(),
+        1.. => format!("{by} ahead"),
+        ..0 => format!("{by} behind"),
+    }
+}
+
 /// `1 violation`, `3 violations`.
 pub(crate) fn count(n: u64, thing: &str) -> String {
     if n == 1 {
@@ -233,6 +243,13 @@ mod tests {
         assert_eq!(length(12_340_000), "12.3 ms");
         assert_eq!(length(85_000), "85 µs");
         assert_eq!(length(999_999_999), "999.9 ms");
+    }
+
+    #[test]
+    fn a_clock_is_ahead_behind_or_right() {
+        assert_eq!(offset(6_000_000_000), "6.000 s ahead");
+        assert_eq!(offset(-250_000_000), "250.0 ms behind");
+        assert_eq!(offset(0), "right");
     }
 
     #[test]

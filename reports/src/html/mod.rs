@@ -9,6 +9,7 @@
 //! embeds is base64.
 
 mod changed;
+mod clocks;
 mod coverage;
 mod environment;
 mod evidence;

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use lockstorm_checker::Nanos;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::script::SCRIPTS;
 use super::{
-    changed, coverage, environment, faults, findings, handoff, latency, matrix, runs, timeline,
-    topology, verdict,
+    changed, clocks, coverage, environment, faults, findings, handoff, latency, matrix, runs,
+    timeline, topology, verdict,
 };
 use crate::changes::Changes;
 use crate::closeup::CloseUp;
@@ -48,20 +49,31 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
     let trace = sources.history.map(|history| &history.trace);
     let close = sources.history.ok().map(|history| &history.close);
     let measures = trace.ok().map(Measures::of);
+    let end = trace.map_or_else(
+        |_| Nanos((run.duration_s.max(0.0) * 1e9) as u64),
+        |trace| trace.end,
+    );
+    let clocks = clocks::section(run, end);
+    let entries = [
+        ("findings", "Findings"),
+        ("timeline", "Timeline"),
+        ("faults", "Faults"),
+        ("topology", "Topology"),
+        ("latency", "Latency"),
+        ("hand-off", "Hand-off"),
+        ("clocks", "Clocks"),
+        ("coverage", "Coverage"),
+        ("environment", "Environment"),
+    ];
+    let entries: Vec<(&str, &str)> = entries
+        .into_iter()
+        .filter(|(id, _)| *id != "clocks" || clocks.is_some())
+        .collect();
     let found = Findings::of_run(run);
     let body = html! {
         (header(&run.scenario, &run.description))
         (verdict::of_run(run))
-        (contents(run.changed.as_ref(), &[
-            ("findings", "Findings"),
-            ("timeline", "Timeline"),
-            ("faults", "Faults"),
-            ("topology", "Topology"),
-            ("latency", "Latency"),
-            ("hand-off", "Hand-off"),
-            ("coverage", "Coverage"),
-            ("environment", "Environment"),
-        ]))
+        (contents(run.changed.as_ref(), &entries))
         (changed::section(run.changed.as_ref()))
         (findings::section(&found, |_| sources.history.ok().map(Cow::Borrowed)))
         (timeline::section(run, trace, sources.data))
@@ -69,6 +81,7 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
         (topology::section(run, close))
         (latency::section(run, measures.as_ref()))
         (handoff::section(run, measures.as_ref()))
+        (clocks.unwrap_or_default())
         (coverage::section(run))
         (environment::of_run(run, sources.scenario))
     };

@@ -1,8 +1,10 @@
 //! Figures that are taken from a history: what the pictures draw and the tables beside them say.
 //!
-//! For: latencies, rates, hand-offs, shares of clients, what is left of leases. Not for: judging;
-//! where a figure looks like an accusation, it is reckoned from the checker's own intervals.
+//! For: latencies, rates, hand-offs, shares of clients, what is left of leases, wrong clocks. Not
+//! for: judging; where a figure looks like an accusation, it is reckoned from the checker's own
+//! intervals.
 
+mod clocks;
 mod gaps;
 mod latency;
 mod leases;
@@ -12,6 +14,7 @@ mod run;
 mod shares;
 mod windows;
 
+pub(crate) use clocks::{Clock, Stretch};
 pub(crate) use gaps::Gap;
 pub(crate) use latency::{Latency, Quantiles};
 pub(crate) use leases::Leases;

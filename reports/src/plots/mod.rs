@@ -1,10 +1,11 @@
 //! Pictures of a run: laid out once as a [`Drawing`](drawing::Drawing), then written as SVG or as
 //! PNG.
 //!
-//! For: the timeline, latency, rate, hand-off and comparison pictures. Not for: deciding what they
-//! mean; every interval drawn comes from the checker or straight from the history.
+//! For: the timeline, latency, rate, hand-off, clock and comparison pictures. Not for: deciding
+//! what they mean; every interval drawn comes from the checker or straight from the history.
 
 mod axis;
+mod clocks;
 mod decades;
 mod drawing;
 mod faults;
@@ -24,6 +25,7 @@ mod svg;
 mod timeline;
 mod title;
 
+pub(crate) use clocks::clocks;
 pub(crate) use drawing::Drawing;
 pub(crate) use handoff::handoff;
 pub(crate) use handoff_over_time::handoff_over_time;

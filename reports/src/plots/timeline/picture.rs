@@ -4,7 +4,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Witness};
 
 use super::super::drawing::Drawing;
-use super::view::{OPERATIONS_MAX, View, unheld};
+use super::view::{LANES_AROUND_MAX, LANES_MAX, OPERATIONS_MAX, View, unheld};
 use crate::trace::Trace;
 use crate::words;
 
@@ -24,7 +24,7 @@ pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) 
         hold_key == witness.lock_key
     });
     let names: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
-    view.order_lanes(&names);
+    view.order_lanes(&names, names.len().max(LANES_AROUND_MAX));
     let label = format!("Timeline around a violation: {}", witness.claim);
     view.draw(label, faults, &[witness], true)
 }
@@ -33,7 +33,7 @@ pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) 
 pub(crate) fn whole(witnesses: &[&Witness], faults: &[FaultSummary], trace: &Trace) -> Timeline {
     let end = end_of_drawable(trace);
     let mut view = View::new((Nanos(0), end), trace, |_| true);
-    view.order_lanes(&[]);
+    view.order_lanes(&[], LANES_MAX);
     let total = trace.holds.len() + unheld(trace).count();
     if end < trace.end {
         view.notes.push(format!(
@@ -100,7 +100,6 @@ fn window_of(witness: &Witness, trace: &Trace) -> (Nanos, Nanos) {
 mod tests {
     use super::super::super::axis::WIDTH;
     use super::super::super::drawing::Shape;
-    use super::super::view::LANES_MAX;
     use super::*;
     use crate::sample;
     use crate::trace::Hold;

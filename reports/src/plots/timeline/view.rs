@@ -16,8 +16,10 @@ use crate::trace::{Answer, Hold, Request, Trace};
 /// Holds and requests drawn in one picture. A browser stays fluent with some thousands of SVG
 /// elements, of which each of these makes up to five.
 pub(super) const OPERATIONS_MAX: usize = 1_500;
-/// Lanes of one picture; more do not fit on a screen.
+/// Lanes of the picture of a run; more do not fit on a screen.
 pub(super) const LANES_MAX: usize = 24;
+/// Lanes of the picture of a violation: its holders and some of those who waited.
+pub(super) const LANES_AROUND_MAX: usize = 12;
 
 /// The acquires that are drawn for themselves: those without a hold of their own.
 pub(super) fn unheld(trace: &Trace) -> impl Iterator<Item = &Request> {
@@ -74,8 +76,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// One lane a client: the named ones first, then the others by name.
-    pub(super) fn order_lanes(&mut self, first: &[&str]) {
+    /// One lane a client, at most so many: the named ones first, then the others by name.
+    pub(super) fn order_lanes(&mut self, first: &[&str], most: usize) {
         let of_holds = self.holds.iter().map(|hold| hold.client.as_str());
         let of_requests = self.requests.iter().map(|request| request.client.as_str());
         let mut lanes: Vec<&str> = of_holds.chain(of_requests).collect();
@@ -85,12 +87,12 @@ impl<'a> View<'a> {
             (rank.unwrap_or(first.len()), name.len(), *name)
         });
         lanes.dedup();
-        if lanes.len() > LANES_MAX {
+        if lanes.len() > most {
             self.notes.push(format!(
-                "Showing only the first {LANES_MAX} of {} clients.",
+                "Showing only the first {most} of {} clients.",
                 lanes.len()
             ));
-            lanes.truncate(LANES_MAX);
+            lanes.truncate(most);
         }
         self.lanes = lanes;
     }
