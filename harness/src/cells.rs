@@ -99,6 +99,7 @@ async fn run_cell(job: &Job, suite: PathBuf, settings: &RunSettings) -> Result<S
     fs::create_dir_all(&folder)
         .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
     let record = runner::run(job, &folder, &settings).await?;
+    settings.progress.stored(&record, &folder);
     settings.progress.end(&summary(&record));
     Ok(SuiteRun {
         folder: name,

@@ -1,11 +1,14 @@
 //! Tells the user how far a run is, on standard error.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lockstorm_reports::RunRecord;
 
 use crate::cli::output;
+use crate::plan::Job;
 
 /// A line at least this often where there is no terminal, so that a job does not look dead.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -30,6 +33,35 @@ pub trait Progress: Send + Sync {
     fn say(&self, text: &str);
     /// A run has ended.
     fn end(&self, summary: &str);
+    /// A run begins: for those who want more than words.
+    fn begun(&self, _job: &Job) {}
+    /// A run has ended and is stored in `folder`: for those who want more than words.
+    fn stored(&self, _record: &RunRecord, _folder: &Path) {}
+}
+
+/// Two that hear the same.
+pub struct Both(pub Arc<dyn Progress>, pub Arc<dyn Progress>);
+
+impl Progress for Both {
+    fn say(&self, text: &str) {
+        self.0.say(text);
+        self.1.say(text);
+    }
+
+    fn end(&self, summary: &str) {
+        self.0.end(summary);
+        self.1.end(summary);
+    }
+
+    fn begun(&self, job: &Job) {
+        self.0.begun(job);
+        self.1.begun(job);
+    }
+
+    fn stored(&self, record: &RunRecord, folder: &Path) {
+        self.0.stored(record, folder);
+        self.1.stored(record, folder);
+    }
 }
 
 /// What one run says of itself: everything with its title before it.
@@ -47,6 +79,14 @@ impl Progress for Titled {
 
     fn end(&self, summary: &str) {
         self.progress.end(&format!("{}: {summary}", self.title));
+    }
+
+    fn begun(&self, job: &Job) {
+        self.progress.begun(job);
+    }
+
+    fn stored(&self, record: &RunRecord, folder: &Path) {
+        self.progress.stored(record, folder);
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
-use lockstorm_reports::{ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
+use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
 use lockstorm_scenarios::{Case, Expected, GuardedResource, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
@@ -87,10 +87,10 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let orders = make_orders(&job.case, folder)?;
     let roster = servers.roster();
     let ground = (Arc::new(servers), orders);
-    let stopped = record(job, ground, settings, &history, &started).await?;
+    let (stopped, round_trips) = record(job, ground, settings, &history, &started).await?;
     environment.adapter = roster.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
-    let analysis = analyse(history, &job.case).await?;
+    let (analysis, cost) = analyse(history, &job.case, round_trips).await?;
     let expectations = compare(&job.case, &analysis);
     let record = RunRecord {
         version: RESULTS_VERSION,
@@ -105,6 +105,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         expectations,
         stopped: stopped.map(|stopped| stopped.0),
         analysis,
+        cost: Some(cost),
         environment,
         rerun: job
             .rerun
@@ -128,14 +129,15 @@ fn make_orders(case: &Case, folder: &Path) -> Result<Option<OrderDatabase>, RunE
     Ok(Some(database))
 }
 
-/// Runs the workload and saves its history.
+/// Runs the workload and saves its history. Gives the reason if it stopped before its end, and how
+/// many requests its clients waited for, where that can be told.
 async fn record(
     job: &Job,
     (servers, orders): (Arc<Servers>, Option<OrderDatabase>),
     settings: &RunSettings,
     history: &Path,
     started: &str,
-) -> Result<Option<Stopped>, RunError> {
+) -> Result<(Option<Stopped>, Option<u64>), RunError> {
     let header = Header {
         scenario: Some(job.case.name.clone()),
         seed: Some(job.seed.0),
@@ -172,13 +174,15 @@ async fn record(
         progress: settings.progress.clone(),
     };
     let stopped = workload::run(&stage, nemesis).await;
+    // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
+    let round_trips = stage.servers.roster().round_trips(&stage.client_names());
     let left = stage.servers.leave().await.err().map(Stopped);
     drop(stage);
     if let Some(monitor) = monitor {
         monitor.stop().await;
     }
     recorder.finish().await?;
-    Ok(stopped.or(left))
+    Ok((stopped.or(left), round_trips))
 }
 
 /// What the case asks of the servers themselves.
@@ -202,8 +206,12 @@ async fn trace(
     Ok((monitor, probe.then(|| Arc::new(watch()))))
 }
 
-/// Reads the saved history back and judges it.
-async fn analyse(history: PathBuf, case: &Case) -> Result<Analysis, RunError> {
+/// Reads the saved history back, judges it, and works out what the lock cost.
+async fn analyse(
+    history: PathBuf,
+    case: &Case,
+    round_trips: Option<u64>,
+) -> Result<(Analysis, Cost), RunError> {
     let only = case
         .checks
         .only
@@ -217,7 +225,8 @@ async fn analyse(history: PathBuf, case: &Case) -> Result<Analysis, RunError> {
         let name = history.display().to_string();
         let file = File::open(&history).map_err(|error| error.to_string())?;
         let history = read_jsonl(BufReader::new(file), &name).map_err(|error| error.to_string())?;
-        Ok(lockstorm_checker::check(&history, &options))
+        let cost = Cost::of(&history, round_trips);
+        Ok((lockstorm_checker::check(&history, &options), cost))
     });
     checked
         .await
@@ -250,7 +259,7 @@ fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
 
 /// The worst of the expectations; a workload that stopped early has shown nothing for certain but
 /// the violations that are there.
-fn outcome(expectations: &[ExpectationResult], stopped: Option<&Stopped>) -> Outcome {
+pub fn outcome(expectations: &[ExpectationResult], stopped: Option<&Stopped>) -> Outcome {
     let worst = expectations.iter().map(judge).max();
     let worst = worst.unwrap_or(Outcome::Unknown);
     if stopped.is_none() {

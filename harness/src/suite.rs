@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use lockstorm_reports::{NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord};
+use lockstorm_reports::{NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
 
 use crate::cells::{Fates, Pace, run_cells};
 use crate::clock::wall_clock;
@@ -23,6 +23,14 @@ pub enum Finished {
 }
 
 impl Finished {
+    /// The record, as it is stored.
+    pub fn record(&self) -> Record {
+        match self {
+            Self::Run(record) => Record::Run(record.clone()),
+            Self::Suite(suite, _) => Record::Suite(suite.clone()),
+        }
+    }
+
     /// The worst outcome.
     pub fn outcome(&self) -> Outcome {
         match self {
@@ -56,6 +64,7 @@ pub async fn run(
         let job = &plan.jobs[0];
         let settings = titled(job, settings);
         let record = runner::run(job, folder, &settings).await?;
+        settings.progress.stored(&record, folder);
         settings.progress.end(&summary(&record));
         return Ok(Finished::Run(Box::new(record)));
     }
@@ -92,6 +101,7 @@ pub(crate) fn titled(job: &Job, settings: &RunSettings) -> RunSettings {
         title: title(job),
         progress: Arc::clone(&settings.progress),
     };
+    progress.begun(job);
     progress.say("begins");
     RunSettings {
         progress: Arc::new(progress),

@@ -61,6 +61,15 @@ pub enum RenderError {
         /// What was asked for.
         wanted: &'static str,
     },
+    /// Where the list of runs should go, there is a page that is none.
+    #[error(
+        "{} is not the list of runs, and is left alone; give another folder for runs: --out DIR",
+        path.display()
+    )]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+    },
     /// A picture could not be drawn.
     #[error("cannot draw {name}: {reason}")]
     Picture {

@@ -6,12 +6,20 @@ use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::CaseLabels;
 
 use crate::model::{NotRun, Outcome, RunRecord, SuiteRecord, SuiteRun};
+use crate::price::{HEADINGS, Price};
 use crate::words;
 
-/// Rows are locks on topologies, columns are hazards, both in order of first appearance.
+/// Columns of hazards that can have their names above them in one line or two, and words in each
+/// cell; of more, the names stand upright, and a cell has a sign and a figure.
+const WORDY_MAX: usize = 9;
+
+/// Rows are locks on topologies, columns are hazards, both in order of first appearance; the rows
+/// of one lock stand together.
 pub(crate) struct Grid<'a> {
     pub(crate) hazards: Vec<&'a str>,
     pub(crate) rows: Vec<Row<'a>>,
+    /// The columns of costs of which anything is known, as indexes of [`HEADINGS`].
+    pub(crate) costs: Vec<usize>,
 }
 
 /// One lock on one topology.
@@ -20,6 +28,8 @@ pub(crate) struct Row<'a> {
     pub(crate) topology: &'a str,
     /// One for each hazard.
     pub(crate) cells: Vec<Cell<'a>>,
+    /// What the lock costs there.
+    pub(crate) price: Price,
 }
 
 /// What is known of one combination.
@@ -83,18 +93,44 @@ impl<'a> Grid<'a> {
                 places.push(place);
             }
         }
-        let rows = places
-            .into_iter()
-            .map(|(lock, topology)| Row {
-                lock,
-                topology,
-                cells: hazards
-                    .iter()
-                    .map(|hazard| Cell::of(suite, lock, topology, hazard))
-                    .collect(),
-            })
-            .collect();
-        Self { hazards, rows }
+        let first = |lock: &str| places.iter().position(|(other, _)| *other == lock);
+        let mut ordered = places.clone();
+        ordered.sort_by_key(|(lock, _)| first(lock));
+        let row = |(lock, topology)| Row::of(suite, (lock, topology), &hazards);
+        let rows: Vec<Row> = ordered.into_iter().map(row).collect();
+        let is_known = |at: &usize| {
+            let figures = rows.iter().map(|row| &row.price.figures[*at]);
+            figures.into_iter().any(|figure| figure.value.is_some())
+        };
+        Self {
+            costs: (0..HEADINGS.len()).filter(is_known).collect(),
+            hazards,
+            rows,
+        }
+    }
+
+    /// Whether there are so many hazards that words in each cell would make it unreadable.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.hazards.len() > WORDY_MAX
+    }
+
+    /// Whether anything is known of what the locks cost.
+    pub(crate) fn has_prices(&self) -> bool {
+        !self.costs.is_empty()
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(suite: &'a SuiteRecord, place: (&'a str, &'a str), hazards: &[&'a str]) -> Self {
+        let (lock, topology) = place;
+        let cell = |hazard: &&str| Cell::of(suite, lock, topology, hazard);
+        let cells: Vec<Cell> = hazards.iter().map(cell).collect();
+        Self {
+            lock,
+            topology,
+            price: Price::of(hazards, &cells),
+            cells,
+        }
     }
 }
 
@@ -117,6 +153,14 @@ impl<'a> Cell<'a> {
             .iter()
             .find(left_out)
             .map_or(Self::NotRun, |not_run| Self::NotApplicable(&not_run.reason))
+    }
+
+    /// The runs of the cell, if there are any.
+    pub(crate) fn tally(&self) -> Option<&Tally<'a>> {
+        match self {
+            Self::Ran(tally) => Some(tally),
+            Self::NotApplicable(_) | Self::NotRun => None,
+        }
     }
 
     /// The cell's glyph.
@@ -144,6 +188,13 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// What several runs allow one to say of the rate of violated ones, in words.
+    pub(crate) fn rate(&self) -> Option<String> {
+        let tally = self.tally().filter(|tally| tally.runs.len() > 1)?;
+        let (low, high) = tally.rate_interval();
+        Some(format!("rate {low:.0}–{high:.0} %"))
+    }
+
     /// Whether a run of the cell was not as its scenario expects.
     pub(crate) fn is_unexpected(&self) -> bool {
         match self {
@@ -154,6 +205,16 @@ impl<'a> Cell<'a> {
 }
 
 impl<'a> Tally<'a> {
+    /// The records of the runs.
+    pub(crate) fn records(&self) -> Vec<&'a RunRecord> {
+        self.runs.iter().map(|run| &run.record).collect()
+    }
+
+    /// How many of the runs were violated, as `k/n`.
+    pub(crate) fn share(&self) -> String {
+        format!("{}/{}", self.violated, self.runs.len())
+    }
+
     fn of(runs: Vec<&'a SuiteRun>) -> Self {
         let verdicts: Vec<Verdict> = runs.iter().map(|run| run_verdict(&run.record)).collect();
         let is_violated = |property: &Property| {
@@ -184,7 +245,7 @@ impl<'a> Tally<'a> {
     fn headline(&self) -> String {
         let word = words::verdict(self.verdict);
         match self.verdict {
-            Verdict::Violated => format!("{word} {}/{}", self.violated, self.runs.len()),
+            Verdict::Violated => format!("{word} {}", self.share()),
             Verdict::Valid | Verdict::Unknown => word.to_owned(),
         }
     }

@@ -72,38 +72,18 @@ fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
     if result.met {
         return TestCaseStatus::success();
     }
-    let judged = run.analysis.properties.get(&result.property);
-    match result.actual {
-        Verdict::Violated => {
-            let claim = judged
-                .and_then(|judgement| judgement.witnesses.first())
-                .map_or_else(
-                    || words::expectation(result),
-                    |witness| witness.claim.clone(),
-                );
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status
-                .set_type(result.property.name())
-                .set_message(&*visible(&claim))
-                .set_description(stories(run, result.property));
-            status
-        }
-        Verdict::Unknown => {
-            let reason = judged
-                .and_then(|judgement| judgement.reason.clone())
-                .unwrap_or_else(|| words::expectation(result));
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type("unknown").set_message(&*visible(&reason));
-            status
-        }
-        Verdict::Valid => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status
-                .set_type("expected-violation-missing")
-                .set_message(words::expectation(result));
-            status
-        }
+    let (kind, word) = match result.actual {
+        Verdict::Violated => (NonSuccessKind::Failure, result.property.name()),
+        Verdict::Unknown => (NonSuccessKind::Error, "unknown"),
+        Verdict::Valid => (NonSuccessKind::Failure, "expected-violation-missing"),
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    let message = words::complaint(run, result);
+    status.set_type(word).set_message(&*visible(&message));
+    if result.actual == Verdict::Violated {
+        status.set_description(stories(run, result.property));
     }
+    status
 }
 
 /// Each story of a property, and the command that repeats the run.

@@ -10,9 +10,11 @@
 //!              └→ embed ─→ canvas of the HTML
 //! ```
 
+mod amend;
 mod changes;
 mod closeup;
 mod combine;
+mod cost;
 mod coverage;
 mod cure;
 mod embed;
@@ -21,38 +23,47 @@ mod error;
 mod files;
 mod finding;
 mod gallery;
+mod github;
 mod grid;
 mod hit;
 mod html;
 mod inert;
 mod junit;
+mod listing;
 mod markdown;
 mod measures;
 mod model;
 mod plots;
+mod price;
 mod recorded;
 mod render;
 #[cfg(test)]
 mod sample;
+mod schema;
 mod story;
 mod terminal;
 mod topology;
 mod trace;
 mod words;
 
+pub use amend::amend;
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use combine::combine;
+pub use cost::Cost;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
     RESULTS_FILE, Record, read_baseline, read_record, read_run, read_suite, write_run, write_suite,
 };
 pub use error::RenderError;
+pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
 pub use junit::{junit_run, junit_suite};
+pub use listing::write_index;
 pub use markdown::{markdown_run, markdown_suite};
 pub use model::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
+pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};
 pub use words::verdict as verdict_word;

@@ -1,12 +1,14 @@
 //! Renders a run or a suite as Markdown, for pull requests and CI summaries.
 
+mod table;
+
 use std::fmt::Write as _;
 
 use lockstorm_checker::history::FaultPhase;
 
 use crate::changes::Changes;
 use crate::finding::{Finding, Findings};
-use crate::grid::{Cell, Grid, run_verdict};
+use crate::grid::{Grid, run_verdict};
 use crate::inert::visible;
 use crate::model::{RunRecord, SuiteRecord};
 use crate::story;
@@ -94,7 +96,7 @@ pub fn markdown_suite(suite: &SuiteRecord) -> String {
         suite.seed
     );
     push_changes(&mut text, suite.changed.as_ref());
-    push_grid(&mut text, &Grid::new(suite));
+    table::push(&mut text, &Grid::new(suite));
     push_findings(&mut text, &Findings::of_suite(suite));
     push_ending(&mut text, &suite.rerun);
     text
@@ -137,43 +139,6 @@ fn push_changes(text: &mut String, changes: Option<&Changes>) {
         );
     }
     text.push('\n');
-}
-
-fn push_grid(text: &mut String, grid: &Grid) {
-    text.push_str("| lock | topology |");
-    for hazard in &grid.hazards {
-        let _ = write!(text, " {} |", escaped(hazard));
-    }
-    text.push('\n');
-    text.push_str(&"|---".repeat(grid.hazards.len() + 2));
-    text.push_str("|\n");
-    for row in &grid.rows {
-        let _ = write!(
-            text,
-            "| {} | {} |",
-            escaped(row.lock),
-            escaped(row.topology)
-        );
-        for cell in &row.cells {
-            let _ = write!(text, " {} |", cell_text(cell));
-        }
-        text.push('\n');
-    }
-    text.push_str(
-        "\n✗ violated in k of n runs, ✓ no violation found, ? unknown, · not applicable or not \
-         run; **!** not as the scenario expects.\n\n",
-    );
-}
-
-fn cell_text(cell: &Cell) -> String {
-    let mark = if cell.is_unexpected() { " **!**" } else { "" };
-    let detail = cell.detail();
-    let detail = if detail.is_empty() {
-        String::new()
-    } else {
-        format!("<br>{detail}")
-    };
-    format!("{} {}{mark}{detail}", cell.glyph(), cell.headline())
 }
 
 fn push_verdicts(text: &mut String, run: &RunRecord) {

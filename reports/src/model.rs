@@ -5,6 +5,7 @@ use lockstorm_scenarios::{CaseLabels, Expected};
 use serde::{Deserialize, Serialize};
 
 use crate::changes::Changes;
+use crate::cost::Cost;
 
 /// Version of `results.json` that this crate writes.
 pub const RESULTS_VERSION: u32 = 1;
@@ -39,6 +40,9 @@ pub struct RunRecord {
     pub stopped: Option<String>,
     /// What the checker says of the history.
     pub analysis: Analysis,
+    /// What the lock cost its clients; absent in what older versions stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// Where it ran.
     pub environment: Environment,
     /// The exact command that repeats the run.

@@ -21,7 +21,7 @@ use crate::plots;
 use crate::recorded::Recorded;
 
 /// Name of the history in a run folder.
-const HISTORY_FILE: &str = "history.jsonl";
+pub(crate) const HISTORY_FILE: &str = "history.jsonl";
 /// Name of the effective scenario in a run folder.
 const SCENARIO_FILE: &str = "scenario.toml";
 

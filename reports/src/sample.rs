@@ -2,11 +2,14 @@
 //! which every foreign text is hostile.
 
 use lockstorm_checker::history::{FaultPhase, read_jsonl};
-use lockstorm_checker::verdict::{FaultStage, FaultSummary, Judgement, Witness};
+use lockstorm_checker::verdict::{
+    Availability, Cycles, FaultStage, FaultSummary, Judgement, Witness,
+};
 use lockstorm_checker::{Digest, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::closeup::CloseUp;
+use crate::cost::Cost;
 use crate::html::History;
 use crate::model::{NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
 use crate::recorded::Recorded;
@@ -105,6 +108,16 @@ pub(crate) fn clock_faults() -> Vec<FaultSummary> {
     ]
 }
 
+/// Nobody was granted a lock for so long, which was wanted.
+fn without_grant(longest_us: u64) -> Availability {
+    let longest = Nanos(longest_us * 1000);
+    Availability {
+        wanted: Nanos::from_millis(2500),
+        without_grant: longest,
+        longest,
+    }
+}
+
 /// A run without faults and without violation.
 pub(crate) fn control_run() -> RunRecord {
     let mut run = failover_run();
@@ -113,6 +126,18 @@ pub(crate) fn control_run() -> RunRecord {
     run.labels.hazard = "control".to_owned();
     run.analysis.verdict = Verdict::Valid;
     run.analysis.faults.clear();
+    run.analysis.coverage.cycles = Some(Cycles {
+        count: 20_000,
+        since: Nanos(0),
+        until: Nanos::from_millis(2500),
+    });
+    run.analysis.availability = Some(without_grant(400));
+    run.cost = Some(Cost {
+        grants: 20_010,
+        acquire_p50: Some(Nanos(312_000)),
+        acquire_p99: Some(Nanos(1_900_000)),
+        round_trips: Some(40_400),
+    });
     for judgement in run.analysis.properties.values_mut() {
         *judgement = judged(Verdict::Valid, Vec::new());
     }
@@ -154,6 +179,7 @@ pub(crate) fn suite() -> SuiteRecord {
     let mut again = failover_run();
     again.repetition = 1;
     again.seed = 43;
+    again.analysis.availability = Some(without_grant(520_900));
     let runs = [
         ("control-token-replicated", control_run()),
         ("failover-token-replicated-0", failover_run()),

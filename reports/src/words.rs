@@ -160,7 +160,7 @@ pub(crate) fn coverage(coverage: &Coverage) -> String {
 }
 
 /// Cycles of acquire and release of which one can tell a pace; of fewer, pauses tell most.
-const CYCLES_MIN: u64 = 1000;
+pub(crate) const CYCLES_MIN: u64 = 1000;
 
 /// What acquires and releases cost in all, in one line; none where they were few.
 pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
@@ -229,6 +229,20 @@ pub(crate) fn expectation(result: &ExpectationResult) -> String {
     } else {
         format!("{name}: {found}, but the scenario expects {wanted}")
     }
+}
+
+/// What there is to say of a property that did not answer as expected: the claim, the reason, or
+/// that nothing came.
+pub(crate) fn complaint(run: &RunRecord, result: &ExpectationResult) -> String {
+    let judged = run.analysis.properties.get(&result.property);
+    let told = match result.actual {
+        Verdict::Violated => judged
+            .and_then(|judgement| judgement.witnesses.first())
+            .map(|witness| witness.claim.clone()),
+        Verdict::Unknown => judged.and_then(|judgement| judgement.reason.clone()),
+        Verdict::Valid => None,
+    };
+    told.unwrap_or_else(|| expectation(result))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub enum Command {
     Report(report::ReportArgs),
     /// Read scenario files and show every mistake, without running anything.
     Validate(validate::ValidateArgs),
-    /// Print the JSON schema of scenario files.
+    /// Print the JSON schema of scenario files, of results or of histories.
     Schema(schema::SchemaArgs),
     /// List locks, faults, properties, topologies or scenarios.
     List(list::ListArgs),

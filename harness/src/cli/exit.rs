@@ -60,7 +60,7 @@ impl ExitCode {
             | RenderError::Version { .. }
             | RenderError::Kind { .. }
             | RenderError::Read { .. } => Self::InvalidInput,
-            RenderError::Write { .. } => Self::Environment,
+            RenderError::Write { .. } | RenderError::Foreign { .. } => Self::Environment,
             RenderError::Picture { .. } | RenderError::Junit(_) => Self::Bug,
         }
     }

@@ -4,6 +4,7 @@
 
 mod adapter;
 mod args;
+mod bare;
 mod baseline;
 mod check;
 mod doctor;
@@ -13,7 +14,9 @@ mod export;
 mod input;
 mod interrupt;
 mod list;
+mod open;
 pub mod output;
+mod publish;
 mod report;
 mod run;
 mod schema;

@@ -6,25 +6,26 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Error;
 use clap::Args;
 use lockstorm_reports::{
-    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, combine, parse_window,
-    read_record, render_run, render_suite, write_suite,
+    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, amend, combine,
+    parse_window, read_record, render_run, render_suite, write_suite,
 };
 
 use super::baseline::Baseline;
 use super::exit::{ExitCode, UsageError};
-use super::output;
+use super::publish::{OutputFormat, publish};
 use super::run::parse_formats;
+use super::{bare, open, output};
 
 /// Arguments of `lockstorm report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Folders of runs or suites; several become a comparison.
-    #[arg(required = true, value_name = "RUN_DIR")]
+    /// Folders of runs or suites, of which several become a comparison; or one history file.
+    #[arg(required = true, value_name = "RUN")]
     pub folders: Vec<PathBuf>,
     /// Files to write, joined by commas: html, png, svg, junit, md.
     #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
     pub report: String,
-    /// Where a comparison of several folders goes.
+    /// Where a comparison of several folders goes, or the report of a history.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Say what changed against this earlier run or suite, and store it: its folder, or its
@@ -36,6 +37,12 @@ pub struct ReportArgs {
     /// Write only a page with this stretch of the run in full, such as `12.3s..14s`, in seconds.
     #[arg(long, value_name = "FROM..TO")]
     pub window: Option<String>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputFormat,
+    /// Open the page in a browser.
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// What a page may take.
@@ -65,26 +72,45 @@ impl BudgetArgs {
 pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
     let baseline = Baseline::read(args.baseline.as_ref())?;
-    let paths = match (args.folders.as_slice(), &args.out) {
-        ([only], None) => match &args.window {
-            Some(text) => render_window(only, text, &args.budget)?,
-            None => {
-                baseline.note_stored(only)?;
-                render(only, &formats, &args.budget.extent())?
-            }
-        },
+    if args.format == OutputFormat::JsonLines {
+        let text = "nothing goes on in a report that one could follow: --format json";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    let (folder, paths) = match (args.folders.as_slice(), &args.out) {
+        ([only], None) if args.window.is_some() => {
+            let text = args.window.as_deref().unwrap_or_default();
+            (only, render_window(only, text, &args.budget)?)
+        }
         _ if args.window.is_some() => {
             let text = "--window takes the folder of one run";
+            return Err(UsageError(text.to_owned()).into());
+        }
+        ([only], None) if !only.is_file() => {
+            amend(only)?;
+            baseline.note_stored(only)?;
+            (only, render(only, &formats, &args.budget.extent())?)
+        }
+        ([only], Some(out)) if only.is_file() => {
+            bare::adopt(only, out)?;
+            baseline.note_stored(out)?;
+            (out, render(out, &formats, &args.budget.extent())?)
+        }
+        ([_], None) => {
+            let text = "the report of a history needs a folder of its own: --out DIR";
             return Err(UsageError(text.to_owned()).into());
         }
         (_, None) => {
             let text = "a comparison of several folders needs a folder of its own: --out DIR";
             return Err(UsageError(text.to_owned()).into());
         }
-        (folders, Some(out)) => compare(folders, out, (&formats, &baseline))?,
+        (folders, Some(out)) => (out, compare(folders, out, (&formats, &baseline))?),
     };
+    publish(&read_record(folder)?, folder, args.format)?;
     for path in paths {
         output::human(&path.display().to_string());
+    }
+    if args.open {
+        open::page(folder);
     }
     Ok(ExitCode::AsExpected)
 }
@@ -132,6 +158,7 @@ fn compare(
 ) -> Result<Vec<PathBuf>, Error> {
     let mut parts = Vec::new();
     for folder in folders {
+        amend(folder)?;
         parts.push((folder, read_record(folder)?));
     }
     let unwritable = |source| RenderError::Write {

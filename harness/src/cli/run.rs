@@ -11,17 +11,20 @@ use lockstorm_scenarios::{Case, Override, Trace, with_password_variable, without
 use super::baseline::Baseline;
 use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
-use super::output;
+use super::publish::{OutputFormat, publish};
 use super::report::BudgetArgs;
+use super::{open, output};
 use crate::cells::Pace;
 use crate::descriptors;
 use crate::network::{NetworkChoice, Networks};
 use crate::plan::{Job, RunPlan, jobs, one_paragraph};
-use crate::progress::{self, ProgressKind};
+use crate::progress::{self, Both, ProgressKind};
 use crate::rerun::{self, quoted};
 use crate::runner::RunSettings;
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, Program, find_program};
+use crate::shelf;
+use crate::stream::{Event, Stream, tell};
 use crate::suite::{self, Finished};
 
 /// Arguments of `lockstorm run`.
@@ -55,6 +58,9 @@ pub struct RunArgs {
     pub baseline: Option<PathBuf>,
     #[command(flatten)]
     pub budget: BudgetArgs,
+    /// Open the page in a browser when it is written.
+    #[arg(long)]
+    pub open: bool,
     /// Replace a value of the scenario, such as `lock.token.lease=1s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
@@ -104,18 +110,6 @@ impl From<TraceKind> for Trace {
     }
 }
 
-/// What goes to standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// Nothing: the text for people goes to standard error.
-    #[default]
-    Human,
-    /// `results.json`.
-    Json,
-    /// JUnit XML.
-    Junit,
-}
-
 /// Runs the scenarios.
 ///
 /// # Errors
@@ -138,12 +132,18 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         plan.seed.0,
         folder.display()
     ));
+    if args.format == OutputFormat::JsonLines {
+        tell(Event::Began {
+            seed: plan.seed.0,
+            folder: &folder,
+            runs: plan.jobs.len(),
+        });
+    }
     descriptors::make_room();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     let (finished, interrupt) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
-        let progress: Arc<dyn progress::Progress> =
-            progress::show(args.progress, plan.jobs.len()).into();
+        let progress = follow(args, plan.jobs.len());
         let settings = RunSettings {
             program,
             port: args.port,
@@ -159,17 +159,36 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         baseline.note(&mut finished, &folder)?;
         Ok::<_, Error>((finished, interrupt))
     })?;
-    print(&finished, &folder, args.format)?;
-    let paths = super::report::render(&folder, &formats, &args.budget.extent())?;
-    for path in paths {
+    show(&finished);
+    publish(&finished.record(), &folder, args.format)?;
+    let files = super::report::render(&folder, &formats, &args.budget.extent())?;
+    for path in &files {
         output::human(&format!("report   {}", path.display()));
     }
-    if let Finished::Suite(_, Some(error)) = finished {
-        return Err(error.into());
+    match shelf::list(&plan.out) {
+        Ok(index) => output::human(&format!("all runs {}", index.display())),
+        // A convenience that no run depends on.
+        Err(error) => output::human(&error.to_string()),
     }
-    Ok(interrupt
-        .code()
-        .unwrap_or_else(|| finished.outcome().into()))
+    if args.open {
+        open::page(&folder);
+    }
+    let outcome = finished.outcome();
+    let code = match finished {
+        Finished::Suite(_, Some(error)) => Err(Error::from(error)),
+        Finished::Run(_) | Finished::Suite(_, None) => {
+            Ok(interrupt.code().unwrap_or_else(|| outcome.into()))
+        }
+    };
+    if args.format == OutputFormat::JsonLines {
+        let code = code.as_ref().map_or_else(ExitCode::of, |code| *code);
+        tell(Event::Ended {
+            outcome,
+            exit_code: code.number(),
+            files: &files,
+        });
+    }
+    code
 }
 
 /// Turns what was typed into what it means.
@@ -285,26 +304,20 @@ pub fn parse_formats(list: &str) -> Result<Formats, super::exit::UsageError> {
         .collect()
 }
 
-/// Prints the result, for people and for machines.
-fn print(finished: &Finished, folder: &Path, format: OutputFormat) -> Result<(), Error> {
-    let (text, junit) = match finished {
-        Finished::Run(record) => (
-            lockstorm_reports::terminal_run(record, output::terminal()),
-            lockstorm_reports::junit_run(record)?,
-        ),
-        Finished::Suite(suite, _) => (
-            lockstorm_reports::terminal_suite(suite, output::terminal()),
-            lockstorm_reports::junit_suite(suite)?,
-        ),
-    };
-    output::human(&text);
-    match format {
-        OutputFormat::Human => {}
-        OutputFormat::Json => {
-            let path = folder.join(lockstorm_reports::RESULTS_FILE);
-            output::machine(&std::fs::read_to_string(path)?)?;
-        }
-        OutputFormat::Junit => output::machine(&junit)?,
+/// Prints the result for people.
+fn show(finished: &Finished) {
+    output::human(&match finished {
+        Finished::Run(record) => lockstorm_reports::terminal_run(record, output::terminal()),
+        Finished::Suite(suite, _) => lockstorm_reports::terminal_suite(suite, output::terminal()),
+    });
+}
+
+/// Follows the runs: for people as asked, and for machines where a stream is asked for.
+fn follow(args: &RunArgs, runs: usize) -> Arc<dyn progress::Progress> {
+    let shown: Arc<dyn progress::Progress> = progress::show(args.progress, runs).into();
+    if args.format == OutputFormat::JsonLines {
+        Arc::new(Both(shown, Arc::new(Stream)))
+    } else {
+        shown
     }
-    Ok(())
 }

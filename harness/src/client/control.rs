@@ -77,6 +77,15 @@ impl Roster {
             .clone()
     }
 
+    /// Requests of these clients whose replies they waited for, in all; `None` where one is a
+    /// process, of which nobody can tell from outside.
+    pub fn round_trips(&self, clients: &[String]) -> Option<u64> {
+        let known = clients.iter().filter_map(|name| self.member(name));
+        known
+            .map(|member| member.program.is_none().then(|| member.gate.round_trips()))
+            .sum()
+    }
+
     fn member(&self, client: &str) -> Option<Member> {
         self.members
             .read()

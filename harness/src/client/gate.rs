@@ -19,6 +19,8 @@ pub struct Gate {
     state: AtomicU8,
     /// Commands sent.
     commands: AtomicU64,
+    /// Channels subscribed to, whose confirmations were waited for.
+    subscriptions: AtomicU64,
     /// Replies that the client may still see before it dies.
     replies_left: AtomicI64,
     /// Whether its watchdog stands still, and how many renewals were not sent for that.
@@ -39,6 +41,7 @@ impl Default for Gate {
         Self {
             state: AtomicU8::new(RUNNING),
             commands: AtomicU64::new(0),
+            subscriptions: AtomicU64::new(0),
             replies_left: AtomicI64::new(NEVER),
             watchdog_stalled: AtomicBool::new(false),
             renewals_missed: AtomicU64::new(0),
@@ -94,6 +97,16 @@ impl Gate {
     /// Commands sent so far.
     pub fn commands(&self) -> u64 {
         self.commands.load(Ordering::Relaxed)
+    }
+
+    /// Counts a subscription that is about to be sent.
+    pub fn count_subscription(&self) {
+        self.subscriptions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests so far whose replies the client waited for.
+    pub fn round_trips(&self) -> u64 {
+        self.commands() + self.subscriptions.load(Ordering::Relaxed)
     }
 
     /// Stalls the client's watchdog, or lets it go on.

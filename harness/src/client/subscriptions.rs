@@ -19,6 +19,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::Dialer;
+use super::gate::Gate;
 use super::wire::{Wire, WireError, WireReader, WireWriter};
 
 /// The message that wakes one who waits; any other wakes all.
@@ -118,7 +119,7 @@ impl Subscriptions {
         let late = || WireError::Lost("no subscription in time".to_owned());
         let line = timeout_at(deadline, self.line(dialer, address, reach));
         let line = line.await.map_err(|_| late())??;
-        let seat = timeout_at(deadline, line.seat(channel)).await;
+        let seat = timeout_at(deadline, line.seat(channel, &dialer.gate)).await;
         let seat = seat.unwrap_or_else(|_| Err(late()));
         if seat.is_err() {
             line.lose();
@@ -164,8 +165,8 @@ impl Line {
         }
     }
 
-    async fn seat(self: &Arc<Self>, channel: &str) -> Result<Seat, WireError> {
-        let mut seat = self.sit_down(channel).await?;
+    async fn seat(self: &Arc<Self>, channel: &str, gate: &Gate) -> Result<Seat, WireError> {
+        let mut seat = self.sit_down(channel, gate).await?;
         let confirmed = async { seat.confirmed.wait_for(|yes| *yes).await.is_ok() };
         if self.listen_until(confirmed).await {
             Ok(seat)
@@ -175,7 +176,7 @@ impl Line {
     }
 
     /// Takes a place; who is the first on the channel subscribes to it.
-    async fn sit_down(self: &Arc<Self>, name: &str) -> Result<Seat, WireError> {
+    async fn sit_down(self: &Arc<Self>, name: &str, gate: &Gate) -> Result<Seat, WireError> {
         let mut writer = self.writer.lock().await;
         let (seat, first) = {
             let mut channels = self.channels();
@@ -193,6 +194,7 @@ impl Line {
         };
         if first {
             let command = self.reach.subscribe();
+            gate.count_subscription();
             writer.write(redis::cmd(command).arg(name)).await?;
         }
         Ok(seat)

@@ -1,14 +1,19 @@
-//! Links to other pages of the same suite.
+//! Links to files of runs, from the page of a suite or of a folder of runs.
 
 use std::fmt::Write as _;
 
 /// Address of a run's own report, relative to the suite's page.
+pub(super) fn report_of(folder: &str) -> String {
+    to(folder, "report.html")
+}
+
+/// Address of a file in a folder, which is relative to the page.
 ///
 /// Every byte but letters, digits and `-._/` is percent-encoded: no folder name can become a
 /// scheme, a query or markup.
-pub(super) fn report_of(folder: &str) -> String {
-    let mut address = String::with_capacity(folder.len() + 16);
-    for byte in folder.bytes() {
+pub(super) fn to(folder: &str, file: &str) -> String {
+    let mut address = String::with_capacity(folder.len() + file.len() + 1);
+    for byte in folder.bytes().chain(*b"/").chain(file.bytes()) {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => {
                 address.push(char::from(byte));
@@ -18,7 +23,6 @@ pub(super) fn report_of(folder: &str) -> String {
             }
         }
     }
-    address.push_str("/report.html");
     address
 }
 

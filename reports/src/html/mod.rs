@@ -16,6 +16,7 @@ mod evidence;
 mod faults;
 mod findings;
 mod handoff;
+mod index;
 mod latency;
 mod link;
 mod matrix;
@@ -28,4 +29,5 @@ mod timeline;
 mod topology;
 mod verdict;
 
+pub(crate) use index::{INDEX_TITLE, index_page};
 pub(crate) use page::{History, RunSources, run_page, suite_page};

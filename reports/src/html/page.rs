@@ -25,6 +25,38 @@ use crate::words;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:";
 
+/// The list of runs shows their pictures, which lie beside it.
+const INDEX_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
+                            script-src 'unsafe-inline'; img-src 'self' file:";
+
+/// What kind of page it is, from which its policy and its script follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// Of a run or a suite.
+    Report,
+    /// Of a folder of runs.
+    Index,
+}
+
+impl Frame {
+    const fn policy(self) -> &'static str {
+        match self {
+            Self::Report => POLICY,
+            Self::Index => INDEX_POLICY,
+        }
+    }
+
+    const fn scripts(self) -> &'static [&'static str] {
+        match self {
+            Self::Report => &SCRIPTS,
+            Self::Index => &[
+                include_str!("script/page.js"),
+                include_str!("script/index.js"),
+            ],
+        }
+    }
+}
+
 /// What is known of the history of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
@@ -171,12 +203,17 @@ fn contents(changed: Option<&Changes>, entries: &[(&str, &str)]) -> Markup {
 
 /// The whole document. The one place with markup that is not escaped: our own style and script.
 fn page(title: &str, body: &Markup) -> String {
+    framed(title, body, Frame::Report)
+}
+
+/// The same for a page of any kind.
+pub(super) fn framed(title: &str, body: &Markup, frame: Frame) -> String {
     let document = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(frame.policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (visible(title)) }
@@ -191,7 +228,7 @@ fn page(title: &str, body: &Markup) -> String {
                         "Lockstorm is inspired by Jepsen and not affiliated with it."
                     }
                 }
-                script { @for part in SCRIPTS { (PreEscaped(part)) } }
+                script { @for part in frame.scripts() { (PreEscaped(part)) } }
             }
         }
     };

@@ -97,6 +97,8 @@ pub(crate) struct Label {
     pub(crate) ink: Ink,
     pub(crate) anchor: Anchor,
     pub(crate) bold: bool,
+    /// Whether it reads upwards; its point is where it begins or ends all the same.
+    pub(crate) upright: bool,
 }
 
 /// One shape. A `title` is what a pointer that rests on it is told.
@@ -223,7 +225,52 @@ impl Drawing {
             ink: style.ink,
             anchor: style.anchor,
             bold: style.bold,
+            upright: style.upright,
         }));
+    }
+
+    /// The drawing `factor` times as large.
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        self.width *= factor;
+        self.height *= factor;
+        for shape in &mut self.shapes {
+            shape.scale(factor);
+        }
+        self
+    }
+}
+
+impl Shape {
+    fn scale(&mut self, factor: f64) {
+        let point = |at: &mut (f64, f64)| *at = (at.0 * factor, at.1 * factor);
+        match self {
+            Self::Box { area, outline, .. } => {
+                area.x *= factor;
+                area.y *= factor;
+                area.width *= factor;
+                area.height *= factor;
+                if let Some(stroke) = outline {
+                    stroke.width *= factor;
+                }
+            }
+            Self::Line { from, to, stroke } => {
+                point(from);
+                point(to);
+                stroke.width *= factor;
+            }
+            Self::Curve { points, stroke, .. } => {
+                points.iter_mut().for_each(point);
+                stroke.width *= factor;
+            }
+            Self::Mark { at, radius, .. } => {
+                point(at);
+                *radius *= factor;
+            }
+            Self::Text(label) => {
+                point(&mut label.at);
+                label.size *= factor;
+            }
+        }
     }
 }
 
@@ -234,6 +281,7 @@ pub(crate) struct TextStyle {
     pub(crate) ink: Ink,
     pub(crate) anchor: Anchor,
     pub(crate) bold: bool,
+    pub(crate) upright: bool,
 }
 
 impl TextStyle {
@@ -243,11 +291,20 @@ impl TextStyle {
             ink,
             anchor: Anchor::Start,
             bold: false,
+            upright: false,
         }
     }
 
     pub(crate) const fn bold(self) -> Self {
         Self { bold: true, ..self }
+    }
+
+    /// Reads upwards.
+    pub(crate) const fn upright(self) -> Self {
+        Self {
+            upright: true,
+            ..self
+        }
     }
 
     pub(crate) const fn anchored(self, anchor: Anchor) -> Self {

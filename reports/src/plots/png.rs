@@ -299,6 +299,7 @@ fn draw_mark(
                 ink,
                 anchor: super::drawing::Anchor::Middle,
                 bold: true,
+                upright: false,
             };
             text(backend, &label)
         }
@@ -310,15 +311,19 @@ fn text(backend: &mut Backend, label: &Label) -> Result<(), Failure> {
     let at = (label.at.0 * SCALE, label.at.1 * SCALE);
     let (r, g, b) = label.ink.rgb();
     let mut failure = None;
+    // What reads upwards is set on the level at the origin, and each of its pixels turned.
+    let corner = (at.0.round() as i32, at.1.round() as i32);
+    let turned = |x: i32, y: i32| (corner.0 + y, corner.1 - x);
     font::rasterize(
         &label.text,
         (label.size * SCALE, label.bold),
-        at,
+        if label.upright { (0.0, 0.0) } else { at },
         label.anchor,
         |x, y, coverage| {
             let color = plotters::prelude::RGBAColor(r, g, b, f64::from(coverage));
             let pixel = plotters::style::Color::to_backend_color(&color);
-            if let Err(error) = backend.draw_pixel((x, y), pixel) {
+            let place = if label.upright { turned(x, y) } else { (x, y) };
+            if let Err(error) = backend.draw_pixel(place, pixel) {
                 failure = Some(error.to_string());
             }
         },
@@ -372,6 +377,27 @@ mod tests {
             .collect();
         assert_eq!(inked(&left), 0);
         assert!(inked(&pixels) > 300);
+    }
+
+    #[test]
+    fn words_that_read_upwards_stand_on_end_above_their_point() {
+        let ink_of = |style: TextStyle| {
+            let mut drawing = Drawing::new(160.0, 160.0, String::new());
+            drawing.text((80.0, 80.0), "held by both", style);
+            let ((width, _), pixels) = decoded(&png(&drawing).unwrap());
+            let dark = pixels.chunks(3).enumerate();
+            let dark = dark.filter(|(_, pixel)| **pixel != [255, 255, 255]);
+            let places = dark.map(|(at, _)| (at % width as usize, at / width as usize));
+            places.collect::<Vec<_>>()
+        };
+        let level = ink_of(TextStyle::new(16.0, Ink::Text));
+        let upright = ink_of(TextStyle::new(16.0, Ink::Text).upright());
+        let rows = |places: &[(usize, usize)]| places.iter().map(|at| at.1).min().unwrap();
+        // 80 × 1.875 = 150: the level words begin a line's height above it, the others a word's.
+        assert!(rows(&level) > 120 && rows(&upright) < 60);
+        let below = upright.iter().filter(|at| at.1 > 151).count();
+        assert_eq!(below, 0);
+        assert!(upright.len() > 300);
     }
 
     #[test]

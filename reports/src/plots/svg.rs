@@ -235,8 +235,10 @@ fn text_element(label: &Label, place: Place) -> Markup {
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
+    let (x, y) = (n(label.at.0), n(label.at.1));
+    let turn = label.upright.then(|| format!("rotate(-90 {x} {y})"));
     html! {
-        text x=(n(label.at.0)) y=(n(label.at.1)) font-size=(n(label.size)) text-anchor=(anchor)
+        text x=(x) y=(y) font-size=(n(label.size)) text-anchor=(anchor) transform=[turn]
             font-weight=[label.bold.then_some("600")]
             style=(format!("fill:{}", color(label.ink, place))) { (visible(&label.text)) }
     }

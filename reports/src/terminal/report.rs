@@ -4,9 +4,10 @@ use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::finding::Findings;
-use crate::grid::{Cell, Grid, run_verdict};
+use crate::grid::{Cell, Grid, Row, run_verdict};
 use crate::inert::visible;
 use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::price::{Figure, HEADINGS};
 use crate::words;
 
 /// A run as text: its verdicts, the story of each violation, and the verdict line last.
@@ -66,6 +67,16 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
          ! not as expected",
     );
     text.blank();
+    if grid.has_prices() {
+        text.push(&costs(&grid).render(text.width, text.paint));
+        text.blank();
+        text.line(
+            Tone::Quiet,
+            "latency of grants, waiting included, and of how many; requests that clients waited \
+             for in each cycle; longest time without a grant, and below it the worst under a fault",
+        );
+        text.blank();
+    }
     let met = suite
         .runs
         .iter()
@@ -86,15 +97,37 @@ fn table(grid: &Grid) -> Table {
         .iter()
         .map(|hazard| wrapped(Tone::Heading, &visible(hazard)));
     let rows = grid.rows.iter().map(|row| {
-        let mut name = wrapped(Tone::Heading, &visible(row.lock));
-        name.extend(wrapped(Tone::Quiet, &visible(row.topology)));
-        std::iter::once(name)
+        std::iter::once(name(row))
             .chain(row.cells.iter().map(cell))
             .collect()
     });
     Table {
         header: std::iter::once(vec![(Tone::Heading, "lock".to_owned())])
             .chain(hazards)
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn name(row: &Row) -> Lines {
+    let mut name = wrapped(Tone::Heading, &visible(row.lock));
+    name.extend(wrapped(Tone::Quiet, &visible(row.topology)));
+    name
+}
+
+/// The table of what the locks cost, where anything is known of it.
+fn costs(grid: &Grid) -> Table {
+    let columns = || grid.costs.iter().copied();
+    let header = columns().map(|at| wrapped(Tone::Heading, HEADINGS[at].name));
+    let known = grid.rows.iter().filter(|row| row.price.is_known());
+    let rows = known.map(|row| {
+        std::iter::once(name(row))
+            .chain(columns().map(|at| cost(&row.price.figures[at])))
+            .collect()
+    });
+    Table {
+        header: std::iter::once(vec![(Tone::Heading, "cost without a fault".to_owned())])
+            .chain(header)
             .collect(),
         rows: rows.collect(),
     }
@@ -111,6 +144,15 @@ fn cell(cell: &Cell) -> Lines {
     let detail = cell.detail();
     if !detail.is_empty() {
         lines.push((Tone::Plain, format!("  {detail}")));
+    }
+    lines.extend(cell.rate().map(|rate| (Tone::Quiet, format!("  {rate}"))));
+    lines
+}
+
+fn cost(figure: &Figure) -> Lines {
+    let mut lines = vec![(Tone::Plain, figure.text().to_owned())];
+    if !figure.below.is_empty() {
+        lines.extend(wrapped(Tone::Quiet, &visible(&figure.below)));
     }
     lines
 }

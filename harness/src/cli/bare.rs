@@ -1,0 +1,102 @@
+//! A history by itself, made into the folder of a run: checked, and stored with what is known.
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Error};
+use lockstorm_checker::history::{Event, History, write_event, write_header};
+use lockstorm_checker::{Options, Verdict};
+use lockstorm_reports::{
+    Cost, Environment, ExpectationResult, RESULTS_VERSION, RunRecord, write_run,
+};
+use lockstorm_scenarios::{CaseLabels, Expected};
+
+use super::input;
+use crate::folder::HISTORY;
+use crate::rerun;
+use crate::runner::outcome;
+
+/// What is said where nobody knows.
+const UNKNOWN: &str = "unknown";
+
+/// Checks the history in `file` and stores it in `out` as a run without a scenario.
+///
+/// # Errors
+/// When it cannot be read, or nothing can be written.
+pub fn adopt(file: &Path, out: &Path) -> Result<(), Error> {
+    let mut history = History::default();
+    input::read(file, None, &mut history)?;
+    let failed = || format!("cannot write to '{}'", out.display());
+    fs::create_dir_all(out).with_context(failed)?;
+    let copy = out.join(HISTORY);
+    let is_there = copy.canonicalize().ok() == file.canonicalize().ok();
+    if !is_there {
+        write(&history, &copy).with_context(failed)?;
+    }
+    write_run(out, &record(&history, file, out))?;
+    Ok(())
+}
+
+/// Writes the history in our own lines, whatever it was written in.
+fn write(history: &History, path: &Path) -> std::io::Result<()> {
+    let mut file = BufWriter::new(fs::File::create(path)?);
+    let mut line = Vec::new();
+    write_header(&mut line, &history.header);
+    for event in &history.events {
+        write_event(&mut line, event);
+        file.write_all(&line)?;
+        line.clear();
+    }
+    file.write_all(&line)?;
+    file.flush()
+}
+
+/// What is known of the run behind a history.
+fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
+    let analysis = lockstorm_checker::check(history, &Options::default());
+    // Without a scenario there is no expectation: a violation is a violation.
+    let judged = analysis.properties.iter();
+    let expectations: Vec<ExpectationResult> = judged
+        .map(|(property, judgement)| ExpectationResult {
+            property: *property,
+            expected: Expected::Valid,
+            actual: judgement.verdict,
+            met: judgement.verdict == Verdict::Valid,
+        })
+        .collect();
+    let header = &history.header;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let end = history.events.iter().map(|event: &Event| event.time).max();
+    let words = [file, out].map(|path| rerun::quoted(&path.display().to_string()));
+    let [file, out] = words;
+    RunRecord {
+        version: RESULTS_VERSION,
+        scenario: header.scenario.clone().unwrap_or_else(|| name.to_string()),
+        description: "A history by itself: no scenario says what to expect.".to_owned(),
+        labels: CaseLabels {
+            lock: UNKNOWN.to_owned(),
+            topology: UNKNOWN.to_owned(),
+            hazard: UNKNOWN.to_owned(),
+        },
+        seed: header.seed.unwrap_or_default(),
+        repetition: 0,
+        started: header.started.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        duration_s: end.unwrap_or_default().as_secs_f64(),
+        outcome: outcome(&expectations, None),
+        expectations,
+        stopped: None,
+        analysis,
+        cost: Some(Cost::of(history, None)),
+        environment: Environment {
+            lockstorm: env!("CARGO_PKG_VERSION").to_owned(),
+            server: UNKNOWN.to_owned(),
+            server_path: UNKNOWN.to_owned(),
+            system: UNKNOWN.to_owned(),
+            network: UNKNOWN.to_owned(),
+            ..Environment::default()
+        },
+        rerun: format!("{} report {file} --out {out}", rerun::program()),
+        changed: None,
+    }
+}

@@ -1,0 +1,71 @@
+//! What goes to standard output when runs have ended, for machines of several kinds.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Error};
+use clap::ValueEnum;
+use lockstorm_reports::{
+    Record, github_run, github_suite, junit_run, junit_suite, step_summary_run, step_summary_suite,
+};
+
+use super::output;
+
+/// Where GitHub's runners take the summary of a step from.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Nothing: the text for people goes to standard error.
+    #[default]
+    Human,
+    /// `results.json`.
+    Json,
+    /// JUnit XML.
+    Junit,
+    /// Annotations for GitHub's runners, and the summary of the step.
+    Github,
+    /// What happens, while it happens: one JSON object a line.
+    JsonLines,
+}
+
+/// Prints the result that is stored in `folder`.
+///
+/// # Errors
+/// When it cannot be printed, or the step summary cannot be written.
+pub fn publish(record: &Record, folder: &Path, format: OutputFormat) -> Result<(), Error> {
+    match format {
+        // The stream has told everything by now.
+        OutputFormat::Human | OutputFormat::JsonLines => Ok(()),
+        OutputFormat::Json => {
+            let path = folder.join(lockstorm_reports::RESULTS_FILE);
+            Ok(output::machine(&std::fs::read_to_string(path)?)?)
+        }
+        OutputFormat::Junit => Ok(output::machine(&match record {
+            Record::Run(run) => junit_run(run)?,
+            Record::Suite(suite) => junit_suite(suite)?,
+        })?),
+        OutputFormat::Github => github(record),
+    }
+}
+
+/// Annotations to standard output, and the summary to where the runner wants it, if there is one.
+fn github(record: &Record) -> Result<(), Error> {
+    let (annotations, summary) = match record {
+        Record::Run(run) => (github_run(run), step_summary_run(run)),
+        Record::Suite(suite) => (github_suite(suite), step_summary_suite(suite)),
+    };
+    output::machine(&annotations)?;
+    let Some(path) = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    // Other parts of the step may have written there already.
+    let appended = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(summary.as_bytes()));
+    appended.with_context(|| format!("cannot write the step summary to {}", path.display()))
+}

@@ -1,0 +1,225 @@
+//! Renders a run or a suite for GitHub's runners: annotations as workflow commands, and the
+//! Markdown of a step summary.
+//!
+//! For: what a pull request shows without a click. Not for: everything; GitHub shows ten
+//! annotations of a kind and refuses long summaries, so both are cut, and say so.
+
+use lockstorm_checker::Verdict;
+
+use crate::inert::visible;
+use crate::markdown::{markdown_run, markdown_suite};
+use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::words;
+
+/// Annotations at most, beside the one that sums up.
+const ANNOTATIONS_MAX: usize = 5;
+/// Longest step summary: what a reader reads, far below what GitHub refuses (1 MiB).
+const SUMMARY_BYTES_MAX: usize = 64 * 1024;
+/// Longest message of an annotation, in characters: it is shown in a box beside the log.
+const MESSAGE_CHARS_MAX: usize = 600;
+
+/// How an annotation is shown, worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+impl Level {
+    const fn command(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Notice => "notice",
+        }
+    }
+
+    const fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::AsExpected => Self::Notice,
+            Outcome::Unknown => Self::Warning,
+            Outcome::LivenessFailed | Outcome::Unexpected => Self::Error,
+        }
+    }
+}
+
+/// Something that was not as expected.
+struct Annotation {
+    level: Level,
+    title: String,
+    message: String,
+}
+
+/// The annotations of a run, one workflow command a line, the sum of it last.
+pub fn github_run(run: &RunRecord) -> String {
+    let sum = Annotation {
+        level: Level::of(run.outcome),
+        title: words::cell_name(&run.labels),
+        message: format!(
+            "{} Outcome: {}.",
+            words::sentence(run),
+            words::outcome(run.outcome)
+        ),
+    };
+    commands(of_run(run), sum)
+}
+
+/// The annotations of a suite, one workflow command a line, the sum of it last.
+pub fn github_suite(suite: &SuiteRecord) -> String {
+    let all = suite.runs.iter().flat_map(|run| of_run(&run.record));
+    let met = suite.runs.iter();
+    let met = met.filter(|run| run.record.outcome == Outcome::AsExpected);
+    let sum = Annotation {
+        level: Level::of(suite.outcome()),
+        title: suite.name.clone(),
+        message: format!(
+            "{} of {} as expected{}.",
+            met.count(),
+            words::count(suite.runs.len() as u64, "run"),
+            words::not_reached(suite)
+        ),
+    };
+    commands(all.collect(), sum)
+}
+
+/// The step summary of a run: its Markdown, cut where it is too long.
+pub fn step_summary_run(run: &RunRecord) -> String {
+    cut(markdown_run(run), SUMMARY_BYTES_MAX)
+}
+
+/// The step summary of a suite: its Markdown, cut where it is too long.
+pub fn step_summary_suite(suite: &SuiteRecord) -> String {
+    cut(markdown_suite(suite), SUMMARY_BYTES_MAX)
+}
+
+fn of_run(run: &RunRecord) -> Vec<Annotation> {
+    let place = words::cell_name(&run.labels);
+    let unmet = run.expectations.iter().filter(|result| !result.met);
+    let mut all: Vec<Annotation> = unmet
+        .map(|result| Annotation {
+            level: match result.actual {
+                Verdict::Unknown => Level::Warning,
+                Verdict::Valid | Verdict::Violated => Level::Error,
+            },
+            title: format!("{}: {place}", words::property(result.property)),
+            message: format!("{}\nrepeat: {}", words::complaint(run, result), run.rerun),
+        })
+        .collect();
+    all.extend(run.stopped.as_ref().map(|reason| Annotation {
+        level: Level::Warning,
+        title: format!("stopped early: {place}"),
+        message: reason.clone(),
+    }));
+    all
+}
+
+fn commands(mut all: Vec<Annotation>, mut sum: Annotation) -> String {
+    // Stable: those of one kind stay in the order of the runs.
+    all.sort_by_key(|annotation| annotation.level);
+    let more = all.len().saturating_sub(ANNOTATIONS_MAX);
+    if more > 0 {
+        let told =
+            format!(" {more} more not shown here; the step summary and the report have all.");
+        sum.message.push_str(&told);
+    }
+    all.truncate(ANNOTATIONS_MAX);
+    all.push(sum);
+    all.iter().map(command).collect()
+}
+
+fn command(annotation: &Annotation) -> String {
+    let message: Vec<_> = annotation.message.lines().map(visible).collect();
+    let message: String = message.join("\n").chars().take(MESSAGE_CHARS_MAX).collect();
+    format!(
+        "::{} title={}::{}\n",
+        annotation.level.command(),
+        property(&visible(&annotation.title)),
+        data(&message)
+    )
+}
+
+/// Text after the `::` of a workflow command: nothing in it begins another command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// A value before it, in which `:` and `,` mean something too.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// `text` up to the last heading or line that leaves it within `bytes`, with a word on the rest.
+fn cut(mut text: String, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text;
+    }
+    let note = "\nThe rest is left out here; `report.md` of the run folder has all of it.\n";
+    let room = bytes - note.len();
+    let end = (0..=room).rev().find(|at| text.is_char_boundary(*at));
+    let head = &text[..end.unwrap_or(0)];
+    let whole = head.rfind("\n#").or_else(|| head.rfind('\n')).unwrap_or(0);
+    text.truncate(whole + 1);
+    text.push_str(note);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_suite_is_annotated_with_what_was_not_as_expected() {
+        insta::assert_snapshot!(github_suite(&sample::suite()));
+    }
+
+    #[test]
+    fn a_run_as_expected_is_one_notice() {
+        let text = github_run(&sample::failover_run());
+        assert!(text.starts_with("::notice title=token on"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn many_surprises_are_five_annotations_and_their_sum() {
+        let mut suite = sample::suite();
+        let surprise = suite.runs[3].clone();
+        suite.runs.extend(vec![surprise; 20]);
+        let text = github_suite(&suite);
+        assert_eq!(text.lines().count(), ANNOTATIONS_MAX + 1);
+        let last = text.lines().last().unwrap();
+        assert!(last.contains("17 more not shown here"), "{last}");
+    }
+
+    #[test]
+    fn hostile_text_begins_no_command_of_its_own() {
+        let mut run = sample::hostile_run();
+        run.rerun = "x\n::set-output name=a::b%0A::stop-commands::x\r::error::y".to_owned();
+        run.expectations[0].met = false;
+        for line in github_run(&run).lines() {
+            let begins = ["::error title=", "::warning title=", "::notice title="];
+            assert!(begins.iter().any(|begin| line.starts_with(begin)), "{line}");
+            assert!(!line.contains("%0A::stop"), "{line}");
+            assert!(!line.contains('\u{1b}'), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_summary_is_cut_at_a_heading_and_says_so() {
+        let mut suite = sample::suite();
+        for n in 0..2_000 {
+            let mut run = suite.runs[3].clone();
+            run.record.labels.lock = format!("a lock of its own {n}");
+            suite.runs.push(run);
+        }
+        assert!(markdown_suite(&suite).len() > SUMMARY_BYTES_MAX);
+        let summary = step_summary_suite(&suite);
+        assert!(summary.len() <= SUMMARY_BYTES_MAX);
+        assert!(summary.ends_with("has all of it.\n"));
+        let short = step_summary_run(&sample::failover_run());
+        assert_eq!(short, markdown_run(&sample::failover_run()));
+    }
+}

@@ -1,0 +1,237 @@
+//! What a folder of runs holds, and `index.html` that lists it.
+//!
+//! For: finding a run again. Not for: its findings; each run and each comparison has a page of its
+//! own. The list is made anew from what is stored, so it is right whatever came before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstorm_checker::Verdict;
+
+use crate::encode::{RESULTS_FILE, Record, read_record};
+use crate::error::RenderError;
+use crate::files::write_whole;
+use crate::grid::run_verdict;
+use crate::html::{INDEX_TITLE, index_page};
+use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::words;
+
+/// Runs that are listed; each takes the reading of its record.
+const ENTRIES_MAX: usize = 300;
+/// Name of the list.
+const INDEX_FILE: &str = "index.html";
+/// The picture that tells most of a run or of a suite, if it was asked for.
+const PICTURES: [&str; 2] = ["matrix.png", "timeline.png"];
+
+/// What a folder of runs holds.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// The newest first.
+    pub(crate) entries: Vec<Entry>,
+    /// How many older ones there are.
+    pub(crate) left_out: usize,
+    /// Folders that hold no record, or none that this version reads.
+    pub(crate) without_record: usize,
+}
+
+/// A run or a suite.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// Below the folder of runs.
+    pub(crate) folder: String,
+    pub(crate) name: String,
+    /// Lock, topology and hazard of a run; what a suite shows.
+    pub(crate) place: String,
+    /// The worst of its runs.
+    pub(crate) verdict: Verdict,
+    pub(crate) outcome: Outcome,
+    pub(crate) violated: usize,
+    pub(crate) runs: usize,
+    pub(crate) seed: u64,
+    pub(crate) started: String,
+    /// File name of a picture.
+    pub(crate) picture: Option<String>,
+    /// Whether there is a page of it.
+    pub(crate) has_page: bool,
+}
+
+impl Entry {
+    pub(crate) fn of_run(folder: &str, run: &RunRecord) -> Self {
+        let verdict = run_verdict(run);
+        Self {
+            folder: folder.to_owned(),
+            name: run.scenario.clone(),
+            place: words::cell_name(&run.labels),
+            verdict,
+            outcome: run.outcome,
+            violated: usize::from(verdict == Verdict::Violated),
+            runs: 1,
+            seed: run.seed,
+            started: run.started.clone(),
+            picture: None,
+            has_page: false,
+        }
+    }
+
+    pub(crate) fn of_suite(folder: &str, suite: &SuiteRecord) -> Self {
+        let verdicts = || suite.runs.iter().map(|run| run_verdict(&run.record));
+        let violated = verdicts().filter(|verdict| *verdict == Verdict::Violated);
+        Self {
+            folder: folder.to_owned(),
+            name: suite.name.clone(),
+            place: "comparison".to_owned(),
+            // A suite that ran nothing has shown nothing.
+            verdict: verdicts()
+                .reduce(Verdict::merge)
+                .unwrap_or(Verdict::Unknown),
+            outcome: suite.outcome(),
+            violated: violated.count(),
+            runs: suite.runs.len(),
+            seed: suite.seed,
+            started: suite.started.clone(),
+            picture: None,
+            has_page: false,
+        }
+    }
+
+    /// The file that it is best read by.
+    pub(crate) fn page(&self) -> &'static str {
+        if self.has_page {
+            "report.html"
+        } else {
+            RESULTS_FILE
+        }
+    }
+
+    pub(crate) fn is_met(&self) -> bool {
+        self.outcome == Outcome::AsExpected
+    }
+
+    /// What is stored in `out/folder`; `None` where no record can be read.
+    fn stored(out: &Path, folder: &str) -> Option<Self> {
+        let path = out.join(folder);
+        let entry = match read_record(&path).ok()? {
+            Record::Run(run) => Self::of_run(folder, &run),
+            Record::Suite(suite) => Self::of_suite(folder, &suite),
+        };
+        let picture = PICTURES.iter().find(|name| path.join(name).is_file());
+        Some(Self {
+            picture: picture.map(|name| (*name).to_owned()),
+            has_page: path.join("report.html").is_file(),
+            ..entry
+        })
+    }
+}
+
+impl Listing {
+    /// Looks at the runs in `out`, which lie in a folder for each scenario.
+    fn of(out: &Path) -> Self {
+        let mut folders: Vec<(String, String)> = Vec::new();
+        for scenario in names(out) {
+            let runs = names(&out.join(&scenario)).into_iter();
+            // The name of a run begins with its time: the newest is the greatest.
+            folders.extend(runs.map(|run| (run.clone(), format!("{scenario}/{run}"))));
+        }
+        folders.sort_unstable_by(|a, b| b.cmp(a));
+        let left_out = folders.len().saturating_sub(ENTRIES_MAX);
+        folders.truncate(ENTRIES_MAX);
+        let stored = folders
+            .iter()
+            .filter_map(|(_, folder)| Entry::stored(out, folder));
+        let entries: Vec<Entry> = stored.collect();
+        Self {
+            without_record: folders.len() - entries.len(),
+            entries,
+            left_out,
+        }
+    }
+}
+
+/// Names of the folders in a folder. A link, such as that to the newest run, is no folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect()
+}
+
+/// Writes `index.html` into the folder of runs `out`, and gives its path. Two that do it at once
+/// must take turns, or the list may miss the run of one of them.
+///
+/// # Errors
+/// [`RenderError::Write`], and [`RenderError::Foreign`] where the page there is somebody else's.
+pub fn write_index(out: &Path) -> Result<PathBuf, RenderError> {
+    let path = out.join(INDEX_FILE);
+    let old = fs::read_to_string(&path).unwrap_or_default();
+    if !old.is_empty() && !old.contains(INDEX_TITLE) {
+        return Err(RenderError::Foreign { path });
+    }
+    write_whole(&path, index_page(&Listing::of(out)).as_bytes())?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{write_run, write_suite};
+    use crate::sample;
+
+    fn folder(out: &Path, name: &str) -> PathBuf {
+        let path = out.join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn runs_and_suites_are_listed_newest_first_with_what_they_left() {
+        let out = tempfile::tempdir().unwrap();
+        let old = folder(out.path(), "zebra/20260101T000000Z-1");
+        write_run(&old, &sample::failover_run()).unwrap();
+        let new = folder(out.path(), "ant/20270101T000000Z-1");
+        write_suite(&new, &sample::suite()).unwrap();
+        fs::write(new.join("matrix.png"), b"picture").unwrap();
+        folder(out.path(), "ant/20280101T000000Z-1");
+
+        let listing = Listing::of(out.path());
+
+        let told: Vec<(&str, Verdict, usize)> = listing
+            .entries
+            .iter()
+            .map(|entry| (entry.folder.as_str(), entry.verdict, entry.violated))
+            .collect();
+        let expected = [
+            ("ant/20270101T000000Z-1", Verdict::Violated, 3),
+            ("zebra/20260101T000000Z-1", Verdict::Violated, 1),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(listing.entries[0].picture.as_deref(), Some("matrix.png"));
+        assert_eq!(listing.entries[1].page(), RESULTS_FILE);
+        assert_eq!(listing.without_record, 1, "one that goes on is no entry");
+    }
+
+    #[test]
+    fn a_page_of_somebody_else_is_left_alone() {
+        let out = tempfile::tempdir().unwrap();
+        let path = out.path().join(INDEX_FILE);
+        fs::write(&path, "<title>My garden</title>").unwrap();
+        let error = write_index(out.path()).unwrap_err().to_string();
+        assert!(error.contains("left alone"), "{error}");
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            "<title>My garden</title>"
+        );
+        fs::remove_file(&path).unwrap();
+        write_index(out.path()).unwrap();
+        write_index(out.path()).unwrap();
+    }
+
+    #[test]
+    fn an_empty_folder_has_an_empty_list() {
+        let out = tempfile::tempdir().unwrap();
+        let path = write_index(out.path()).unwrap();
+        let page = fs::read_to_string(path).unwrap();
+        assert!(page.contains("No run has ended yet."), "{page}");
+    }
+}
