@@ -173,6 +173,16 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     if args.open {
         open::page(&folder);
     }
+    conclude(args, finished, &interrupt, &files)
+}
+
+/// What the program exits with, told to those who follow the stream.
+fn conclude(
+    args: &RunArgs,
+    finished: Finished,
+    interrupt: &Interrupt,
+    files: &[PathBuf],
+) -> Result<ExitCode, Error> {
     let outcome = finished.outcome();
     let code = match finished {
         Finished::Suite(_, Some(error)) => Err(Error::from(error)),
@@ -185,7 +195,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         tell(Event::Ended {
             outcome,
             exit_code: code.number(),
-            files: &files,
+            files,
         });
     }
     code
