@@ -77,11 +77,39 @@ fn a_hostile_history_is_shown_and_does_nothing() {
     for scheme in [Scheme::Light, Scheme::Dark] {
         page.prefers(scheme, false);
         page.visit(&report.file, "");
+        page.wait_until("document.documentElement.dataset.timeline === 'ready'");
         let shown = page.text("document.body.innerText");
         let attack = "</script><script>globalThis.pwned=1</script><img src=x";
         assert!(shown.contains(attack), "it is shown as what it is");
         assert!(page.text("document.title").contains(attack));
         nothing_came_alive(&page);
     }
+    report.was_quiet(&page);
+}
+
+#[test]
+fn the_details_of_a_hostile_operation_and_a_hostile_address_do_nothing() {
+    let report = hostile();
+    let Some(page) = Page::new() else { return };
+    page.visit(&report.file, "event=14");
+    let details = "document.querySelector('#timeline-details')";
+    page.wait_until(&format!("!{details}.hidden"));
+    let said = page.text(&format!("{details}.innerText"));
+    assert!(said.contains("</script><script>"), "it is shown: {said}");
+    nothing_came_alive(&page);
+
+    let attack = "<img src=x onerror=globalThis.pwned=1>";
+    for hash in [
+        format!("#event={attack}"),
+        format!("#t={attack}..{attack}&axis={attack}"),
+        "#t=1..0&event=99999999999999999999&axis=order".to_owned(),
+        format!("#filter={attack}"),
+        "#%E0%A4%A&filter=%".to_owned(),
+    ] {
+        page.evaluate(&format!("location.hash = {hash:?}"));
+        nothing_came_alive(&page);
+    }
+    let status = page.text("document.querySelector('#timeline-status').textContent");
+    assert!(!status.is_empty(), "the timeline is still there");
     report.was_quiet(&page);
 }

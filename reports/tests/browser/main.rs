@@ -6,14 +6,12 @@
 //! no Chromium the tests skip and say so; `.ci/setup` installs one.
 
 mod contrast;
-#[expect(
-    dead_code,
-    reason = "the timeline is drawn next: keys, wheel and pointer are for it"
-)]
 mod driver;
 mod hostile;
 mod keyboard;
 mod paper;
+mod pictures;
 mod report;
 mod scriptless;
 mod theme;
+mod timeline;

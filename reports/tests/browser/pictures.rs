@@ -1,0 +1,66 @@
+//! The pictures of the documentation: real runs, looked at in the browser, light and dark.
+//!
+//! `make pictures` makes the runs and calls this with the folder in which they are.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::driver::{Page, Scheme};
+
+/// Width of the window, in CSS pixels; and pixels of the picture for each.
+const WINDOW: (u32, u32) = (1180, 900);
+const SCALE: f64 = 1.25;
+/// What a page of the documentation may weigh for one picture.
+const BYTES_MAX: usize = 300_000;
+
+/// A name, and from the top of which element to the bottom of which other the picture goes.
+const PICTURES: [(&str, &str, &str); 3] = [
+    ("failover", ".top", ".card .picture"),
+    ("matrix", "#matrix", "#matrix .matrix"),
+    ("storm", "#timeline", "#timeline"),
+];
+
+/// Left, top, width and height of the stretch of the page between two elements.
+fn area(page: &Page, first: &str, last: &str) -> [f64; 4] {
+    let found = page.evaluate(&format!(
+        "(() => {{
+           const top = document.querySelector({first:?}).getBoundingClientRect().top;
+           const end = document.querySelector({last:?}).getBoundingClientRect().bottom;
+           const space = 16;
+           return [0, top + scrollY - space, innerWidth, end - top + 2 * space];
+         }})()"
+    ));
+    let number = |at: usize| found[at].as_f64().expect("it is a length");
+    [number(0), number(1), number(2), number(3)]
+}
+
+#[test]
+#[ignore = "wants the runs of 'make pictures'"]
+fn the_pictures_of_the_documentation() {
+    let runs = env::var("LOCKSTORM_PICTURES").expect("LOCKSTORM_PICTURES names the runs");
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
+    for (name, first, last) in PICTURES {
+        let report: PathBuf = [&runs, name, "latest", "report.html"].iter().collect();
+        let report = fs::canonicalize(report).expect("the run has a report");
+        for (scheme, word) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
+            let page = Page::new().expect("pictures want a browser");
+            page.resize(WINDOW, SCALE);
+            page.prefers(scheme, false);
+            page.visit(&report, "");
+            page.wait_until(
+                "document.querySelector('#timeline-canvas') === null ||
+                 document.documentElement.dataset.timeline === 'ready'",
+            );
+            let picture = page.picture(Some(area(&page, first, last)));
+            assert!(
+                picture.len() <= BYTES_MAX,
+                "{name}-{word}: {} bytes",
+                picture.len()
+            );
+            assert_eq!(page.complaints(), Vec::<String>::new());
+            fs::write(place.join(format!("{name}-{word}.png")), picture)
+                .expect("the picture can be written");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The interactive timeline, as a hand and as a keyboard use it.
+//!
+//! What a canvas shows cannot be asked for, so the tests read the view in words, which the page
+//! says for those who cannot see it, and look whether the picture became another.
+
+use crate::driver::{Key, Page, Scheme};
+use crate::report::Report;
+
+/// The view in words.
+const STATUS: &str = "document.querySelector('#timeline-status').textContent";
+/// The picture, as text that is another as soon as one point of it is.
+const PICTURE: &str = "document.querySelector('#timeline-canvas').toDataURL()";
+
+/// The page with its timeline ready and in sight.
+fn open(report: &Report, hash: &str) -> Option<Page> {
+    let page = Page::new()?;
+    page.visit(&report.file, hash);
+    page.wait_until("document.documentElement.dataset.timeline !== undefined");
+    let state = page.text("document.documentElement.dataset.timeline");
+    assert_eq!(state, "ready", "{}", page.text(STATUS));
+    page.evaluate(
+        "document.querySelector('#timeline-canvas').scrollIntoView({ behavior: 'instant' })",
+    );
+    Some(page)
+}
+
+fn focus(page: &Page) {
+    page.evaluate("document.querySelector('#timeline-canvas').focus()");
+}
+
+/// Does something to the page, and gives the view in words once it is another.
+fn after(page: &Page, deed: impl FnOnce()) -> String {
+    let before = page.text(STATUS);
+    deed();
+    page.wait_until(&format!("{STATUS} !== {before:?}"));
+    page.text(STATUS)
+}
+
+/// Seconds that the view spans, from its words: "1.200 s to 1.600 s, ...".
+fn span(status: &str) -> f64 {
+    let times: Vec<f64> = status
+        .split(" s")
+        .filter_map(|part| part.rsplit(' ').next()?.parse().ok())
+        .take(2)
+        .collect();
+    assert_eq!(times.len(), 2, "two times in {status:?}");
+    times[1] - times[0]
+}
+
+/// A point of the canvas, as shares of its width and height.
+fn point(page: &Page, (right, down): (f64, f64)) -> (f64, f64) {
+    let of = |member: &str| {
+        page.number(&format!(
+            "document.querySelector('#timeline-canvas').getBoundingClientRect().{member}"
+        ))
+    };
+    (
+        of("left") + of("width") * right,
+        of("top") + of("height") * down,
+    )
+}
+
+#[test]
+fn the_wheel_and_the_keys_zoom_and_zero_shows_the_whole_run() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    let whole = page.text(STATUS);
+    let nearer = after(&page, || page.wheel(point(&page, (0.5, 0.5)), -240.0));
+    assert!(span(&nearer) < span(&whole), "{whole} → {nearer}");
+
+    focus(&page);
+    let nearest = after(&page, || page.press(Key::Letter('+')));
+    assert!(span(&nearest) < span(&nearer), "{nearer} → {nearest}");
+    let aside = after(&page, || page.press(Key::Right));
+    let difference = (span(&aside) - span(&nearest)).abs();
+    assert!(difference < 0.002, "moved, not zoomed: {nearest} → {aside}");
+    assert_eq!(after(&page, || page.press(Key::Left)), nearest);
+    let away = after(&page, || page.press(Key::Letter('-')));
+    assert!(span(&away) > span(&nearest), "{nearest} → {away}");
+    assert_eq!(after(&page, || page.press(Key::Letter('0'))), whole);
+    report.was_quiet(&page);
+}
+
+#[test]
+fn n_and_p_lead_from_violation_to_violation() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    focus(&page);
+    let first = after(&page, || page.press(Key::Letter('n')));
+    assert!(first.contains("violation 1 of 2"), "{first}");
+    let second = after(&page, || page.press(Key::Letter('n')));
+    assert!(second.contains("violation 2 of 2"), "{second}");
+    let back = after(&page, || page.press(Key::Letter('p')));
+    assert!(back.contains("violation 1 of 2"), "{back}");
+    report.was_quiet(&page);
+}
+
+#[test]
+fn a_filter_leaves_out_and_an_empty_one_brings_back() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    let all = page.text(PICTURE);
+    focus(&page);
+    page.press(Key::Letter('/'));
+    page.wait_until("document.activeElement instanceof HTMLInputElement");
+    page.write("client:b");
+    page.wait_until(&format!("{PICTURE} !== {all:?}"));
+    page.evaluate("document.activeElement.select()");
+    page.write(" ");
+    page.wait_until(&format!("{PICTURE} === {all:?}"));
+    report.was_quiet(&page);
+}
+
+#[test]
+fn dark_and_light_are_drawn_anew() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    let light = page.text(PICTURE);
+    page.prefers(Scheme::Dark, false);
+    page.wait_until(&format!("{PICTURE} !== {light:?}"));
+    page.evaluate("document.querySelector('button.theme').click()");
+    page.wait_until(&format!("{PICTURE} === {light:?}"));
+    report.was_quiet(&page);
+}
+
+#[test]
+fn a_link_holds_the_view_and_evidence_leads_to_its_operation() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "t=1.2..1.6") else {
+        return;
+    };
+    let held = page.text(STATUS);
+    assert!((span(&held) - 0.4).abs() < 0.002, "{held}");
+
+    let linked = page.count("a[href='#event=14']");
+    assert!(linked > 0, "the story cites its evidence by links");
+    page.evaluate("document.querySelector(\"a[href='#event=14']\").click()");
+    let details = "document.querySelector('#timeline-details')";
+    page.wait_until(&format!("!{details}.hidden"));
+    let said = page.text(&format!("{details}.innerText"));
+    assert!(said.contains('b') && said.contains("orders"), "{said}");
+
+    // What is selected is in the address, and the address alone leads back to it.
+    page.wait_until("location.hash.includes('event=14')");
+    let hash = page.text("location.hash.slice(1)");
+    let Some(again) = open(&report, &hash) else {
+        return;
+    };
+    again.wait_until(&format!("!{details}.hidden"));
+    assert_eq!(again.text(&format!("{details}.innerText")), said);
+    report.was_quiet(&page);
+    report.was_quiet(&again);
+}
+
+#[test]
+fn a_click_pins_an_operation_and_escape_lets_it_go() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "event=14") else {
+        return;
+    };
+    let hidden = "document.querySelector('#timeline-details').hidden";
+    assert_eq!(page.evaluate(hidden), false, "the address names an event");
+    focus(&page);
+    page.press(Key::Escape);
+    page.wait_until(hidden);
+
+    // Its view was led to, so the operation is in the middle of it.
+    page.press(Key::Enter);
+    page.wait_until(&format!("!{hidden}"));
+    page.press(Key::Escape);
+    page.wait_until(hidden);
+    // Some place in the middle of the picture holds it, whichever lane that is.
+    let pins = |down: &f64| {
+        page.click(point(&page, (0.5, *down)));
+        page.evaluate(hidden) == false
+    };
+    let places: Vec<f64> = (1..40).map(|n| f64::from(n) / 40.0).collect();
+    assert!(places.iter().any(pins), "a click hits what is drawn there");
+    report.was_quiet(&page);
+}
+
+#[test]
+fn the_order_of_events_is_the_other_axis() {
+    let report = Report::of_failover();
+    let Some(page) = open(&report, "axis=order") else {
+        return;
+    };
+    assert!(page.text(STATUS).contains("order"), "{}", page.text(STATUS));
+    focus(&page);
+    let time = after(&page, || page.press(Key::Letter('o')));
+    assert!(time.contains("true time"), "{time}");
+    report.was_quiet(&page);
+}
