@@ -93,13 +93,16 @@ impl Run {
         }
     }
 
-    /// Waits until so many events were recorded: another moment in each round.
-    fn wait_for_events(&mut self, events: usize) {
+    /// How many events were recorded so far.
+    fn events(&self) -> usize {
         let history = self.out.path().join("latest/history.jsonl");
-        wait_until("the history grows", || {
-            let text = fs::read_to_string(&history).unwrap_or_default();
-            text.lines().count() >= events
-        });
+        let text = fs::read_to_string(&history).unwrap_or_default();
+        text.lines().count()
+    }
+
+    /// Waits until so many events were recorded: another moment in each round.
+    fn wait_for_events(&self, events: usize) {
+        wait_until("the history grows", || self.events() >= events);
     }
 
     /// The living processes of the run, but for the harness itself. A dead one that nobody has
@@ -219,10 +222,12 @@ fn after_an_abort_of_the_harness_nothing_is_left() {
 /// The run goes on without a worker or a server that died from outside, and then ends.
 #[test]
 fn after_a_kill_of_any_child_nothing_is_left() {
-    again_and_again(5, "3s", |run| {
+    again_and_again(5, ENDLESS, |run| {
         let children = run.children();
         let at = usize::from(run.port) % children.len();
         // It may have been killed by the nemesis in the meantime.
         let _ = kill(Pid::from_raw(children[at]), Signal::SIGKILL);
+        run.wait_for_events(run.events() + 1);
+        run.signal(Signal::SIGINT);
     });
 }
