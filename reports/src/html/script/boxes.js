@@ -57,14 +57,7 @@
     const dashes = violation.certain ? [] : [6, 4];
     outline(context, ink.violation, dashes, box.x - 1, box.top, box.width + 2, box.height,
       isCurrent ? 3.5 : 2);
-    // The mark at the edge of the lanes, which is as wide from afar as from near.
-    const middle = Math.min(Math.max(box.x + 1, view.left), view.left + view.width);
-    context.fillStyle = ink.violation;
-    context.beginPath();
-    context.moveTo(middle - 5, plot.lanesTop - 9);
-    context.lineTo(middle + 5, plot.lanesTop - 9);
-    context.lineTo(middle, plot.lanesTop - 1);
-    context.fill();
+    const middle = middleOf(view, box);
     context.font = plot.boldFont;
     const text = wordsOf(violation);
     const width = context.measureText(text).width;
@@ -72,16 +65,33 @@
     const fits = middle + 9 + width <= view.left + view.width;
     const left = fits ? middle + 9 : middle - 9 - width;
     if (!isCurrent && left < words.end) return;
-    if (isCurrent) fill(context, ink.paper, 0.9, left - 3, plot.lanesTop - 18, width + 6, 16);
+    fill(context, ink.paper, 0.8, left - 3, plot.lanesTop - 19, width + 6, 16);
     context.fillStyle = ink.violation;
     context.fillText(text, left, plot.lanesTop - 10);
     words.end = Math.max(words.end, left + width + 24);
+  };
+
+  const middleOf = (view, box) => Math.min(Math.max(box.x + 1, view.left), view.left + view.width);
+
+  // The mark at the edge of the lanes, which is as wide from afar as from near.
+  const drawMark = (plot, violation) => {
+    const { context, ink, view } = plot;
+    const box = placeOf(plot, violation);
+    if (box === null) return;
+    const middle = middleOf(view, box);
+    context.fillStyle = ink.violation;
+    context.beginPath();
+    context.moveTo(middle - 5, plot.lanesTop - 7);
+    context.lineTo(middle + 5, plot.lanesTop - 7);
+    context.lineTo(middle, plot.lanesTop);
+    context.fill();
   };
 
   // The one that is looked at comes last and lies above the others.
   const drawBoxes = (plot) => {
     const { violations } = plot.history.scene;
     const words = { end: -Infinity };
+    violations.forEach((violation) => drawMark(plot, violation));
     violations.forEach((violation, number) => {
       if (number !== plot.current) drawBox(plot, violation, false, words);
     });

@@ -20,18 +20,28 @@
     cells[base + last] += right - last;
   };
 
-  // Holds and tries of every row of the layout, cell by cell.
-  const measure = (plot, width) => {
-    const { history, view, spans, layout, mask } = plot;
+  // The rows of clients that are in sight, and the way from a lane to its line among them, or to -1.
+  // With a thousand lanes most are not in sight, and cost nothing.
+  const inSight = (plot) => {
+    const { layout } = plot;
+    const rows = layout.rows.filter((row) => row.lane !== undefined && plot.isSeen(plot.top(row), row.height));
+    const lineOf = new Int32Array(layout.rowOf.length).fill(-1);
+    rows.forEach((row, line) => { lineOf[row.lane] = line; });
+    return { rows, lineOf };
+  };
+
+  // Holds and tries of every row in sight, cell by cell.
+  const measure = (plot, width, { rows, lineOf }) => {
+    const { history, view, spans, mask } = plot;
     const { operations, holds } = history;
     const { axis, from, to } = view;
     const scale = width / view.span;
-    const size = layout.rows.length * width;
+    const size = rows.length * width;
     const [held, tried] = [new Float32Array(size), new Float32Array(size)];
     const put = (cells, operation, start, end) => {
-      const row = layout.rowOf[operations.lane[operation]];
-      if (row < 0 || (mask !== null && mask[operation] === 0)) return;
-      cover(cells, row * width, width, (start - from) * scale, (end - from) * scale);
+      const line = lineOf[operations.lane[operation]];
+      if (line < 0 || (mask !== null && mask[operation] === 0)) return;
+      cover(cells, line * width, width, (start - from) * scale, (end - from) * scale);
     };
     spans.holds.each(from, to, (hold) => {
       put(held, holds.acquire[hold], axis.start[hold], axis.end[hold]);
@@ -44,17 +54,16 @@
   };
 
   // Where the history is not whole, the bins say how busy each lane was.
-  const addBins = (plot, width, held) => {
-    const { history: { scene, bins }, view, layout } = plot;
+  const addBins = (plot, width, rows, held) => {
+    const { history: { scene, bins }, view } = plot;
     if (bins.ofLane === 0 || view.axis.name !== 'time') return;
     const perBin = scene.end / bins.ofLane;
     for (let x = 0; x < width; x += 1) {
       const place = view.from + ((x + 0.5) / width) * view.span;
       if (scene.windows.some(([from, to]) => from <= place && place <= to)) continue;
       const bin = Math.min(Math.floor(place / perBin), bins.ofLane - 1);
-      layout.rows.forEach((row, number) => {
-        if (row.lane === undefined) return;
-        held[number * width + x] = bins.shares[row.lane * bins.ofLane + bin] / 255;
+      rows.forEach((row, line) => {
+        held[line * width + x] = bins.shares[row.lane * bins.ofLane + bin] / 255;
       });
     }
   };
@@ -83,22 +92,22 @@
 
   // `part` is 'all', or 'bins' for only what is not embedded whole.
   const drawDensity = (plot, part) => {
-    const { context, view, layout, ink } = plot;
+    const { context, view, ink } = plot;
     const width = Math.max(1, Math.round(view.width * plot.scale));
-    const rows = layout.rows.length;
-    if (rows === 0) return;
-    const nothing = () => new Float32Array(rows * width);
-    const cells = part === 'all' ? measure(plot, width) : { held: nothing(), tried: nothing() };
-    addBins(plot, width, cells.held);
+    const seen = inSight(plot);
+    const { rows } = seen;
+    if (rows.length === 0) return;
+    const nothing = () => new Float32Array(rows.length * width);
+    const cells = part === 'all' ? measure(plot, width, seen) : { held: nothing(), tried: nothing() };
+    addBins(plot, width, rows, cells.held);
     sheet.width = width;
-    sheet.height = rows;
-    sheet.getContext('2d').putImageData(paint(cells, width, rows, ink), 0, 0);
+    sheet.height = rows.length;
+    sheet.getContext('2d').putImageData(paint(cells, width, rows.length, ink), 0, 0);
     context.imageSmoothingEnabled = false;
-    layout.rows.forEach((row, number) => {
+    rows.forEach((row, line) => {
       const top = plot.top(row);
-      if (row.lane === undefined || !plot.isSeen(top, row.height)) return;
       const inset = row.height > 12 ? row.height * 0.16 : row.height > 5 ? 1 : 0.5;
-      context.drawImage(sheet, 0, number, width, 1,
+      context.drawImage(sheet, 0, line, width, 1,
         view.left, top + inset, view.width, row.height - 2 * inset);
     });
   };

@@ -46,6 +46,7 @@
     }
 
     resize(width, height, scale) {
+      if (this.width === width && this.height === height && this.scale === scale) return;
       this.width = width;
       this.height = height;
       this.scale = scale;

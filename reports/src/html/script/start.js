@@ -37,6 +37,11 @@
   const showEvent = (timeline, index, hasWindow) => {
     const operation = timeline.operationOf(index);
     if (operation >= 0) {
+      // Who follows a link to an operation wants to see it, whatever was asked for before.
+      if (timeline.mask !== null && timeline.mask[operation] === 0) {
+        timeline.filterField.value = '';
+        timeline.filter('');
+      }
       if (hasWindow) timeline.select(operation);
       else timeline.reveal(operation);
       return;

@@ -184,6 +184,7 @@
       this.mask = maskOf(this.history, this.filterText);
       this.wanted = this.mask === null ? 0 : this.mask.reduce((sum, one) => sum + one, 0);
       this.scroll = 0;
+      this.minimap.isStale = true;
       this.arrange();
     }
 
