@@ -1,7 +1,12 @@
 //! Runs that were made apart, put side by side.
 
+use std::fmt::Write as _;
+
 use crate::encode::Record;
 use crate::model::{NotRun, RESULTS_VERSION, SuiteRecord, SuiteRun};
+
+/// Commands that are joined into one; more are nobody's to read.
+const RERUNS_MAX: usize = 4;
 
 /// A suite of stored runs and suites, for `lockstorm report` with several folders.
 ///
@@ -47,11 +52,22 @@ pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
             .min()
             .unwrap_or_default(),
         duration_s: records().map(|run| run.duration_s).sum(),
-        rerun: reruns.join(" && "),
+        rerun: rerun(&reruns),
         changed: None,
         not_run,
         runs,
     }
+}
+
+/// One command for all parts; of many the first, and a word on the others, which a shell skips.
+fn rerun(reruns: &[String]) -> String {
+    let told = reruns.len().min(RERUNS_MAX);
+    let mut text = reruns[..told].join(" && ");
+    if told < reruns.len() {
+        let more = reruns.len() - told;
+        let _ = write!(text, " # and {more} more: each run's report has its own");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -87,5 +103,14 @@ mod tests {
         );
         assert_eq!(suite.not_run, whole.not_run);
         assert_eq!(suite.rerun, whole.rerun);
+    }
+
+    #[test]
+    fn the_command_of_many_parts_names_the_first_and_counts_the_rest() {
+        let part = || Record::Run(Box::new(sample::control_run()));
+        let all = (0..9).map(|n| (n.to_string(), part())).collect();
+        let rerun = combine(all).rerun;
+        assert_eq!(rerun.matches("lockstorm run").count(), RERUNS_MAX);
+        assert!(rerun.contains(" # and 5 more"), "{rerun}");
     }
 }
