@@ -18,6 +18,7 @@ mod descriptors;
 mod environment;
 mod folder;
 mod gateway;
+mod hashed;
 pub mod locks;
 mod network;
 pub mod orders;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::{RunClock, wall_clock};
 use crate::environment;
 use crate::folder;
+use crate::hashed::Hashed;
 use crate::locks::Instances;
 use crate::network::Networks;
 use crate::orders::OrderDatabase;
@@ -90,7 +91,9 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let (stopped, round_trips) = record(job, ground, settings, &history, &started).await?;
     environment.adapter = roster.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
-    let (analysis, cost) = analyse(history, &job.case, round_trips).await?;
+    let judged = analyse(history, &job.case, round_trips).await?;
+    let (analysis, cost) = (judged.analysis, judged.cost);
+    environment.history_sha256 = Some(judged.hash);
     let expectations = compare(&job.case, &analysis);
     let record = RunRecord {
         version: RESULTS_VERSION,
@@ -206,12 +209,20 @@ async fn trace(
     Ok((monitor, probe.then(|| Arc::new(watch()))))
 }
 
+/// What the saved history says.
+struct Judged {
+    analysis: Analysis,
+    cost: Cost,
+    /// SHA-256 of the file, so that one can tell later which history was judged.
+    hash: String,
+}
+
 /// Reads the saved history back, judges it, and works out what the lock cost.
 async fn analyse(
     history: PathBuf,
     case: &Case,
     round_trips: Option<u64>,
-) -> Result<(Analysis, Cost), RunError> {
+) -> Result<Judged, RunError> {
     let only = case
         .checks
         .only
@@ -224,9 +235,14 @@ async fn analyse(
     let checked = tokio::task::spawn_blocking(move || {
         let name = history.display().to_string();
         let file = File::open(&history).map_err(|error| error.to_string())?;
-        let history = read_jsonl(BufReader::new(file), &name).map_err(|error| error.to_string())?;
-        let cost = Cost::of(&history, round_trips);
-        Ok((lockstorm_checker::check(&history, &options), cost))
+        let mut bytes = Hashed::new(file);
+        let history =
+            read_jsonl(BufReader::new(&mut bytes), &name).map_err(|error| error.to_string())?;
+        Ok(Judged {
+            analysis: lockstorm_checker::check(&history, &options),
+            cost: Cost::of(&history, round_trips),
+            hash: bytes.hash(),
+        })
     });
     checked
         .await

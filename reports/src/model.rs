@@ -106,6 +106,9 @@ pub struct Environment {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// SHA-256 of `history.jsonl` as it was judged, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_sha256: Option<String>,
     /// The servers.
     pub nodes: Vec<Node>,
 }

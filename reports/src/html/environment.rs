@@ -11,17 +11,49 @@ const SCENARIO_LINES_MAX: usize = 1_000;
 
 const HOW: &str = "Whatever is needed to weigh the run or to repeat it.";
 
-/// The section of a run.
-pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>) -> Markup {
+/// The section of a run; `left_out` names what is not on its page.
+pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>, left_out: &[String]) -> Markup {
     let body = html! {
         (facts(&run.environment))
+        (identity(run))
         @if let Some(adapter) = &run.environment.adapter {
             dl.facts.wide { dt { "Adapter" } dd { (visible(adapter)) } }
         }
         (nodes(&run.environment))
         @if let Some(scenario) = scenario { (listing(scenario)) }
+        (missing(left_out, scenario.is_some()))
     };
     page::section("environment", "Environment", HOW, &body)
+}
+
+/// What tells this run from every other.
+fn identity(run: &RunRecord) -> Markup {
+    html! {
+        dl.facts.wide {
+            dt { "Seed" } dd {
+                code { (run.seed) } ", repetition " (run.repetition) ": every choice of the run "
+                "follows from these"
+            }
+            dt { "Started" } dd { (visible(&run.started)) }
+            @if let Some(hash) = &run.environment.history_sha256 {
+                dt { "History" } dd { code { "sha256 " (visible(hash)) } " of history.jsonl" }
+            }
+        }
+    }
+}
+
+/// What is not on the page, and where it is.
+fn missing(left_out: &[String], has_scenario: bool) -> Markup {
+    html! {
+        @if !has_scenario {
+            p.warning { "scenario.toml is not at hand: how the run was set up is not known." }
+        }
+        @if left_out.is_empty() {
+            p { "Every finding of the run is on this page. history.jsonl has every event." }
+        } @else {
+            p { "Not on this page: " (left_out.join("; ")) ". history.jsonl has every event." }
+        }
+    }
 }
 
 /// The section of a suite: the environment of its first run, which its runs share.
@@ -103,7 +135,7 @@ fn listing(scenario: &str) -> Markup {
     let total = scenario.lines().count();
     html! {
         details {
-            summary { "The scenario as it ran" }
+            summary { "The scenario as it ran, with every default and override in place" }
             pre.listing tabindex="0" {
                 @for line in scenario.lines().take(SCENARIO_LINES_MAX) {
                     span { (visible(line)) "\n" }

@@ -57,15 +57,12 @@ fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
     let claimed = finding
         .expectation()
         .is_some_and(|result| result.expected != Expected::Any);
-    let told;
-    let trace = if let Some(history) = history {
-        &history.trace
-    } else {
-        told = Trace::of_witness(witness);
-        &told
+    let faults = &finding.run.analysis.faults;
+    let picture = match history {
+        Some(history) => plots::around(witness, faults, &history.trace),
+        None => plots::around(witness, faults, &Trace::of_witness(witness)),
     };
     let close = history.map(|history| &history.close);
-    let picture = plots::around(witness, &finding.run.analysis.faults, trace);
     let times = finding.here + finding.also.len();
     html! {
         details.card id=(format!("finding-{number}")) open[number <= OPEN_MAX] {

@@ -115,10 +115,31 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
         (handoff::section(run, measures.as_ref()))
         (clocks.unwrap_or_default())
         (coverage::section(run))
-        (environment::of_run(run, sources.scenario))
+        (environment::of_run(run, sources.scenario, &left_out(&found, run)))
     };
     let title = format!("{} · {}", run.scenario, words::cell_name(&run.labels));
     page(&title, &body)
+}
+
+/// What is not on the page of a run, though it was found.
+fn left_out(found: &Findings, run: &RunRecord) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.left_out() > 0 {
+        let all = found.total;
+        notes.push(format!("{} of {all} findings", found.left_out()));
+    }
+    for (property, judgement) in &run.analysis.properties {
+        let kept = judgement.witnesses.len() as u64;
+        if judgement.count > kept {
+            notes.push(format!(
+                "the stories of {} of {} violations of {}, which were counted only",
+                judgement.count - kept,
+                judgement.count,
+                words::property(*property)
+            ));
+        }
+    }
+    notes
 }
 
 /// The page of a suite. `history` gives that of a run in its folder, if it can be read.

@@ -15,3 +15,4 @@ mod report;
 mod scriptless;
 mod theme;
 mod timeline;
+mod topology;
