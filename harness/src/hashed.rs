@@ -2,6 +2,7 @@
 //!
 //! For: naming a history by its bytes, in the same pass that judges it; `sha256sum` says the same.
 
+use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
@@ -23,8 +24,11 @@ impl<R: Read> Hashed<R> {
 
     /// The hash of all that was read, in hexadecimal digits.
     pub fn hash(self) -> String {
-        let digits = self.hash.finalize();
-        digits.iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut digits = String::new();
+        for byte in self.hash.finalize() {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        digits
     }
 }
 

@@ -7,7 +7,9 @@ use crate::report::Report;
 /// What the timeline tells the page when its view has moved to these seconds.
 fn view(page: &Page, from: f64, to: f64) {
     page.evaluate(&format!(
-        "document.dispatchEvent(new CustomEvent('timeline-view', {{detail: {{from: {from}, to: {to}}}}}))"
+        "document.dispatchEvent(new CustomEvent('timeline-view', {{
+           detail: {{ from: {from}, to: {to} }},
+         }}))"
     ));
 }
 
@@ -22,6 +24,8 @@ fn words(page: &Page) -> String {
 fn roles_faults_and_absences_are_those_of_the_view() {
     let report = Report::of_failover();
     let Some(page) = report.open() else { return };
+    // When it is drawn for the first time, the timeline tells its own view.
+    page.wait_until("document.documentElement.dataset.timeline === 'ready'");
 
     view(&page, 0.0, 5.0);
     let whole = words(&page);
