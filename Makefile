@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants clean-exits control matrix setup setup-tests
+.PHONY: demo test check bench mutants clean-exits control matrix pictures setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -19,7 +19,7 @@ check:
 # million operations; seconds until servers are ready, and until another takes over from one that is killed.
 bench: setup
 	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep \
-	  --bench topologies
+	  --bench topologies --bench report
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
@@ -41,6 +41,19 @@ control: setup
 matrix: setup
 	cargo build --release --locked --quiet --bin lockstorm
 	./target/release/lockstorm run scenarios/library/matrix.toml --repeat 10 --jobs 6
+
+# The pictures of the documentation, from real runs: docs/pictures. Some three minutes.
+pictures: setup-tests
+	cargo build --release --locked --quiet --bin lockstorm
+	rm -rf target/pictures
+	./target/release/lockstorm run scenarios/library/hazards/failover-loses-the-lock.toml --seed 42 \
+	  --report html --out target/pictures/failover
+	./target/release/lockstorm run scenarios/library/compare/single-vs-redlock.toml --seed 42 \
+	  --report html --out target/pictures/matrix
+	./target/release/lockstorm run docs/pictures/storm.toml --seed 42 --report html \
+	  --out target/pictures/storm
+	LOCKSTORM_PICTURES="$(CURDIR)/target/pictures" \
+	  cargo test --locked -p lockstorm-reports --test browser -- --ignored pictures
 
 # Installs a redis-server where there is none, and says how.
 setup:

@@ -9,6 +9,7 @@ mod contrast;
 mod driver;
 mod hostile;
 mod keyboard;
+mod palette;
 mod paper;
 mod pictures;
 mod report;

@@ -7,18 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::driver::{Page, Scheme};
+use crate::palette::reduced;
 
-/// Width of the window, in CSS pixels; and pixels of the picture for each.
-const WINDOW: (u32, u32) = (1180, 900);
+/// Height of the window, in CSS pixels; and pixels of the picture for each.
+const HEIGHT: u32 = 1400;
 const SCALE: f64 = 1.25;
 /// What a page of the documentation may weigh for one picture.
 const BYTES_MAX: usize = 300_000;
 
-/// A name, and from the top of which element to the bottom of which other the picture goes.
-const PICTURES: [(&str, &str, &str); 3] = [
-    ("failover", ".top", ".card .picture"),
-    ("matrix", "#matrix", "#matrix .matrix"),
-    ("storm", "#timeline", "#timeline"),
+/// A name, the width of the window, and from the top of which element to the bottom of which other
+/// the picture goes.
+const PICTURES: [(&str, u32, &str, &str); 3] = [
+    ("failover", 1180, ".top", ".card .picture"),
+    ("matrix", 1640, "#matrix", "#matrix .matrix"),
+    ("storm", 1060, "#timeline", "#timeline-frame"),
 ];
 
 /// Left, top, width and height of the stretch of the page between two elements.
@@ -40,19 +42,27 @@ fn area(page: &Page, first: &str, last: &str) -> [f64; 4] {
 fn the_pictures_of_the_documentation() {
     let runs = env::var("LOCKSTORM_PICTURES").expect("LOCKSTORM_PICTURES names the runs");
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
-    for (name, first, last) in PICTURES {
+    for (name, width, first, last) in PICTURES {
         let report: PathBuf = [&runs, name, "latest", "report.html"].iter().collect();
         let report = fs::canonicalize(report).expect("the run has a report");
         for (scheme, word) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
             let page = Page::new().expect("pictures want a browser");
-            page.resize(WINDOW, SCALE);
+            page.resize((width, HEIGHT), SCALE);
             page.prefers(scheme, false);
             page.visit(&report, "");
             page.wait_until(
                 "document.querySelector('#timeline-canvas') === null ||
                  document.documentElement.dataset.timeline === 'ready'",
             );
-            let picture = page.picture(Some(area(&page, first, last)));
+            let area = area(&page, first, last);
+            page.evaluate(&format!(
+                "scrollTo({{ top: {}, behavior: 'instant' }})",
+                area[1]
+            ));
+            page.evaluate(
+                "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+            );
+            let picture = reduced(&page.picture(area));
             assert!(
                 picture.len() <= BYTES_MAX,
                 "{name}-{word}: {} bytes",

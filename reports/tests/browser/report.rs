@@ -80,7 +80,7 @@ impl Report {
     /// Fails unless the page was quiet: nothing to complain of, and no request but for itself.
     pub fn was_quiet(&self, page: &Page) {
         // Whatever the last deed has set off has run once the page has been painted again.
-        page.picture(Some([0.0, 0.0, 1.0, 1.0]));
+        page.picture([0.0, 0.0, 1.0, 1.0]);
         assert_eq!(page.complaints(), Vec::<String>::new());
         let only = format!("file://{}", self.file.display());
         for request in page.requests() {

@@ -215,13 +215,12 @@ impl Page {
         mouse("mouseReleased", 1);
     }
 
-    /// A PNG picture of the whole page, or of the rectangle (x, y, width, height) of it.
-    pub fn picture(&self, area: Option<[f64; 4]>) -> Vec<u8> {
-        let mut params = json!({ "format": "png", "captureBeyondViewport": true });
-        if let Some([x, y, width, height]) = area {
-            let clip = json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
-            params["clip"] = clip;
-        }
+    /// A PNG picture of the rectangle (x, y, width, height) of the page, which must be in sight:
+    /// to reach further the browser would enlarge the window, and catch the page before it has
+    /// followed.
+    pub fn picture(&self, [x, y, width, height]: [f64; 4]) -> Vec<u8> {
+        let clip = json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
+        let params = json!({ "format": "png", "clip": clip });
         decoded(&self.command("Page.captureScreenshot", &params))
     }
 
