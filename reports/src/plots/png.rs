@@ -411,6 +411,39 @@ mod tests {
         assert!(inked > 600 && inked < 64 * 64, "{inked}");
     }
 
+    /// Which columns have ink, of a curve from the left to the right edge.
+    fn columns(stroke: Stroke) -> Vec<bool> {
+        let mut drawing = Drawing::new(160.0, 32.0, String::new());
+        let points = vec![(0.0, 8.0), (80.0, 24.0), (80.0, 8.0), (160.0, 8.0)];
+        drawing.curve(points, stroke, None);
+        let ((width, height), pixels) = decoded(&png(&drawing).unwrap());
+        let pixel = |x: u32, y: u32| {
+            let at = (y * width + x) as usize * 3;
+            pixels[at..at + 3] != [255, 255, 255]
+        };
+        let has_ink = |x| (0..height).any(|y| pixel(x, y));
+        (0..width).map(has_ink).collect()
+    }
+
+    #[test]
+    fn a_curve_has_no_gap_and_a_dashed_one_has_many() {
+        let solid = columns(Stroke::new(Ink::Hold, 2.0));
+        assert!(solid.iter().all(|has_ink| *has_ink));
+        let dashed = columns(Stroke::dashed(Ink::Hold, 2.0));
+        let gaps = dashed.windows(2).filter(|pair| pair[0] && !pair[1]).count();
+        // A dash and its blank are ten long, and the curve is 160 wide.
+        assert!((12..=20).contains(&gaps), "{gaps}");
+    }
+
+    #[test]
+    fn a_curve_that_stands_still_or_leaves_the_paper_is_drawn_all_the_same() {
+        let mut drawing = Drawing::new(32.0, 32.0, String::new());
+        for stroke in [Stroke::new(Ink::Hold, 2.0), Stroke::dashed(Ink::Hold, 2.0)] {
+            drawing.curve(vec![(8.0, 8.0), (8.0, 8.0), (90.0, -40.0)], stroke, None);
+        }
+        assert!(inked(&decoded(&png(&drawing).unwrap()).1) > 20);
+    }
+
     #[test]
     fn equal_drawings_make_equal_bytes() {
         let mut drawing = Drawing::new(50.0, 50.0, String::new());

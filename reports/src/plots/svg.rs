@@ -243,3 +243,75 @@ fn text_element(label: &Label, place: Place) -> Markup {
             style=(format!("fill:{}", color(label.ink, place))) { (visible(&label.text)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::drawing::{Area, TextStyle};
+    use super::*;
+    use crate::sample::HOSTILE;
+
+    /// Every shape there is, once.
+    fn every_shape() -> Drawing {
+        let mut drawing = Drawing::new(120.0, 80.0, "Every shape, once".to_owned());
+        let area = Area::between((10.0, 40.0), 10.0, 20.0);
+        drawing.titled(
+            area,
+            Fill::Plain(Ink::Hold, 0.5),
+            Some("an area".to_owned()),
+        );
+        drawing.area(area, Fill::Hatch(Ink::Violation));
+        drawing.outline(area, Stroke::new(Ink::Violation, 2.0));
+        let points = vec![(10.0, 70.0), (20.0, 50.0), (30.25, 60.0)];
+        drawing.curve(points, Stroke::dashed(Ink::FaultClock, 1.5), None);
+        drawing.line((50.0, 10.0), (50.0, 70.0), Stroke::new(Ink::Grid, 1.0));
+        let marks = [Mark::Disc, Mark::Triangle, Mark::Cross, Mark::Question];
+        for (at, mark) in marks.into_iter().enumerate() {
+            let at = (70.0, 15.0 + 15.0 * at as f64);
+            drawing.mark(at, 5.0, mark, Ink::Unknown, Some("a mark".to_owned()));
+        }
+        let style = TextStyle::new(12.0, Ink::Text).bold().anchored(Anchor::End);
+        drawing.text((110.0, 20.0), "words", style);
+        drawing
+    }
+
+    #[test]
+    fn a_file_has_every_shape_in_colours_of_its_own() {
+        let text = svg_file(&every_shape());
+        assert!(!text.contains("var("), "no page defines its colours");
+        insta::assert_snapshot!(text.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn in_a_page_and_in_a_file_the_same_is_drawn() {
+        let elements = |text: &str| {
+            let mut parts = text.split('<').skip(1);
+            let names = parts.by_ref().map(|part| {
+                let end = part.find([' ', '>']).unwrap_or(part.len());
+                part[..end].to_owned()
+            });
+            names
+                .filter(|name| !name.contains("defs") && !name.contains("pattern"))
+                .count()
+        };
+        let page = svg(&every_shape()).into_string();
+        let file = svg_file(&every_shape());
+        // The file has three hatches of a rectangle each, open and closed.
+        assert_eq!(elements(&file), elements(&page) + 3 * 2);
+    }
+
+    #[test]
+    fn hostile_words_are_inert() {
+        let mut drawing = Drawing::new(10.0, 10.0, HOSTILE.to_owned());
+        drawing.text((0.0, 0.0), HOSTILE, TextStyle::new(12.0, Ink::Text));
+        drawing.mark(
+            (0.0, 0.0),
+            1.0,
+            Mark::Disc,
+            Ink::Hold,
+            Some(HOSTILE.to_owned()),
+        );
+        let text = svg_file(&drawing);
+        assert!(text.contains("&lt;/script&gt;"));
+        assert!(!text.contains("<img") && !text.contains(['\u{1b}', '\u{202e}']));
+    }
+}
