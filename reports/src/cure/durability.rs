@@ -7,20 +7,16 @@ use lockstorm_checker::Property;
 
 use super::scene::{Cure, Effect, Scene};
 
+const SPEAKS_OF: &[Property] = &[
+    Property::MutualExclusion,
+    Property::LostLock,
+    Property::Fencing,
+];
 const RESTARTS: &[&str] = &["restart", "power-cut", "kill", "stop"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::MutualExclusion | Property::LostLock | Property::Fencing => {}
-        Property::LeaseOverrun
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     let effects = scene.effects_between(RESTARTS);
     let (effect, loss) = effects

@@ -7,23 +7,13 @@ use lockstorm_checker::Property;
 
 use super::scene::{Cure, Scene};
 
+const SPEAKS_OF: &[Property] = &[Property::Liveness];
 const DEATHS: &[&str] = &["kill-client"];
 const DEAD_THREADS: &[&str] = &["kill-thread"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::Liveness => {}
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     without_lease(scene).or_else(|| without_thread(scene))
 }

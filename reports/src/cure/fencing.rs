@@ -7,18 +7,15 @@ use lockstorm_checker::Property;
 
 use super::scene::{Cure, Scene};
 
+const SPEAKS_OF: &[Property] = &[
+    Property::MutualExclusion,
+    Property::LeaseOverrun,
+    Property::GuardedResource,
+];
+
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::MutualExclusion | Property::LeaseOverrun | Property::GuardedResource => {}
-        Property::LostLock
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     let (first, last) = (scene.first()?, scene.last()?);
     let (old, new) = (first.token?, last.token?);

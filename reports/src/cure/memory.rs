@@ -7,21 +7,12 @@ use lockstorm_checker::Property;
 
 use super::scene::{Cure, Scene};
 
+const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 const EVICTIONS: &[&str] = &["evict"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::MutualExclusion | Property::LostLock => {}
-        Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     let gone = format!("'{}' is gone", scene.witness.lock_key);
     let evictions = scene.effects_between(EVICTIONS);

@@ -8,23 +8,14 @@ use lockstorm_checker::history::FaultPhase;
 
 use super::scene::{Cure, Effect, Scene};
 
+const SPEAKS_OF: &[Property] = &[Property::Liveness, Property::Availability];
 const ABSENCES: &[&str] = &["kill", "stop", "pause", "sleep"];
 /// Fewer masters are no quorum.
 const MASTERS_MIN: usize = 2;
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::Liveness | Property::Availability => {}
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     // The shards of a Cluster are masters too, and no quorum; they have names of their own.
     let is_master = |name: &str| {

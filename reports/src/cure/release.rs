@@ -8,6 +8,9 @@ use lockstorm_checker::verdict::{Step, StepKind};
 
 use super::scene::{Cure, Scene};
 
+const WRONGED_AT_THE_RELEASE: &[Property] = &[Property::Ownership];
+const WRONGED_LATER: &[Property] = &[Property::MutualExclusion, Property::LostLock];
+
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     let witness = scene.witness;
     let is_foreign = |step: &&Step| {
@@ -15,21 +18,13 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
         let holds = holders.any(|holder| holder.client == step.actor);
         step.kind == StepKind::Release && step.certain && !holds && step.t <= witness.interval.0
     };
-    let release = match witness.property {
-        Property::Ownership => {
-            let mut releases = witness.story.iter().rev();
-            releases.find(|step| step.kind == StepKind::Release)?
-        }
-        Property::MutualExclusion | Property::LostLock => witness.story.iter().find(is_foreign)?,
-        Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    let mut releases = witness.story.iter();
+    let release = if scene.tells_of(WRONGED_AT_THE_RELEASE) {
+        releases.rfind(|step| step.kind == StepKind::Release)?
+    } else if scene.tells_of(WRONGED_LATER) {
+        releases.find(is_foreign)?
+    } else {
+        return None;
     };
     Some(Cure {
         sentence: format!(

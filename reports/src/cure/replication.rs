@@ -9,22 +9,13 @@ use lockstorm_checker::Property;
 use super::scene::{Cure, Effect, Scene};
 use crate::model::Node;
 
+const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 const PROMOTIONS: &[&str] = &["promote", "failover"];
 const OF_LINKS: &[&str] = &["cut", "partition"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::MutualExclusion | Property::LostLock => {}
-        Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     let first = scene.first()?;
     let promotions = scene.effects_between(PROMOTIONS);

@@ -2,7 +2,7 @@
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::{FaultSummary, Holder, Witness};
-use lockstorm_checker::{Analysis, Nanos};
+use lockstorm_checker::{Analysis, Nanos, Property};
 
 use crate::model::{Node, RunRecord};
 
@@ -53,6 +53,11 @@ impl<'a> Scene<'a> {
             nodes: &[],
             lock: None,
         }
+    }
+
+    /// Whether the witness is of one of these properties.
+    pub(crate) fn tells_of(&self, properties: &[Property]) -> bool {
+        properties.contains(&self.witness.property)
     }
 
     /// The holder that was granted the lock first.

@@ -10,23 +10,13 @@ use lockstorm_checker::verdict::StepKind;
 use super::scene::{Cure, Scene};
 use crate::words;
 
+const SPEAKS_OF: &[Property] = &[Property::LeaseOverrun];
 /// How the label of a lock says that it is renewed.
 const RENEWAL: &str = "+ renewal";
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    match scene.witness.property {
-        Property::LeaseOverrun => {}
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => return None,
+    if !scene.tells_of(SPEAKS_OF) {
+        return None;
     }
     if !scene.witness.faults_active.is_empty() || scene.lock.is_some_and(|l| l.contains(RENEWAL)) {
         return None;

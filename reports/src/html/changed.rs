@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::page;
+use super::table;
 use crate::changes::{Change, ChangeState, Changes};
 use crate::inert::visible;
 use crate::words;
@@ -14,6 +15,8 @@ const HOW: &str = "Findings of this report beside those of an earlier one, match
                    topology, hazard, property and kind. Resolved means that nobody found it this \
                    time, in runs that could have shown it. Rare is what at most one run in five \
                    of a cell shows.";
+
+const COLUMNS: [&str; 5] = ["Change", "Property", "Finding", "Now", "Before"];
 
 /// The section of changes; nothing at all without a baseline.
 pub(super) fn section(changes: Option<&Changes>) -> Markup {
@@ -27,13 +30,7 @@ pub(super) fn section(changes: Option<&Changes>) -> Markup {
         @if !changes.findings.is_empty() {
             div.scroll tabindex="0" {
                 table.changes {
-                    thead { tr {
-                        th scope="col" { "Change" }
-                        th scope="col" { "Property" }
-                        th scope="col" { "Finding" }
-                        th scope="col" { "Now" }
-                        th scope="col" { "Before" }
-                    } }
+                    (table::head(&COLUMNS))
                     tbody {
                         @for change in changes.findings.iter().take(ROWS_MAX) { (row(change)) }
                     }

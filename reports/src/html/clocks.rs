@@ -4,7 +4,8 @@ use lockstorm_checker::Nanos;
 use maud::{Markup, html};
 
 use super::page;
-use super::plot::{Plot, table};
+use super::plot::Plot;
+use super::table;
 use crate::inert::visible;
 use crate::measures::Clock;
 use crate::model::RunRecord;
@@ -73,7 +74,7 @@ fn numbers(clocks: &[Clock]) -> Markup {
         "Healed",
         "Off until then by",
     ];
-    table(&columns, rows)
+    table::numbers(&columns, rows)
 }
 
 #[cfg(test)]

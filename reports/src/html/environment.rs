@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::page;
+use super::table;
 use crate::inert::visible;
 use crate::model::{Environment, RunRecord, SuiteRecord};
 
@@ -10,6 +11,8 @@ use crate::model::{Environment, RunRecord, SuiteRecord};
 const SCENARIO_LINES_MAX: usize = 1_000;
 
 const HOW: &str = "Whatever is needed to weigh the run or to repeat it.";
+
+const COLUMNS: [&str; 3] = ["Node", "Role at the start", "Address"];
 
 /// The section of a run; `left_out` names what is not on its page.
 pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>, left_out: &[String]) -> Markup {
@@ -111,11 +114,7 @@ fn nodes(environment: &Environment) -> Markup {
     html! {
         @if !environment.nodes.is_empty() {
             table {
-                thead { tr {
-                    th scope="col" { "Node" }
-                    th scope="col" { "Role at the start" }
-                    th scope="col" { "Address" }
-                } }
+                (table::head(&COLUMNS))
                 tbody {
                     @for node in &environment.nodes {
                         tr {

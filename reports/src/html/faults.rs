@@ -5,6 +5,7 @@ use lockstorm_checker::verdict::FaultSummary;
 use maud::{Markup, html};
 
 use super::page;
+use super::table;
 use crate::inert::visible;
 use crate::model::RunRecord;
 use crate::words;
@@ -16,6 +17,17 @@ const HOW: &str = "A fault is requested, injected, seen to take effect, and heal
                    counts from the moment a probe saw its effect; one that nobody saw has proved \
                    nothing, and the verdict is then unknown at best.";
 
+const COLUMNS: [&str; 8] = [
+    "Fault",
+    "Target",
+    "Requested",
+    "Injected",
+    "Effect observed",
+    "Healed",
+    "Operations",
+    "Violations",
+];
+
 /// The section of faults.
 pub(super) fn section(run: &RunRecord) -> Markup {
     let faults = &run.analysis.faults;
@@ -26,16 +38,7 @@ pub(super) fn section(run: &RunRecord) -> Markup {
             (summary(faults))
             div.scroll tabindex="0" {
                 table.faults {
-                    thead { tr {
-                        th scope="col" { "Fault" }
-                        th scope="col" { "Target" }
-                        th scope="col" { "Requested" }
-                        th scope="col" { "Injected" }
-                        th scope="col" { "Effect observed" }
-                        th scope="col" { "Healed" }
-                        th scope="col" { "Operations" }
-                        th scope="col" { "Violations" }
-                    } }
+                    (table::head(&COLUMNS))
                     tbody { @for fault in faults.iter().take(ROWS_MAX) { (row(fault)) } }
                 }
             }

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::page;
-use super::plot::{Plot, table};
+use super::plot::Plot;
+use super::table;
 use crate::inert::visible;
 use crate::measures::{Gap, Leases, Measures, Ordered, Shares};
 use crate::model::RunRecord;
@@ -104,7 +105,7 @@ fn lengths(measures: &Measures) -> Option<Markup> {
         how: LENGTHS_HOW,
         drawing: &handoff.drawing,
         note: None,
-        numbers: table(&["Length", "Hand-offs"], rows),
+        numbers: table::numbers(&["Length", "Hand-offs"], rows),
     };
     Some(plot.markup())
 }
@@ -147,7 +148,7 @@ fn over_time(run: &RunRecord, measures: &Measures) -> Option<Markup> {
         how: OVER_TIME_HOW,
         drawing: &points.drawing,
         note: points.note.as_deref(),
-        numbers: table(&columns, rows),
+        numbers: table::numbers(&columns, rows),
     };
     Some(plot.markup())
 }
@@ -179,7 +180,7 @@ fn of_clients(shares: &Shares, measures: &Measures) -> Markup {
         p.how { (SHARES_HOW) }
         details.data open[shares.clients <= OPEN_MAX] {
             summary { (words::count(shares.clients as u64, "client")) }
-            (table(&columns, rows))
+            (table::numbers(&columns, rows))
             @if let Some(note) = shares.note() { p.detail { (note) } }
         }
     }

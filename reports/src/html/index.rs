@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::link;
 use super::page::{self, Frame};
+use super::table;
 use super::verdict::class;
 use crate::inert::visible;
 use crate::listing::{Entry, Listing};
@@ -14,6 +15,10 @@ const HOW: &str = "Every run and every comparison of this folder, the newest fir
 
 /// Title of the page, by which it is known.
 pub(crate) const INDEX_TITLE: &str = "Lockstorm runs";
+
+const COLUMNS: [&str; 7] = [
+    "Run", "Verdict", "Outcome", "Runs", "Started", "Seed", "Picture",
+];
 
 /// The page of a listing.
 pub(crate) fn index_page(listing: &Listing) -> String {
@@ -41,15 +46,7 @@ fn table(listing: &Listing) -> Markup {
         }
         div.scroll tabindex="0" {
             table.index {
-                thead { tr {
-                    th scope="col" { "Run" }
-                    th scope="col" { "Verdict" }
-                    th scope="col" { "Outcome" }
-                    th scope="col" { "Runs" }
-                    th scope="col" { "Started" }
-                    th scope="col" { "Seed" }
-                    th scope="col" { "Picture" }
-                } }
+                (table::head(&COLUMNS))
                 tbody { @for entry in &listing.entries { (row(entry)) } }
             }
         }

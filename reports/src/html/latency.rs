@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::page;
-use super::plot::{Plot, table};
+use super::plot::Plot;
+use super::table;
 use crate::measures::{Latency, Measures, Ordered, Quantiles};
 use crate::model::RunRecord;
 use crate::plots;
@@ -78,7 +79,7 @@ fn summary(measures: &Measures) -> Markup {
         "Not granted",
     ];
     html! {
-        (table(&columns, rows))
+        (table::numbers(&columns, rows))
         p.detail {
             "What was refused or never answered is in no quantile of these, and counted in the \
              last column."
@@ -107,7 +108,7 @@ fn over_time(run: &RunRecord, measures: &Measures) -> Option<Markup> {
         how: OVER_TIME_HOW,
         drawing: &drawing,
         note: None,
-        numbers: table(&columns, rows),
+        numbers: table::numbers(&columns, rows),
     };
     Some(plot.markup())
 }
@@ -135,7 +136,7 @@ fn percentiles(measures: &Measures) -> Option<Markup> {
         how: PERCENTILES_HOW,
         drawing: &drawing,
         note: None,
-        numbers: table(&columns, rows.flatten()),
+        numbers: table::numbers(&columns, rows.flatten()),
     };
     Some(plot.markup())
 }
@@ -153,7 +154,7 @@ fn points(run: &RunRecord, measures: &Measures) -> Option<Markup> {
         how: POINTS_HOW,
         drawing: &points.drawing,
         note: points.note.as_deref(),
-        numbers: table(&columns, rows),
+        numbers: table::numbers(&columns, rows),
     };
     Some(plot.markup())
 }
@@ -187,7 +188,7 @@ fn rate(run: &RunRecord, measures: &Measures) -> Option<Markup> {
         how: RATE_HOW,
         drawing: &drawing,
         note: None,
-        numbers: table(&columns, rows),
+        numbers: table::numbers(&columns, rows),
     };
     Some(plot.markup())
 }

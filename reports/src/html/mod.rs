@@ -25,6 +25,7 @@ mod page;
 mod plot;
 mod runs;
 mod script;
+mod table;
 mod timeline;
 mod topology;
 mod verdict;

@@ -5,6 +5,7 @@ use lockstorm_checker::verdict::Holder;
 use maud::{Markup, html};
 
 use super::evidence;
+use super::table;
 use crate::closeup::{CloseUp, Deed};
 use crate::finding::Finding;
 use crate::inert::visible;
@@ -12,6 +13,30 @@ use crate::words;
 
 /// Operations of one table; results.json names the events of all.
 const OPERATIONS_MAX: usize = 60;
+
+const OPERATION_COLUMNS: [&str; 10] = [
+    "Client",
+    "Process",
+    "Operation",
+    "Key",
+    "Lease",
+    "Sent",
+    "Answered",
+    "Answer",
+    "Token",
+    "Events",
+];
+
+const HOLD_COLUMNS: [&str; 8] = [
+    "Holder",
+    "Asked",
+    "Granted",
+    "Release sent",
+    "Lease holds until",
+    "Lease over by",
+    "Token",
+    "Event",
+];
 
 /// Both tables of a card; without a history there are only the holds.
 pub(super) fn tables(finding: &Finding, close: Option<&CloseUp>) -> Markup {
@@ -27,18 +52,7 @@ fn operations(deeds: &[&Deed], folder: Option<&str>) -> Markup {
         h3 { "The operations" }
         div.scroll tabindex="0" {
             table.raw {
-                thead { tr {
-                    th scope="col" { "Client" }
-                    th scope="col" { "Process" }
-                    th scope="col" { "Operation" }
-                    th scope="col" { "Key" }
-                    th scope="col" { "Lease" }
-                    th scope="col" { "Sent" }
-                    th scope="col" { "Answered" }
-                    th scope="col" { "Answer" }
-                    th scope="col" { "Token" }
-                    th scope="col" { "Events" }
-                } }
+                (table::head(&OPERATION_COLUMNS))
                 tbody { @for deed in deeds.iter().take(OPERATIONS_MAX) { (row(deed, folder)) } }
             }
         }
@@ -95,16 +109,7 @@ fn holds(finding: &Finding) -> Markup {
             h3 { "The holds of \"" (visible(&witness.lock_key)) "\"" }
             div.scroll tabindex="0" {
                 table {
-                    thead { tr {
-                        th scope="col" { "Holder" }
-                        th scope="col" { "Asked" }
-                        th scope="col" { "Granted" }
-                        th scope="col" { "Release sent" }
-                        th scope="col" { "Lease holds until" }
-                        th scope="col" { "Lease over by" }
-                        th scope="col" { "Token" }
-                        th scope="col" { "Event" }
-                    } }
+                    (table::head(&HOLD_COLUMNS))
                     tbody { @for holder in &witness.holders { (row(holder)) } }
                 }
             }

@@ -13,7 +13,7 @@ pub(super) struct Plot<'a> {
     pub(super) drawing: &'a plots::Drawing,
     /// What is left out of the picture.
     pub(super) note: Option<&'a str>,
-    /// The same in numbers; see [`table`].
+    /// The same in numbers; see [`super::table`].
     pub(super) numbers: Markup,
 }
 
@@ -26,29 +26,6 @@ impl Plot<'_> {
             details.data {
                 summary { "The same in numbers" }
                 (self.numbers)
-            }
-        }
-    }
-}
-
-/// A table of numbers; the first cell of a row names it.
-pub(super) fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
-    html! {
-        div.scroll tabindex="0" {
-            table.numbers {
-                thead { tr {
-                    @for column in columns { th scope="col" { (column) } }
-                } }
-                tbody {
-                    @for row in rows {
-                        tr {
-                            @for (at, cell) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (cell) } }
-                                @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
             }
         }
     }

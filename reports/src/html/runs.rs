@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::link;
 use super::page;
+use super::table;
 use super::verdict::class;
 use crate::grid::run_verdict;
 use crate::inert::visible;
@@ -15,22 +16,24 @@ const RUNS_MAX: usize = 500;
 
 const HOW: &str = "Every run with what it put to the test. Each has a report of its own.";
 
+const COLUMNS: [&str; 9] = [
+    "Run",
+    "Seed",
+    "Verdict",
+    "Outcome",
+    "Operations",
+    "Granted",
+    "Contended",
+    "Under fault",
+    "Seconds",
+];
+
 /// The section of runs.
 pub(super) fn section(suite: &SuiteRecord) -> Markup {
     let body = html! {
         div.scroll tabindex="0" {
             table {
-                thead { tr {
-                    th scope="col" { "Run" }
-                    th scope="col" { "Seed" }
-                    th scope="col" { "Verdict" }
-                    th scope="col" { "Outcome" }
-                    th scope="col" { "Operations" }
-                    th scope="col" { "Granted" }
-                    th scope="col" { "Contended" }
-                    th scope="col" { "Under fault" }
-                    th scope="col" { "Seconds" }
-                } }
+                (table::head(&COLUMNS))
                 tbody { @for run in suite.runs.iter().take(RUNS_MAX) { (row(run)) } }
             }
         }

@@ -224,18 +224,7 @@ mod tests {
     fn each_clock_has_a_panel_with_how_far_it_was_off() {
         let faults = sample::clock_faults();
         let picture = clocks(&Clock::all(&faults), Nanos::from_millis(10_000), &faults).unwrap();
-        let words: Vec<&str> = picture
-            .drawing
-            .shapes
-            .iter()
-            .filter_map(|shape| match shape {
-                Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. }
-                | Shape::Line { .. }
-                | Shape::Curve { .. }
-                | Shape::Mark { .. } => None,
-            })
-            .collect();
+        let words = picture.drawing.words();
         for wanted in [
             "primary",
             "at the most 6.000 s ahead",

@@ -238,6 +238,21 @@ impl Drawing {
         }
         self
     }
+
+    /// Every text in it, in the order of drawing.
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> Vec<&str> {
+        let shapes = self.shapes.iter();
+        shapes
+            .filter_map(|shape| match shape {
+                Shape::Text(label) => Some(label.text.as_str()),
+                Shape::Box { .. }
+                | Shape::Line { .. }
+                | Shape::Curve { .. }
+                | Shape::Mark { .. } => None,
+            })
+            .collect()
+    }
 }
 
 impl Shape {

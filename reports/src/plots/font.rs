@@ -126,22 +126,8 @@ pub(super) fn rasterize(
 
 #[cfg(test)]
 mod tests {
-    use super::super::drawing::{Drawing, Shape};
     use super::*;
     use crate::{plots, sample};
-
-    fn labels(drawing: &Drawing) -> Vec<&str> {
-        let shapes = drawing.shapes.iter();
-        shapes
-            .filter_map(|shape| match shape {
-                Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. }
-                | Shape::Line { .. }
-                | Shape::Curve { .. }
-                | Shape::Mark { .. } => None,
-            })
-            .collect()
-    }
 
     #[test]
     fn the_font_has_every_glyph_of_the_fixed_labels() {
@@ -158,7 +144,11 @@ mod tests {
         ];
         let pictures = crate::gallery::of_run(&run, &trace);
         let pictures = pictures.iter().map(|picture| &picture.drawing);
-        for label in drawings.iter().chain(pictures).flat_map(labels) {
+        for label in drawings
+            .iter()
+            .chain(pictures)
+            .flat_map(|drawing| drawing.words())
+        {
             let missing: Vec<char> = label
                 .chars()
                 .filter(|c| *c != '→' && !has_glyph(*c))

@@ -223,19 +223,9 @@ mod tests {
         };
         let end = Nanos::from_millis(10_000);
         let frame = Frame::new(String::new(), end, faults, &room);
-        let words = frame
-            .drawing
-            .shapes
-            .into_iter()
-            .filter_map(|shape| match shape {
-                Shape::Text(label) if !label.text.ends_with(" s") => Some(label.text),
-                Shape::Text(_)
-                | Shape::Box { .. }
-                | Shape::Line { .. }
-                | Shape::Curve { .. }
-                | Shape::Mark { .. } => None,
-            });
-        words.collect()
+        let words = frame.drawing.words().into_iter();
+        let names = words.filter(|word| !word.ends_with(" s"));
+        names.map(str::to_owned).collect()
     }
 
     #[test]

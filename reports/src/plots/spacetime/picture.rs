@@ -321,23 +321,10 @@ mod tests {
         spacetime(&Scene::of_run(run, witness), Some(close)).expect("the history is at hand")
     }
 
-    fn words_of(drawing: &Drawing) -> Vec<&str> {
-        let shapes = drawing.shapes.iter();
-        shapes
-            .filter_map(|shape| match shape {
-                Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. }
-                | Shape::Line { .. }
-                | Shape::Curve { .. }
-                | Shape::Mark { .. } => None,
-            })
-            .collect()
-    }
-
     #[test]
     fn the_diagram_has_the_actors_messages_and_faults_of_the_story_and_no_others() {
         let spacetime = picture(&sample::failover_run(), &sample::failover_closeup());
-        insta::assert_snapshot!(words_of(&spacetime.drawing).join("\n"));
+        insta::assert_snapshot!(spacetime.drawing.words().join("\n"));
         assert!(spacetime.note.unwrap().contains("concluded"));
     }
 
@@ -386,6 +373,6 @@ mod tests {
         let mut close = sample::failover_closeup();
         close.deeds[2].answer.is_known = false;
         let spacetime = picture(&sample::failover_run(), &close);
-        assert!(words_of(&spacetime.drawing).contains(&"acquire (no answer)"));
+        assert!(spacetime.drawing.words().contains(&"acquire (no answer)"));
     }
 }

@@ -105,19 +105,6 @@ mod tests {
     use crate::trace::Hold;
     use lockstorm_checker::Property;
 
-    fn words_of(drawing: &Drawing) -> Vec<&str> {
-        let shapes = drawing.shapes.iter();
-        shapes
-            .filter_map(|shape| match shape {
-                Shape::Text(label) => Some(label.text.as_str()),
-                Shape::Box { .. }
-                | Shape::Line { .. }
-                | Shape::Curve { .. }
-                | Shape::Mark { .. } => None,
-            })
-            .collect()
-    }
-
     fn first_witness(run: &crate::model::RunRecord) -> &Witness {
         &run.analysis.properties[&Property::MutualExclusion].witnesses[0]
     }
@@ -130,7 +117,7 @@ mod tests {
             &run.analysis.faults,
             &sample::failover_trace(),
         );
-        let words = words_of(&picture.drawing);
+        let words = picture.drawing.words();
         for wanted in [
             "a",
             "b",
@@ -177,7 +164,7 @@ mod tests {
         }
         let trace = Trace::of_witness(&witness);
         let picture = around(&witness, &run.analysis.faults, &trace);
-        let words = words_of(&picture.drawing);
+        let words = picture.drawing.words();
         assert!(
             words.contains(&"2 holders, at once, without end"),
             "{words:?}"
