@@ -13,6 +13,10 @@ use crate::runner::{self, RunError, RunSettings};
 use crate::server::EnvironmentError;
 use crate::suite::{summary, titled};
 
+/// Runs in a row without servers after which a suite gives up. One that a busy machine kept from
+/// its servers says nothing of the next; so many say that there are none to be had.
+const WITHOUT_SERVERS_MAX: usize = 6;
+
 /// How a suite is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -29,8 +33,32 @@ pub struct Fates {
     pub runs: Vec<SuiteRun>,
     /// Those that did not begin, or came to nothing.
     pub unreached: Vec<NotRun>,
-    /// The first error that kept one from its end. None begins after it.
+    /// The first error that kept one from its end.
     pub failure: Option<RunError>,
+}
+
+/// Errors that kept runs from their end, and whether the others can still reach theirs.
+#[derive(Default)]
+struct Failures {
+    first: Option<RunError>,
+    /// Runs without servers since the last one that had them.
+    in_a_row: usize,
+}
+
+impl Failures {
+    /// Takes an error, and says why no other run should begin, if none should.
+    fn take(&mut self, error: RunError) -> Option<&'static str> {
+        self.in_a_row += 1;
+        let halt = if !error.is_of_one_run() {
+            Some("an earlier run could not be set up")
+        } else if self.in_a_row >= WITHOUT_SERVERS_MAX {
+            Some("too many runs in a row had no servers")
+        } else {
+            None
+        };
+        self.first.get_or_insert(error);
+        halt
+    }
 }
 
 /// Runs all of the plan, each run in a folder of its own below `suite`.
@@ -39,7 +67,7 @@ pub async fn run_cells(plan: &RunPlan, suite: &Path, settings: &RunSettings, pac
     ended.resize_with(plan.jobs.len(), || None);
     let mut waiting = plan.jobs.iter().enumerate();
     let mut going = JoinSet::new();
-    let mut failure = None;
+    let mut failures = Failures::default();
     let mut halt = None;
     loop {
         if settings.interrupt.is_cancelled() {
@@ -56,21 +84,24 @@ pub async fn run_cells(plan: &RunPlan, suite: &Path, settings: &RunSettings, pac
             break;
         };
         let (n, fate) = joined.unwrap_or_else(|error| panic::resume_unwind(reason(error)));
-        if let Ok(run) = &fate
-            && pace.fail_fast
-            && run.record.outcome != Outcome::AsExpected
-        {
-            halt.get_or_insert("an earlier run was not as expected");
-        }
-        ended[n] = Some(fate.map_err(|error| {
-            let text = error.to_string();
-            halt.get_or_insert("an earlier run could not be set up");
-            failure.get_or_insert(error);
-            text
-        }));
+        ended[n] = Some(match fate {
+            Ok(run) => {
+                failures.in_a_row = 0;
+                if pace.fail_fast && run.record.outcome != Outcome::AsExpected {
+                    halt.get_or_insert("an earlier run was not as expected");
+                }
+                Ok(run)
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let fast = pace.fail_fast.then_some("an earlier run came to nothing");
+                halt = halt.or(failures.take(error)).or(fast);
+                Err(text)
+            }
+        });
     }
     let mut fates = Fates {
-        failure,
+        failure: failures.first,
         ..Fates::default()
     };
     for (job, end) in plan.jobs.iter().zip(ended) {

@@ -62,6 +62,13 @@ pub enum RunError {
     Store(#[from] lockstorm_reports::RenderError),
 }
 
+impl RunError {
+    /// Whether it says nothing of other runs: this one's servers did not get ready.
+    pub const fn is_of_one_run(&self) -> bool {
+        matches!(self, Self::Environment(EnvironmentError::NotReady { .. }))
+    }
+}
+
 /// Runs `job` in `folder` and stores what came of it there.
 ///
 /// # Errors

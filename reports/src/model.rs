@@ -181,12 +181,13 @@ impl NotRun {
 }
 
 impl SuiteRecord {
-    /// The worst outcome of the runs.
+    /// The worst outcome of the runs. One that was not reached has shown nothing, and neither has a
+    /// suite without runs.
     pub fn outcome(&self) -> Outcome {
-        self.runs
-            .iter()
-            .map(|run| run.record.outcome)
-            .max()
-            .unwrap_or_default()
+        let ran = self.runs.iter().map(|run| run.record.outcome);
+        let mut missing = self.not_run.iter().map(NotRun::was_not_reached);
+        let missing =
+            (self.runs.is_empty() || missing.any(|missing| missing)).then_some(Outcome::Unknown);
+        ran.chain(missing).max().unwrap_or_default()
     }
 }

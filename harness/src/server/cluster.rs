@@ -84,7 +84,15 @@ impl Shape for Sharded {
 
     async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
         start_each(nodes, program).await?;
-        wait_until_ready(&self.spec, nodes).await
+        wait_until_ready(&self.spec, nodes).await?;
+        for node in nodes {
+            allow_takeover(node).await?;
+        }
+        Ok(())
+    }
+
+    async fn started_again(&self, node: &Node) -> Result<(), EnvironmentError> {
+        allow_takeover(node).await
     }
 
     fn governs_itself(&self) -> bool {
@@ -138,6 +146,18 @@ const fn bus(address: SocketAddr) -> SocketAddr {
     bus
 }
 
+/// Whether a replica leaves its master's place alone, however long it hears nothing of it.
+const NO_TAKEOVER: &str = "cluster-replica-no-failover";
+
+/// Lets a replica take its master's place, from now on. While the servers of a Cluster find each
+/// other on a busy machine, one may seem dead for longer than they wait for each other.
+async fn allow_takeover(node: &Node) -> Result<(), EnvironmentError> {
+    let asked = node.ask(&["CONFIG", "SET", NO_TAKEOVER, "no"]).await;
+    asked
+        .map(|_| ())
+        .map_err(|error| node.not_ready(&error.to_string()))
+}
+
 /// Settings of the server that others find at `public`.
 fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)> {
     vec![
@@ -149,6 +169,7 @@ fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)
         // However long a replica has heard nothing, it may take its master's place: the wait for
         // fresher ones, which there are not, would only make a run longer.
         ("cluster-replica-validity-factor", "0".to_owned()),
+        (NO_TAKEOVER, "yes".to_owned()),
         ("cluster-announce-ip", public.ip().to_string()),
         ("cluster-announce-port", public.port().to_string()),
         ("cluster-announce-bus-port", bus(public).port().to_string()),
