@@ -94,21 +94,28 @@ pub(super) fn fault_name(fault: &FaultSummary) -> String {
     format!("{} {} {}{warning}", fault.id, fault.kind, fault.target)
 }
 
-/// From the beginning of its bar, past the discs in its way, or up to the edge where the picture
-/// ends too early for it. The discs go from left to right.
+/// From the beginning of its bar, past the discs in its way; where the picture ends too early for
+/// that, before them and up to its edge. The discs go from left to right.
 fn label_place(name: &str, start: f64, discs: &[f64], scale: &TimeScale) -> (f64, Anchor) {
     let width = font::width_in_page(name, SMALL, false);
-    let mut start = start;
+    let is_in_the_way =
+        |disc: f64, (from, to): (f64, f64)| (from - DISC_ROOM..to + DISC_ROOM).contains(&disc);
+    let mut from = start;
     for disc in discs {
-        if (start - DISC_ROOM..start + width + DISC_ROOM).contains(disc) {
-            start = disc + DISC_ROOM;
+        if is_in_the_way(*disc, (from, from + width)) {
+            from = disc + DISC_ROOM;
         }
     }
-    if start + width <= scale.right {
-        (start, Anchor::Start)
-    } else {
-        (scale.right - 4.0, Anchor::End)
+    if from + width <= scale.right {
+        return (from, Anchor::Start);
     }
+    let mut to = scale.right - 4.0;
+    for disc in discs.iter().rev() {
+        if is_in_the_way(*disc, (to - width, to)) {
+            to = disc - DISC_ROOM;
+        }
+    }
+    (to.max(scale.left + width), Anchor::End)
 }
 
 #[cfg(test)]
@@ -128,5 +135,12 @@ mod tests {
         assert!((place(&[201.0, 218.0, 235.0]) - 248.0).abs() < 1e-9);
         // One beyond the end of the name is in nobody's way.
         assert!((place(&[201.0, 700.0]) - 214.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn near_the_edge_the_name_of_a_fault_stands_before_the_numbers_on_it() {
+        let place = |discs: &[f64]| label_place("F1 restart primary", 850.0, discs, &SCALE);
+        assert_eq!(place(&[]), (896.0, Anchor::End));
+        assert_eq!(place(&[845.0, 862.0]), (832.0, Anchor::End));
     }
 }

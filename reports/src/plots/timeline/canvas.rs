@@ -106,6 +106,8 @@ impl Canvas<'_> {
         let title = hold_title(hold);
         self.drawing
             .titled(core, Fill::Plain(Ink::Hold, 1.0), Some(title));
+        let stroke = Stroke::new(Ink::OnHold, 2.0);
+        self.going_on(core.y + BAR / 2.0, (hold.granted, core_end), stroke);
         match (hold.release_invoked, hold.release_answered) {
             (Some(sent), Some(answered)) => {
                 let leaving = self.bar(top, sent, answered);
@@ -166,6 +168,14 @@ impl Canvas<'_> {
         }
         let to = self.scale.x(floor);
         self.drawing.line((from, y), (to, y), stroke);
+        let over = hold.lease_ceiling.unwrap_or(floor);
+        self.going_on(y, (self.scale.window.0, over), stroke);
+        if accused && over > self.scale.window.1 {
+            let style = TextStyle::new(SMALL, Ink::Muted).anchored(Anchor::End);
+            let text = format!("lease to {}", words::instant(floor));
+            self.drawing
+                .text((self.scale.right - 14.0, y + 12.0), text, style);
+        }
         if let Some(ceiling) = hold.lease_ceiling {
             let end = self.scale.x(ceiling);
             let doubt = Stroke::dashed(Ink::Lease, 2.0);
@@ -173,6 +183,17 @@ impl Canvas<'_> {
         }
         if floor < self.scale.window.1 {
             self.drawing.line((to, y - 5.0), (to, y + 5.0), stroke);
+        }
+    }
+
+    /// An arrow head at each edge of the picture beyond which `from..to` goes on.
+    fn going_on(&mut self, y: f64, (from, to): (Nanos, Nanos), stroke: Stroke) {
+        let (left, right) = (self.scale.left + 3.0, self.scale.right - 3.0);
+        let (begins, ends) = self.scale.window;
+        let edges = [(from < begins, left, 5.0), (to > ends, right, -5.0)];
+        for (_, x, back) in edges.into_iter().filter(|(goes_on, ..)| *goes_on) {
+            self.drawing.line((x + back, y - 5.0), (x, y), stroke);
+            self.drawing.line((x, y), (x + back, y + 5.0), stroke);
         }
     }
 
@@ -258,7 +279,8 @@ impl Canvas<'_> {
         faults: &[(&FaultSummary, (Nanos, Nanos))],
     ) -> Vec<Number<'w>> {
         let mut numbers: Vec<Number> = Vec::new();
-        for step in &witness.story {
+        let is_inside = |step: &&Step| self.scale.shows(step.t, step.t);
+        for step in witness.story.iter().filter(is_inside) {
             let row = faults
                 .iter()
                 .take(FAULT_ROWS_MAX)

@@ -11,5 +11,6 @@
 mod canvas;
 mod picture;
 mod view;
+mod window;
 
 pub(crate) use picture::{around, whole};

@@ -5,6 +5,7 @@ use lockstorm_checker::verdict::{FaultSummary, Witness};
 
 use super::super::drawing::Drawing;
 use super::view::{LANES_AROUND_MAX, LANES_MAX, OPERATIONS_MAX, View, unheld};
+use super::window::window_of;
 use crate::trace::Trace;
 use crate::words;
 
@@ -25,8 +26,18 @@ pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) 
     });
     let names: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
     view.order_lanes(&names, names.len().max(LANES_AROUND_MAX));
+    view.notes.extend(steps_outside(witness, view.window));
     let label = format!("Timeline around a violation: {}", witness.claim);
     view.draw(label, faults, &[witness], true)
+}
+
+/// Which steps of the story are not in the picture, because it shows the violation wide enough.
+fn steps_outside(witness: &Witness, (from, to): (Nanos, Nanos)) -> Option<String> {
+    let outside = witness.story.iter().filter(|s| s.t < from || s.t > to);
+    let numbers: Vec<String> = outside.map(|step| step.n.to_string()).collect();
+    let word = if numbers.len() == 1 { "step" } else { "steps" };
+    let list = numbers.join(", ");
+    (!numbers.is_empty()).then(|| format!("Before or after what is shown: {word} {list}."))
 }
 
 /// The picture of a whole run, or of as much of its beginning as can be drawn.
@@ -62,38 +73,6 @@ fn end_of_drawable(trace: &Trace) -> Nanos {
     starts
         .get(OPERATIONS_MAX)
         .map_or(trace.end, |first_left_out| *first_left_out - Nanos(1))
-}
-
-/// From shortly before the story begins to shortly after everything that it speaks of ended.
-fn window_of(witness: &Witness, trace: &Trace) -> (Nanos, Nanos) {
-    let finite = |at: Nanos| if at == Nanos::MAX { trace.end } else { at };
-    let first = witness
-        .holders
-        .iter()
-        .map(|holder| holder.acquire_invoked)
-        .min()
-        .unwrap_or(witness.interval.0);
-    let last = witness
-        .holders
-        .iter()
-        .flat_map(|holder| [holder.release_invoked, holder.lease_ceiling])
-        .flatten()
-        .chain([witness.interval.0, finite(witness.interval.1)])
-        .map(finite)
-        .max()
-        .unwrap_or(first);
-    let length = last - first;
-    // A fault long before the first grant must not squeeze the holds into a corner.
-    let earliest = first - Nanos(length.0 / 2);
-    let begins = witness
-        .story
-        .iter()
-        .map(|step| step.t)
-        .min()
-        .unwrap_or(first);
-    let from = begins.clamp(earliest, first);
-    let margin = Nanos((last - from).0 / 25 + 1);
-    (from - margin, last + margin)
 }
 
 #[cfg(test)]
@@ -148,6 +127,29 @@ mod tests {
         let note = picture.note.expect("the limit bites");
         assert!(
             note.starts_with("Showing only the first 1500 of 2000 operations"),
+            "{note}"
+        );
+    }
+
+    #[test]
+    fn a_long_lease_is_cut_and_its_end_is_said() {
+        let run = sample::failover_run();
+        let mut witness = first_witness(&run).clone();
+        let mut trace = sample::failover_trace();
+        let late = Some(Nanos::from_millis(61_500));
+        for hold in &mut trace.holds {
+            (hold.lease_floor, hold.lease_ceiling) = (late, late);
+        }
+        for holder in &mut witness.holders {
+            (holder.lease_floor, holder.lease_ceiling) = (late, late);
+        }
+        witness.interval.1 = witness.interval.0 + Nanos::from_millis(10);
+        let picture = around(&witness, &run.analysis.faults, &trace);
+        let words = picture.drawing.words();
+        assert!(words.contains(&"lease to 61.500 s"), "{words:?}");
+        let note = picture.note.expect("the beginning of the story is cut");
+        assert!(
+            note.starts_with("Before or after what is shown: steps 1, 2"),
             "{note}"
         );
     }
