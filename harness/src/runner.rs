@@ -168,7 +168,7 @@ async fn record(
         sink: sink.clone(),
         watch: watch.clone(),
     };
-    let nemesis = Nemesis::new(servers.clone(), Arc::new(herald));
+    let nemesis = Nemesis::new(servers.clone(), Arc::new(herald), job.seed.stream("lots"));
     let shim = needs_shim_in_clients(&job.case).then(Shim::new).transpose();
     let stage = Stage {
         case: job.case.clone(),

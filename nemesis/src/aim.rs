@@ -1,8 +1,8 @@
 //! From the words that a scenario may use for a target to names.
 //!
-//! A storm draws `one`, `minority`, `majority` and `primary` by lot among what the fault can hit
-//! at this moment; in a script, where nothing is drawn, a node's name is always that node. A word
-//! that hits nobody is left as it stands, and the injection says that there is no such target.
+//! `one`, `minority`, `majority` and `primary` are drawn by lot among what the fault can hit at
+//! this moment. In a script a node that is called `primary` is always that node, whoever leads. A
+//! word that hits nobody is left as it stands, and the injection says that there is no such target.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,11 @@ use crate::deployment::{ClientState, Deployment};
 use crate::faults::{Among, among_of};
 use crate::sides::{Parts, sides};
 
-/// Who takes aim: what that decides is whether words may be drawn by lot.
+/// Who takes aim, with the generator of its lots.
 pub(crate) enum Aim<'r> {
     /// A step of a script.
-    Script,
-    /// The nemesis of a storm, with the generator of its lots, and the nodes and clients that it
-    /// has in its grip already.
+    Script(&'r mut ChaCha8Rng),
+    /// The nemesis of a storm, and the nodes and clients that it has in its grip already.
     Storm(&'r mut ChaCha8Rng, &'r BTreeSet<String>),
 }
 
@@ -58,7 +57,7 @@ impl Aim<'_> {
     /// Whether a storm has this node or client in its grip.
     fn has(&self, name: &str) -> bool {
         match self {
-            Self::Script => false,
+            Self::Script(_) => false,
             Self::Storm(_, had) => had.contains(name),
         }
     }
@@ -127,27 +126,25 @@ impl Aim<'_> {
             return itself;
         };
         let all = on.nodes();
+        if matches!(self, Self::Script(_)) && all.contains(&itself[0]) {
+            return itself;
+        }
         let leads = |node: &str| leaders.iter().any(|leader| leader == node);
         let sentinels = on.sentinels();
         let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
-        let meant = match (word, self) {
-            (NodeWord::All, _) => among,
-            (NodeWord::Replicas, _) => filtered(among, |node| !leads(node) && !watches(node)),
-            (NodeWord::Sentinels, _) => filtered(among, watches),
-            (NodeWord::HolderOf(key), _) => {
+        let (Self::Script(rng) | Self::Storm(rng, _)) = self;
+        let meant = match word {
+            NodeWord::All => among,
+            NodeWord::Replicas => filtered(among, |node| !leads(node) && !watches(node)),
+            NodeWord::Sentinels => filtered(among, watches),
+            NodeWord::HolderOf(key) => {
                 let holders = holders_of(key, leaders, on).await;
                 filtered(among, |node| holders.iter().any(|holder| holder == node))
             }
-            (
-                NodeWord::Primary | NodeWord::One | NodeWord::Minority | NodeWord::Majority,
-                Aim::Script,
-            ) => Vec::new(),
-            (NodeWord::Primary, Aim::Storm(rng, _)) => lot(filtered(among, leads), 1, rng),
-            (NodeWord::One, Aim::Storm(rng, _)) => lot(among, 1, rng),
-            (NodeWord::Minority, Aim::Storm(rng, _)) => {
-                lot(among, all.len().saturating_sub(1) / 2, rng)
-            }
-            (NodeWord::Majority, Aim::Storm(rng, _)) => lot(among, all.len() / 2 + 1, rng),
+            NodeWord::Primary => lot(filtered(among, leads), 1, rng),
+            NodeWord::One => lot(among, 1, rng),
+            NodeWord::Minority => lot(among, all.len().saturating_sub(1) / 2, rng),
+            NodeWord::Majority => lot(among, all.len() / 2 + 1, rng),
         };
         if meant.is_empty() { itself } else { meant }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase, Name};
 use lockstorm_scenarios::{FaultSpec, Link, Role};
+use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
 
 use crate::aim::Aim;
@@ -40,6 +41,8 @@ impl fmt::Display for FaultId {
 pub struct Nemesis {
     deployment: Arc<dyn Deployment>,
     sink: Arc<dyn NoteSink>,
+    /// What the words of a script's steps draw their targets by.
+    lots: ChaCha8Rng,
     requested: u32,
     active: Vec<Active>,
 }
@@ -59,11 +62,13 @@ struct Active {
 }
 
 impl Nemesis {
-    /// A nemesis that has broken nothing yet.
-    pub fn new(deployment: Arc<dyn Deployment>, sink: Arc<dyn NoteSink>) -> Self {
+    /// A nemesis that has broken nothing yet. In a script it draws by `lots`; a storm has a
+    /// generator of its own.
+    pub fn new(deployment: Arc<dyn Deployment>, sink: Arc<dyn NoteSink>, lots: ChaCha8Rng) -> Self {
         Self {
             deployment,
             sink,
+            lots,
             requested: 0,
             active: Vec::new(),
         }
@@ -90,7 +95,8 @@ impl Nemesis {
     /// # Errors
     /// As [`Nemesis::inject`], on the first node where it fails.
     pub async fn inject_step(&mut self, spec: &FaultSpec) -> Result<(), FaultError> {
-        for aimed in Aim::Script.at(spec, &*self.deployment).await {
+        let mut aim = Aim::Script(&mut self.lots);
+        for aimed in aim.at(spec, &*self.deployment).await {
             self.inject_asked(&aimed, spec.target()).await?;
         }
         Ok(())

@@ -87,7 +87,7 @@ fn a_script_waits_for_one_thing_that_can_come() {
         (after_a_holds("single", both), one),
         (
             after_a_holds("single", "await = { key-there = \"lock\", node = \"all\" }"),
-            "'all' may be several servers (help: name one)",
+            "'all' is not the name of one server (help: name one)",
         ),
         (
             after_a_holds(

@@ -372,8 +372,8 @@ fn rules_on_the_nodes_and_keys_of_a_script() {
             script(REPLICATED, &["kill.node = \"replica-2\""]),
         ),
         (
-            "a target for storms only",
-            script(INDEPENDENT, &["pause.node = \"minority\""]),
+            "a word for nodes that this topology has no use for",
+            script(SINGLE, &["pause.node = \"minority\""]),
         ),
         (
             "a node goes on that never stopped",

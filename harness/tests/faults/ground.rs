@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase};
+use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
 use lockstorm_scenarios::{
@@ -60,7 +61,7 @@ pub(crate) async fn ground_with_shim(topology: Topology) -> Ground {
 fn with(servers: Servers, folder: tempfile::TempDir) -> Ground {
     let servers = Arc::new(servers);
     let notes = Arc::new(Notes::default());
-    let nemesis = Nemesis::new(servers.clone(), notes.clone());
+    let nemesis = Nemesis::new(servers.clone(), notes.clone(), Seed(1).stream("lots"));
     Ground {
         servers,
         nemesis,

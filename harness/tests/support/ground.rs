@@ -63,7 +63,7 @@ impl Ground {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let servers = Arc::new(servers(topology, fabric, folder.path()).await);
         Self {
-            nemesis: Nemesis::new(servers.clone(), Arc::new(Silent)),
+            nemesis: Nemesis::new(servers.clone(), Arc::new(Silent), Seed(1).stream("lots")),
             servers,
             _folder: folder,
         }

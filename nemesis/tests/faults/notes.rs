@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase};
 use lockstorm_nemesis::{Nemesis, NoteSink};
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
 
 use crate::fake::Fake;
 
@@ -21,7 +23,11 @@ impl NoteSink for Notes {
 /// A nemesis over a fake, with what it notes.
 pub(crate) fn stage(fake: Fake) -> (Arc<Fake>, Arc<Notes>, Nemesis) {
     let (fake, notes) = (Arc::new(fake), Arc::new(Notes::default()));
-    let nemesis = Nemesis::new(Arc::clone(&fake) as _, Arc::clone(&notes) as _);
+    let nemesis = Nemesis::new(
+        Arc::clone(&fake) as _,
+        Arc::clone(&notes) as _,
+        ChaCha8Rng::seed_from_u64(1),
+    );
     (fake, notes, nemesis)
 }
 

@@ -1,7 +1,9 @@
 //! Words for nodes: what they mean in a script, and that a fault so named is healed so named.
 
+use std::collections::BTreeSet;
+
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{FaultSpec, Kill, Pause, Promote};
+use lockstorm_scenarios::{Cut, CutMode, FaultSpec, Kill, Pause, Promote};
 
 use crate::fake::Fake;
 use crate::notes::stage;
@@ -87,4 +89,32 @@ async fn a_script_that_says_primary_means_the_node_of_that_name() {
     nemesis.inject_step(&kill("primary")).await.unwrap();
     assert!(fake.pid("primary").is_none());
     assert!(fake.pid("replica-1").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_may_break_any_minority_and_heals_the_one_that_it_broke() {
+    let (servers, told, mut nemesis) = stage(Fake::independent(5));
+    nemesis.inject_step(&kill("minority")).await.unwrap();
+    let down = |servers: &Fake| {
+        let nodes = servers.nodes().into_iter();
+        nodes.filter(|node| servers.pid(node).is_none()).count()
+    };
+    assert_eq!(down(&servers), 2);
+    nemesis.heal("kill", "minority").await.unwrap();
+    assert_eq!(down(&servers), 0);
+    assert_eq!(told.stages("F2"), "requested injected observed healed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_may_cut_a_majority_off() {
+    let (fake, _notes, mut nemesis) = stage(Fake::independent(5));
+    let cut = FaultSpec::Cut(Cut {
+        from: "clients".into(),
+        to: "majority".into(),
+        mode: CutMode::Stall,
+    });
+    nemesis.inject_step(&cut).await.unwrap();
+    let cuts = fake.cuts_in_force().into_iter();
+    let cut_off: BTreeSet<_> = cuts.map(|(_, to)| to).collect();
+    assert_eq!(cut_off.len(), 3);
 }

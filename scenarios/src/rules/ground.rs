@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::external;
 use super::findings::Findings;
-use crate::model::{External, FaultSpec, NodeWord, Topology, TopologyKind};
+use crate::model::{External, FaultSpec, Topology, TopologyKind};
 use crate::suggest::{one_of, suggest};
 
 /// Groups that a cut may name, whatever the topology.
@@ -16,11 +16,8 @@ const REPLICAS: &str = "replicas";
 /// The group that only a topology with sentinels has.
 const SENTINELS: &str = "sentinels";
 
-/// Words for nodes that a step or a storm may use, whatever the topology.
-const ALL: &str = "all";
-
-/// Words that the nemesis of a storm draws a target by, whatever the topology.
-const DRAWN: [&str; 2] = ["one", ALL];
+/// Words for nodes, whatever the topology.
+const WORDS: [&str; 2] = ["one", "all"];
 
 /// Less and more than half of independent nodes.
 const PARTS: [&str; 2] = ["minority", "majority"];
@@ -60,36 +57,19 @@ impl Ground {
         self.external.is_some()
     }
 
-    /// Judges the name of one node.
+    /// Judges the name of a node, or a word for some.
     pub(crate) fn judge_node(&self, node: &str, path: &str, findings: &mut Findings<'_>) {
-        let known: Vec<&str> = (self.nodes.iter().map(String::as_str))
-            .chain([ALL])
-            .chain(self.kinds_of_nodes())
-            .collect();
-        if known.contains(&node) {
-            return;
-        }
-        let drawn = NodeWord::read(node).is_some_and(|word| !word.suits_a_script());
-        let message = if drawn {
-            format!("'{node}' is a target for the nemesis of a storm; a step names a node")
-        } else {
-            self.no_node(node)
-        };
-        findings.value(path, message, &suggest(node, &known));
-    }
-
-    /// Judges the target of a fault in a storm.
-    pub(crate) fn judge_target(&self, target: &str, path: &str, findings: &mut Findings<'_>) {
-        let mut known = self.drawn();
+        let mut known: Vec<&str> = self.nodes.iter().map(String::as_str).collect();
+        known.extend(self.words());
         known.extend(self.kinds_of_nodes());
-        known.extend(self.nodes.iter().map(String::as_str));
-        if !known.contains(&target) {
-            findings.value(path, self.no_node(target), &suggest(target, &known));
+        if !known.contains(&node) {
+            let message = format!("there is no node '{node}' in topology.{}", self.name);
+            findings.value(path, message, &suggest(node, &known));
         }
     }
 
-    /// The words of this topology that draw a target.
-    fn drawn(&self) -> Vec<&str> {
+    /// The words for any nodes of this topology.
+    fn words(&self) -> Vec<&str> {
         let parts = match self.kind {
             TopologyKind::Independent => &PARTS[..],
             TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
@@ -98,7 +78,7 @@ impl Ground {
             | TopologyKind::Sentinel
             | TopologyKind::External => &[],
         };
-        DRAWN.iter().chain(parts).copied().collect()
+        WORDS.iter().chain(parts).copied().collect()
     }
 
     /// Judges whether the fault at `path` can hit servers of this shape at all.
@@ -134,11 +114,7 @@ impl Ground {
         &self.nodes
     }
 
-    fn no_node(&self, node: &str) -> String {
-        format!("there is no node '{node}' in topology.{}", self.name)
-    }
-
-    /// Judges one end of a link that a step cuts.
+    /// Judges one end of a link.
     pub(crate) fn judge_place(
         &self,
         place: &str,
@@ -146,28 +122,7 @@ impl Ground {
         path: &str,
         findings: &mut Findings<'_>,
     ) {
-        self.judge_end(place, clients, Vec::new(), path, findings);
-    }
-
-    /// Judges one end of a link that a storm cuts.
-    pub(crate) fn judge_drawn_place(
-        &self,
-        place: &str,
-        clients: &BTreeSet<String>,
-        path: &str,
-        findings: &mut Findings<'_>,
-    ) {
-        self.judge_end(place, clients, self.drawn(), path, findings);
-    }
-
-    fn judge_end<'a>(
-        &'a self,
-        place: &str,
-        clients: &'a BTreeSet<String>,
-        mut known: Vec<&'a str>,
-        path: &str,
-        findings: &mut Findings<'_>,
-    ) {
+        let mut known = self.words();
         for group in self.groups() {
             known.push(group);
         }

@@ -261,8 +261,8 @@ impl Script<'_, '_> {
             let message = "only a wait for a key can be about one server";
             let help = "leave it out, or wait for 'key-gone' or 'key-there'";
             self.findings.key(&path, message, help);
-        } else if NodeWord::read(node).is_some_and(NodeWord::suits_a_script) {
-            let message = format!("'{node}' may be several servers");
+        } else if NodeWord::read(node).is_some() && !self.is_node(node) {
+            let message = format!("'{node}' is not the name of one server");
             self.findings.value(&path, message, "name one");
         } else {
             self.node(node, "node");
@@ -394,6 +394,11 @@ impl Script<'_, '_> {
         } else if let Some(ground) = self.ground {
             ground.judge_node(node, &self.at(parameter), self.findings);
         }
+    }
+
+    fn is_node(&self, name: &str) -> bool {
+        let nodes = self.ground.map_or(&[][..], Ground::nodes);
+        nodes.iter().any(|node| node == name)
     }
 
     /// The nodes that a name or a word stands for; none if that shows only when it is run.

@@ -139,14 +139,14 @@ impl Fault<'_> {
         if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
             self.key(key, parameter, findings);
         } else if let Some(ground) = self.ground {
-            ground.judge_target(node, &self.at(parameter), findings);
+            ground.judge_node(node, &self.at(parameter), findings);
         }
     }
 
     fn place(&self, place: &str, end: &str, findings: &mut Findings<'_>) {
         if let (Some(ground), Some(clients)) = (self.ground, self.clients) {
             let names: BTreeSet<String> = names("c", clients.count).into_iter().collect();
-            ground.judge_drawn_place(place, &names, &self.at(end), findings);
+            ground.judge_place(place, &names, &self.at(end), findings);
         }
     }
 

@@ -1,7 +1,8 @@
 //! The words that stand for nodes where a fault names one.
 
-/// A node by name, `all`, `replicas`, `sentinels` or `holder-of:KEY` (where a lock's key is now),
-/// and in a storm also `primary`, and drawn at random: `one`, `minority`, `majority`.
+/// A node by name, `all`, `replicas`, `sentinels`, `holder-of:KEY` (where a lock's key is now), or
+/// drawn by lot: `one`, `minority`, `majority`, and `primary` of those that take writes. A script
+/// means by `primary` the node of that name, where there is one.
 pub type NodeTarget = String;
 
 /// Before the key, in the word for the nodes that hold it.
@@ -40,14 +41,6 @@ impl<'a> NodeWord<'a> {
             "minority" => Some(Self::Minority),
             "majority" => Some(Self::Majority),
             name => name.strip_prefix(HOLDER_OF).map(Self::HolderOf),
-        }
-    }
-
-    /// Whether a script may use it: what it means is then no lot, and no name of a node.
-    pub const fn suits_a_script(self) -> bool {
-        match self {
-            Self::All | Self::Replicas | Self::Sentinels | Self::HolderOf(_) => true,
-            Self::Primary | Self::One | Self::Minority | Self::Majority => false,
         }
     }
 }
