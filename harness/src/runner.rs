@@ -75,7 +75,7 @@ impl RunError {
 /// When there is nothing to judge: no servers, or no history.
 pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<RunRecord, RunError> {
     let begun = Instant::now();
-    let scenario = lockstorm_scenarios::to_toml(&job.case.to_scenario());
+    let scenario = lockstorm_scenarios::effective(&job.case);
     let path = folder.join(folder::SCENARIO);
     fs::write(&path, scenario)
         .map_err(EnvironmentError::io("write", path.display().to_string()))?;

@@ -82,6 +82,46 @@ fn the_results_file_itself_is_a_baseline_too() {
 }
 
 #[test]
+fn each_run_of_a_suite_says_what_changed_in_its_cell() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let suite = |name: &str, change: fn(&mut Value)| {
+        let folder = out.path().join(name);
+        let cell = |name: &str, change: &dyn Fn(&mut Value)| {
+            let cell = stored(folder.join(name), change);
+            let record = fs::read_to_string(cell.join("results.json")).expect("it was written");
+            serde_json::from_str::<Value>(&record).expect("it is JSON")
+        };
+        let one = cell("cells/one", &change);
+        let other = cell("cells/other", &|record| {
+            change(record);
+            record["labels"]["hazard"] = "another".into();
+        });
+        let run = |folder: &str, record| serde_json::json!({ "folder": folder, "record": record });
+        let suite = serde_json::json!({
+            "version": 1, "name": "suite", "seed": 1, "started": "2026-01-01T00:00:00Z",
+            "duration_s": 1.0, "not_run": [], "rerun": "lockstorm run",
+            "runs": [run("cells/one", one), run("cells/other", other)],
+        });
+        fs::write(folder.join("results.json"), suite.to_string()).expect("it can be written");
+        folder
+    };
+    let now = suite("now", |_| {});
+    let before = suite("before", without_lost_lock);
+
+    let args = ["report", text(&now), "--baseline", text(&before)];
+    let output = lockstorm(&[&args[..], &["--report", "html"]].concat());
+
+    assert!(output.status.success(), "{}", stderr(&output));
+    let whole = fs::read_to_string(now.join("report.html")).expect("it was written");
+    assert!(whole.contains("2 new, 2 ongoing"));
+    for cell in ["cells/one", "cells/other"] {
+        let page = now.join(cell).join("report.html");
+        let page = fs::read_to_string(page).expect("it was written");
+        assert!(page.contains("1 new, 1 ongoing"), "of this cell alone");
+    }
+}
+
+#[test]
 fn a_wrong_baseline_is_refused_with_its_place_and_the_remedy_before_anything_is_done() {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let now = stored(out.path().join("now"), |_| {});

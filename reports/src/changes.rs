@@ -108,17 +108,23 @@ impl Share {
 impl Changes {
     /// The findings of a run beside those of `baseline`.
     pub fn of_run(run: &RunRecord, baseline: &Record) -> Self {
-        Self::between(&[run], baseline)
+        Self::between(&[run], baseline, |_| true)
+    }
+
+    /// The findings of a run beside those of the same cell of `baseline`, for a run of a suite:
+    /// the other cells have runs of their own.
+    pub fn of_cell(run: &RunRecord, baseline: &Record) -> Self {
+        Self::between(&[run], baseline, |before| before.labels == run.labels)
     }
 
     /// The findings of a suite beside those of `baseline`.
     pub fn of_suite(suite: &SuiteRecord, baseline: &Record) -> Self {
         let runs: Vec<&RunRecord> = suite.runs.iter().map(|run| &run.record).collect();
-        Self::between(&runs, baseline)
+        Self::between(&runs, baseline, |_| true)
     }
 
-    fn between(now: &[&RunRecord], baseline: &Record) -> Self {
-        let (name, before): (String, Vec<&RunRecord>) = match baseline {
+    fn between(now: &[&RunRecord], baseline: &Record, counts: impl Fn(&RunRecord) -> bool) -> Self {
+        let (name, mut before): (String, Vec<&RunRecord>) = match baseline {
             Record::Run(run) => (name(&run.scenario, run.seed, &run.started), vec![run]),
             Record::Suite(suite) => {
                 let runs = suite.runs.iter().map(|run| &run.record);
@@ -128,6 +134,7 @@ impl Changes {
                 )
             }
         };
+        before.retain(|run| counts(run));
         let (now, before) = (Side::of(now), Side::of(&before));
         let mut findings: Vec<Change> = Vec::new();
         for (kind, found) in &now.found {

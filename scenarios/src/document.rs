@@ -50,6 +50,7 @@ pub(crate) struct Places(BTreeMap<String, Place>);
 struct Place {
     key: Range<usize>,
     value: Range<usize>,
+    is_table: bool,
 }
 
 impl Places {
@@ -85,8 +86,12 @@ impl Places {
     ) {
         let path = join(path, name);
         self.gather(value, &path, depth + 1);
-        let value = value.span();
-        self.0.insert(path, Place { key, value });
+        let place = Place {
+            key,
+            value: value.span(),
+            is_table: value.get_ref().as_table().is_some(),
+        };
+        self.0.insert(path, place);
     }
 
     /// The span of the value at `path`, or of the nearest one around it: a default lies nowhere.
@@ -100,6 +105,14 @@ impl Places {
     }
 
     /// Whether the document says anything at `path`.
+    /// Where the value at `path` was written, by itself or as part of a value of another form, such
+    /// as a range in one word.
+    pub(crate) fn written(&self, path: &str) -> Option<Range<usize>> {
+        let is_part = |place: &&Place| self.has(path) || !place.is_table;
+        let place = self.nearest(path).filter(is_part)?;
+        Some(place.value.clone())
+    }
+
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.contains_key(path)
     }

@@ -6,6 +6,7 @@ use crate::load::Loaded;
 use crate::model::{
     Case, CaseLabels, Lock, LockKind, Matrix, Scenario, Topology, TopologyKind, Workload,
 };
+use crate::origin::{Origins, Row, origin};
 use crate::rules;
 
 /// What a scenario stands for.
@@ -27,9 +28,10 @@ pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
         let scenario = &loaded.scenario;
         let (lock, topology) = (scenario.lock.as_ref(), scenario.topology.as_ref());
         let case = case(
-            scenario,
+            loaded,
             lock.expect("a valid scenario without a matrix has a lock"),
             topology.expect("a valid scenario without a matrix has a topology"),
+            None,
         );
         return Ok(Expanded {
             cases: vec![case],
@@ -39,8 +41,9 @@ pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
     Table::new(loaded, matrix).fill()
 }
 
-fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
-    Case {
+fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -> Case {
+    let scenario = &file.scenario;
+    let mut case = Case {
         name: scenario.name.clone(),
         description: scenario.description.clone(),
         labels: CaseLabels {
@@ -59,7 +62,10 @@ fn case(scenario: &Scenario, lock: &Lock, topology: &Topology) -> Case {
             Some(storm) => Workload::Storm(storm.clone(), scenario.nemesis.clone()),
             None => Workload::Litmus(scenario.step.clone()),
         },
-    }
+        origins: Origins::default(),
+    };
+    case.origins = Origins::of(&case, |path| origin(file, row, lock.kind(), path));
+    case
 }
 
 fn hazard(scenario: &Scenario) -> &str {
@@ -154,7 +160,12 @@ impl<'a> Table<'a> {
         for (n_file, file) in &column {
             if fits(&file.scenario, lock, topology) {
                 let (lock, topology) = self.filled(file, (n, lock), (m, topology));
-                self.cell(*n_file, file, &lock, &topology);
+                let row = Row {
+                    table: self.loaded,
+                    lock: n,
+                    topology: m,
+                };
+                self.cell((*n_file, file), &lock, &topology, row);
                 is_filled = true;
             }
         }
@@ -191,9 +202,15 @@ impl<'a> Table<'a> {
         )
     }
 
-    fn cell(&mut self, n: usize, file: &Loaded, lock: &Lock, topology: &Topology) {
+    fn cell(
+        &mut self,
+        (n, file): (usize, &Loaded),
+        lock: &Lock,
+        topology: &Topology,
+        row: Row<'_>,
+    ) {
         let scenario = &file.scenario;
-        let case = case(scenario, lock, topology);
+        let case = case(file, lock, topology, Some(row));
         let twin = |other: &&Case| other.labels == case.labels;
         if let Some(twin) = self.expanded.cases.iter().find(twin) {
             let (twin, labels) = (twin.name.clone(), case.labels);

@@ -41,6 +41,12 @@ impl Sources {
         start
     }
 
+    /// Whether `span` lies in the file, and not in what was set from outside.
+    pub(crate) fn is_file(&self, span: &Range<usize>) -> bool {
+        let overrides = self.texts.get(1);
+        overrides.is_none_or(|(start, _)| span.start < *start)
+    }
+
     /// The text that `span` lies in.
     pub(crate) fn spot(&self, span: &Range<usize>) -> Spot {
         let (start, source) = self

@@ -76,6 +76,11 @@ impl Written {
         Some(Self { kind, options })
     }
 
+    /// Whether it has an option of this name.
+    pub(crate) fn says(&self, option: &str) -> bool {
+        self.options.contains_key(option)
+    }
+
     /// The same of each element of the list at `key` of `table`.
     fn read_all(table: &Spanned<DeValue<'_>>, key: &str) -> Vec<Self> {
         let list = table.get_ref().get(key);

@@ -60,5 +60,9 @@ fn note_suite(
     folder: &Path,
 ) -> Result<(), RenderError> {
     suite.changed = Some(Changes::of_suite(suite, baseline));
+    for run in &mut suite.runs {
+        run.record.changed = Some(Changes::of_cell(&run.record, baseline));
+        write_run(&folder.join(&run.folder), &run.record)?;
+    }
     write_suite(folder, suite)
 }

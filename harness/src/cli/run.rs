@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error};
 use clap::{Args, ValueEnum};
 use lockstorm_reports::{Format, Formats};
-use lockstorm_scenarios::{Case, Override, Trace, with_password_variable, without_passwords};
+use lockstorm_scenarios::{
+    Case, Origin, Override, Trace, with_password_variable, without_passwords,
+};
 
 use super::baseline::Baseline;
 use super::exit::{ExitCode, NothingSelected};
@@ -234,9 +236,12 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
                     leave it out";
         return Err(super::exit::UsageError(text.to_owned()).into());
     }
-    for case in &mut cases {
-        case.trace
-            .extend(args.trace.iter().copied().map(Trace::from));
+    if !args.trace.is_empty() {
+        for case in &mut cases {
+            case.trace
+                .extend(args.trace.iter().copied().map(Trace::from));
+            case.origins.note("trace", Origin::CommandLine);
+        }
     }
     let seed = args.seed.map_or_else(Seed::fresh, Seed);
     let suite = is_matrix || cases.len() > 1 || args.repeat > 1;

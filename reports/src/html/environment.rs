@@ -1,5 +1,6 @@
 //! Where it ran, on what, and how to repeat it.
 
+use lockstorm_scenarios::Origin;
 use maud::{Markup, html};
 
 use super::page;
@@ -129,15 +130,34 @@ fn nodes(environment: &Environment) -> Markup {
     }
 }
 
+/// A line of a stored scenario, and the remark at its end that says where its value is from.
+fn line_and_origin(line: &str) -> (&str, Option<&str>) {
+    let remark = Origin::ALL.iter().find_map(|origin| {
+        let at = line.strip_suffix(origin.name())?.strip_suffix("  # ")?;
+        Some(line.split_at(at.len()))
+    });
+    remark.map_or((line, None), |(words, remark)| (words, Some(remark)))
+}
+
 /// The scenario as it ran, with line numbers.
 fn listing(scenario: &str) -> Markup {
     let total = scenario.lines().count();
     html! {
         details {
-            summary { "The scenario as it ran, with every default and override in place" }
+            summary { "The scenario as it ran, with every value and where it is from" }
+            p.how {
+                "A value without a remark is from the file of the scenario. Default means that \
+                 nobody chose it; comparison, that it is from the row of a comparison; command \
+                 line, that it is from an option such as --set."
+            }
             pre.listing tabindex="0" {
                 @for line in scenario.lines().take(SCENARIO_LINES_MAX) {
-                    span { (visible(line)) "\n" }
+                    @let (words, origin) = line_and_origin(line);
+                    span {
+                        (visible(words))
+                        @if let Some(origin) = origin { em { (visible(origin)) } }
+                        "\n"
+                    }
                 }
             }
             @if total > SCENARIO_LINES_MAX {
@@ -145,6 +165,20 @@ fn listing(scenario: &str) -> Markup {
                     "Showing only the first " (SCENARIO_LINES_MAX) " of " (total) " lines."
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_remark_on_an_origin_is_told_from_the_line() {
+        let told = line_and_origin("keys = 1  # default");
+        assert_eq!(told, ("keys = 1", Some("  # default")));
+        for line in ["keys = 1", "wait = \"a  # b\"", "keys = 1 # default", ""] {
+            assert_eq!(line_and_origin(line), (line, None));
         }
     }
 }

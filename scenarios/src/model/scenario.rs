@@ -17,6 +17,7 @@ use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
 use super::topology::Topology;
 use super::trace::Trace;
+use crate::origin::Origins;
 
 /// A scenario file as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,6 +108,8 @@ pub struct Case {
     pub checks: Checks,
     /// What the clients and the nemesis do.
     pub workload: Workload,
+    /// Where its values are from.
+    pub origins: Origins,
 }
 
 /// Where a case stands in a comparison.
