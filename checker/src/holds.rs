@@ -24,14 +24,17 @@ use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::lease::{Drift, Lease};
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
+use crate::options::Options;
 use crate::parallel;
 
-/// The holds of a history, grouped by key, each group in order of grant.
+/// The holds of a history, grouped by key, each group in order of grant. Those of a long history
+/// are reckoned by as many threads as there are cores, and are the same for any number.
 pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
-    holds_by(1, digest, drift)
+    let threads = Options::default().threads(digest.operations.len());
+    holds_by(threads, digest, drift)
 }
 
-/// The same, by several threads.
+/// The same, by so many threads.
 pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hold> {
     let mut notes: Vec<&LostNote> = digest.lost.iter().collect();
     notes.sort_by_key(|note| note.key);
