@@ -2,7 +2,7 @@
 //!
 //! For: drawing and measuring latency. Not for: judging; the intervals are the checker's own.
 
-use lockstorm_checker::history::Mode;
+use lockstorm_checker::history::{Mode, Name};
 use lockstorm_checker::verdict::{Holder, Witness};
 use lockstorm_checker::{Action, Digest, Nanos, Operation, Outcome};
 
@@ -24,8 +24,8 @@ pub(crate) struct Trace {
 /// One hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
-    pub(crate) client: String,
-    pub(crate) key: String,
+    pub(crate) client: Name,
+    pub(crate) key: Name,
     /// Index of the invocation of its acquire.
     pub(crate) index: u64,
     pub(crate) invoked: Nanos,
@@ -61,8 +61,8 @@ pub(crate) enum Answer {
 /// One acquire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    pub(crate) client: String,
-    pub(crate) key: String,
+    pub(crate) client: Name,
+    pub(crate) key: Name,
     pub(crate) index: u64,
     pub(crate) invoked: Nanos,
     /// When the try was sent that was granted; its invocation, unless it tried more than once.
@@ -153,11 +153,11 @@ impl Call {
 }
 
 impl Hold {
-    fn of_holder(holder: &Holder, key: &str) -> Self {
+    fn of_holder(holder: &Holder, key: &Name) -> Self {
         let released = holder.release_invoked.unwrap_or(Nanos::MAX);
         Self {
-            client: holder.client.clone(),
-            key: key.to_owned(),
+            client: holder.client.as_str().into(),
+            key: Name::clone(key),
             index: holder.op_acquire,
             invoked: holder.acquire_invoked,
             granted: holder.granted,
@@ -176,8 +176,8 @@ impl Hold {
         let acquire = digest.operation(hold.acquire);
         let finite = |at: Nanos| (at != Nanos::MAX).then_some(at);
         Self {
-            client: digest.owner(hold.owner).to_owned(),
-            key: digest.key(hold.key).to_owned(),
+            client: Name::clone(digest.owners.name(hold.owner.0)),
+            key: Name::clone(digest.keys.name(hold.key.0)),
             index: acquire.invoke,
             invoked: acquire.invoked,
             granted: hold.core.start,
@@ -197,8 +197,8 @@ impl Request {
     /// The request behind an acquire.
     fn of(call: Call, operation: &Operation, digest: &Digest) -> Self {
         Self {
-            client: digest.owner(operation.owner).to_owned(),
-            key: digest.key(operation.key).to_owned(),
+            client: Name::clone(digest.owners.name(operation.owner.0)),
+            key: Name::clone(digest.keys.name(operation.key.0)),
             index: operation.invoke,
             invoked: call.invoked,
             asked: call.asked,
@@ -221,12 +221,15 @@ impl Request {
 impl Trace {
     /// What a history tells, given its holds as the checker reckons them.
     pub(crate) fn of_holds(digest: &Digest, holds: &[lockstorm_checker::Hold]) -> Self {
-        let mut holds: Vec<Hold> = holds
-            .iter()
-            .filter(|hold| hold.is_granted())
-            .map(|hold| Hold::of_history(hold, digest))
+        let granted = holds.iter().filter(|hold| hold.is_granted());
+        let mut granted: Vec<_> = granted
+            .map(|hold| (hold.core.start, hold.acquire, hold))
             .collect();
-        holds.sort_by_key(|hold| (hold.granted, hold.index));
+        granted.sort_unstable_by_key(|&(start, acquire, _)| (start, acquire));
+        let holds = granted
+            .into_iter()
+            .map(|(_, _, hold)| Hold::of_history(hold, digest))
+            .collect();
         let (mut requests, mut calls) = (Vec::new(), Vec::new());
         for operation in &digest.operations {
             match Call::of(operation, digest) {
@@ -258,10 +261,11 @@ impl Trace {
 
     /// As much as a witness tells by itself, for a run whose history is not at hand.
     pub(crate) fn of_witness(witness: &Witness) -> Self {
+        let key = Name::from(witness.lock_key.as_str());
         let holds: Vec<Hold> = witness
             .holders
             .iter()
-            .map(|holder| Hold::of_holder(holder, &witness.lock_key))
+            .map(|holder| Hold::of_holder(holder, &key))
             .collect();
         let known = holds.iter().flat_map(|hold| {
             let times = [
@@ -296,7 +300,7 @@ mod tests {
         let holds: Vec<(&str, Nanos, Option<Nanos>)> = trace
             .holds
             .iter()
-            .map(|hold| (hold.client.as_str(), hold.granted, hold.lease_floor))
+            .map(|hold| (&*hold.client, hold.granted, hold.lease_floor))
             .collect();
         let us = |micros: u64| Nanos(micros * 1_000);
         assert_eq!(

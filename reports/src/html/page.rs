@@ -318,9 +318,9 @@ mod tests {
     fn a_hostile_history_is_inert_in_the_pictures() {
         let mut history = sample::failover();
         let trace = &mut history.trace;
-        trace.holds[0].client = sample::HOSTILE.to_owned();
-        trace.holds[0].key = sample::HOSTILE.to_owned();
-        trace.requests[1].client = sample::HOSTILE.to_owned();
+        trace.holds[0].client = sample::HOSTILE.into();
+        trace.holds[0].key = sample::HOSTILE.into();
+        trace.requests[1].client = sample::HOSTILE.into();
         for deed in &mut history.close.deeds {
             deed.client = sample::HOSTILE.to_owned();
             deed.key = sample::HOSTILE.to_owned();

@@ -28,7 +28,7 @@ pub(crate) fn gaps(trace: &Trace) -> Vec<Gap<'_>> {
     let mut locks: HashMap<&str, Lock> = HashMap::new();
     let mut gaps = Vec::new();
     for hold in &trace.holds {
-        let lock = locks.entry(hold.key.as_str()).or_default();
+        let lock = locks.entry(&*hold.key).or_default();
         if let Some(free_from) = lock.free_from(hold) {
             // A promise that never ends leaves no gap to measure, only an overlap to the last.
             let free_from = free_from.min(trace.end);
@@ -83,7 +83,7 @@ struct Latest<'a> {
 
 impl<'a> Latest<'a> {
     fn take(&mut self, hold: &'a Hold) {
-        let new = (hold.promised_to, hold.client.as_str());
+        let new = (hold.promised_to, &*hold.client);
         match self.first {
             Some(first) if first.1 == new.1 => self.first = Some(first.max(new)),
             Some(first) if first.0 >= new.0 => match self.second {
@@ -126,8 +126,8 @@ mod tests {
         let lease = lease_ms.map(Nanos::from_millis);
         let never = Nanos::MAX;
         Hold {
-            client: client.to_owned(),
-            key: "k".to_owned(),
+            client: client.into(),
+            key: "k".into(),
             index: granted_ms,
             invoked: Nanos::from_millis(granted_ms),
             granted: Nanos::from_millis(granted_ms),

@@ -36,7 +36,7 @@ impl Shares {
     pub(crate) fn of(trace: &Trace) -> Option<Self> {
         let mut of_client: BTreeMap<(usize, &str), Share> = BTreeMap::new();
         for request in &trace.requests {
-            let name = request.client.as_str();
+            let name = &*request.client;
             let share = of_client.entry((name.len(), name)).or_default();
             share.acquires += 1;
             share.grants += u64::from(request.answer == Answer::Granted);
@@ -44,7 +44,7 @@ impl Shares {
             share.longest_wait = share.longest_wait.max(waited);
         }
         for hold in &trace.holds {
-            let name = hold.client.as_str();
+            let name = &*hold.client;
             let share = of_client.entry((name.len(), name)).or_default();
             share.held += (hold.believed_to.min(trace.end) - hold.granted).0;
         }
@@ -85,7 +85,7 @@ mod tests {
             .map(|share| (share.client.as_str(), share.acquires, share.grants))
             .collect();
         assert_eq!(of, [("a", 1, 1), ("b", 1, 1), ("c", 3, 1)]);
-        let of_c = trace.requests.iter().filter(|r| r.client == "c");
+        let of_c = trace.requests.iter().filter(|r| *r.client == *"c");
         let longest = of_c.map(|r| (r.ended - r.invoked).0).max();
         assert_eq!(Some(shares.told[2].longest_wait), longest);
         assert!(shares.told[0].held > 0);
@@ -99,7 +99,7 @@ mod tests {
         trace.requests = (0..60)
             .rev()
             .map(|n| crate::trace::Request {
-                client: format!("c{n}"),
+                client: format!("c{n}").into(),
                 ..request.clone()
             })
             .collect();

@@ -110,8 +110,8 @@ mod tests {
 
     fn request(at_ms: u64, took_us: u64, answer: Answer) -> Request {
         Request {
-            client: "c1".to_owned(),
-            key: String::new(),
+            client: "c1".into(),
+            key: "".into(),
             index: 0,
             invoked: Nanos::from_millis(at_ms),
             asked: Nanos::from_millis(at_ms),

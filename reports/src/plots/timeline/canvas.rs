@@ -130,7 +130,7 @@ impl Canvas<'_> {
     fn bar_words(&mut self, hold: &Hold, core: Area, name_key: bool) {
         let mut words = Vec::new();
         if name_key {
-            words.push(hold.key.clone());
+            words.push(hold.key.to_string());
         }
         if let Some(token) = hold.token {
             words.push(format!("token {token}"));

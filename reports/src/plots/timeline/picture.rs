@@ -183,7 +183,7 @@ mod tests {
         let hold = trace.holds[0].clone();
         trace.holds = (0..LANES_MAX + 6)
             .map(|n| Hold {
-                client: format!("c{n}"),
+                client: format!("c{n}").into(),
                 ..hold.clone()
             })
             .collect();

@@ -78,8 +78,8 @@ impl<'a> View<'a> {
 
     /// One lane a client, at most so many: the named ones first, then the others by name.
     pub(super) fn order_lanes(&mut self, first: &[&str], most: usize) {
-        let of_holds = self.holds.iter().map(|hold| hold.client.as_str());
-        let of_requests = self.requests.iter().map(|request| request.client.as_str());
+        let of_holds = self.holds.iter().map(|hold| &*hold.client);
+        let of_requests = self.requests.iter().map(|request| &*request.client);
         let mut lanes: Vec<&str> = of_holds.chain(of_requests).collect();
         lanes.sort_by_key(|name| {
             let rank = first.iter().position(|known| known == name);
