@@ -20,14 +20,12 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    pub(super) fn of(digest: &Digest, holds: &[Hold], lanes: &Lanes) -> Self {
+    pub(super) fn of(digest: &Digest, holds: &[&Hold], lanes: &Lanes) -> Self {
         let of_lane = (BINS_MAX / lanes.len().max(1)).clamp(BINS_MIN, BINS);
         let width = digest.end.0 as f64 / of_lane as f64;
         let mut busy = vec![0.0_f32; of_lane * lanes.len()];
         for hold in holds.iter().filter(|hold| hold.is_granted()) {
-            let Some(lane) = lanes.number((hold.key, hold.owner)) else {
-                continue;
-            };
+            let lane = lanes.of_operation(hold.acquire);
             let until = hold.core.end.min(digest.end);
             let (from, to) = (hold.core.start.0 as f64 / width, until.0 as f64 / width);
             let row = &mut busy[lane as usize * of_lane..][..of_lane];

@@ -1,6 +1,7 @@
 //! The events of the embedded operations: in which order they came, when, and of which process.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 
 use lockstorm_checker::{Digest, Nanos};
 
@@ -23,7 +24,8 @@ pub(super) struct EventColumns {
     pub(super) count: usize,
 }
 
-/// One end of an operation.
+/// One end of an operation; the earlier one is the lesser.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     index: u64,
     time: Nanos,
@@ -33,51 +35,74 @@ struct Edge {
 
 impl EventColumns {
     pub(super) fn of(digest: &Digest, selection: &Selection, unit: Unit) -> Self {
-        let edges = edges(digest, selection);
-        let mut columns = Self {
-            count: edges.len(),
-            ..Self::default()
-        };
-        let (mut next, mut before) = (0, 0);
-        let mut is_waiting: Vec<bool> = Vec::new();
-        for edge in &edges {
-            let process = edge.process as usize;
-            if process >= is_waiting.len() {
-                is_waiting.resize(process + 1, false);
+        let mut writer = Writer::new(unit);
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        // Answers that are yet to come in the order of events: of a few operations at a time.
+        let mut answers: BinaryHeap<Reverse<Edge>> = BinaryHeap::new();
+        for operation in selection.positions().map(|at| &digest.operations[at]) {
+            while let Some(answer) = answers.peek()
+                && answer.0.index < operation.invoke
+            {
+                writer.take(answer.0);
+                answers.pop();
             }
-            let is_anew = edge.is_sent && is_waiting[process];
-            is_waiting[process] = edge.is_sent;
-            let index = edge.index.min(NUMBER_MAX);
-            let gap = index.saturating_sub(next);
-            columns.gaps.number(gap << 1 | u64::from(is_anew));
-            next = index + 1;
-            let time = unit.ticks(edge.time);
-            columns.times.signed(time - before);
-            before = time;
-            columns.processes.number(edge.process.into());
+            let known = numbers.len() as u32;
+            let process = *numbers.entry(operation.process).or_insert(known);
+            let edge = |index, time, is_sent| Edge {
+                index,
+                time,
+                process,
+                is_sent,
+            };
+            writer.take(edge(operation.invoke, operation.invoked, true));
+            let done = operation.completion;
+            answers.extend(done.map(|done| Reverse(edge(done.index, done.time, false))));
         }
-        columns
+        while let Some(Reverse(answer)) = answers.pop() {
+            writer.take(answer);
+        }
+        writer.columns
     }
 }
 
-/// Both ends of each operation, in order of their events.
-fn edges(digest: &Digest, selection: &Selection) -> Vec<Edge> {
-    let mut numbers: HashMap<u64, u32> = HashMap::new();
-    let operations = selection.operations(digest);
-    let mut edges = Vec::with_capacity(2 * selection.len());
-    for operation in operations {
-        let known = numbers.len() as u32;
-        let process = *numbers.entry(operation.process).or_insert(known);
-        let edge = |index, time, is_sent| Edge {
-            index,
-            time,
-            process,
-            is_sent,
-        };
-        edges.push(edge(operation.invoke, operation.invoked, true));
-        let completion = operation.completion;
-        edges.extend(completion.map(|done| edge(done.index, done.time, false)));
+/// Writes the columns, edge by edge.
+struct Writer {
+    unit: Unit,
+    columns: EventColumns,
+    /// The index after that of the edge before, and the ticks of its time.
+    next: u64,
+    before: i64,
+    /// By process: whether it waits for an answer.
+    is_waiting: Vec<bool>,
+}
+
+impl Writer {
+    fn new(unit: Unit) -> Self {
+        Self {
+            unit,
+            columns: EventColumns::default(),
+            next: 0,
+            before: 0,
+            is_waiting: Vec::new(),
+        }
     }
-    edges.sort_by_key(|edge| edge.index);
-    edges
+
+    fn take(&mut self, edge: Edge) {
+        let process = edge.process as usize;
+        if process >= self.is_waiting.len() {
+            self.is_waiting.resize(process + 1, false);
+        }
+        let is_anew = edge.is_sent && self.is_waiting[process];
+        self.is_waiting[process] = edge.is_sent;
+        let index = edge.index.min(NUMBER_MAX);
+        let gap = index.saturating_sub(self.next);
+        self.next = index + 1;
+        let time = self.unit.ticks(edge.time);
+        let columns = &mut self.columns;
+        columns.gaps.number(gap << 1 | u64::from(is_anew));
+        columns.times.signed(time - self.before);
+        columns.processes.number(edge.process.into());
+        columns.count += 1;
+        self.before = time;
+    }
 }

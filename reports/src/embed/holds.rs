@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use lockstorm_checker::{Action, Digest, Hold, KeyId, Nanos};
 
 use super::column::{Column, zigzag};
+use super::lanes::Lanes;
 use super::selection::Selection;
 use super::ticks::{TOKEN_MAX, Unit};
 
@@ -62,8 +63,14 @@ struct Encoder<'a> {
 
 impl HoldColumns {
     /// `holds` are in order of their acquires, and all of their operations are selected.
-    pub(super) fn of(digest: &Digest, holds: &[&Hold], selection: &Selection, unit: Unit) -> Self {
-        let next_release = next_releases(digest, selection);
+    pub(super) fn of(
+        digest: &Digest,
+        holds: &[&Hold],
+        selection: &Selection,
+        lanes: &Lanes,
+        unit: Unit,
+    ) -> Self {
+        let next_release = next_releases(digest, selection, lanes);
         let mut encoder = Encoder {
             digest,
             unit,
@@ -78,7 +85,7 @@ impl HoldColumns {
             encoder.columns.acquires.number(acquire - next);
             next = acquire + 1;
             let release = hold.release.map(|id| selection.number(id));
-            let is_next = release == next_release[acquire as usize];
+            let is_next = release == next_release[acquire as usize].map(u64::from);
             encoder.columns.releases.number(match release {
                 None => 0,
                 Some(_) if is_next => 1,
@@ -144,15 +151,14 @@ impl Encoder<'_> {
 }
 
 /// For each selected operation the next release after it in its lane.
-fn next_releases(digest: &Digest, selection: &Selection) -> Vec<Option<u64>> {
-    let mut next = HashMap::new();
+fn next_releases(digest: &Digest, selection: &Selection, lanes: &Lanes) -> Vec<Option<u32>> {
+    let mut next = vec![None; lanes.len()];
     let mut found = vec![None; selection.len()];
-    let operations: Vec<_> = selection.operations(digest).collect();
-    for (number, operation) in operations.iter().enumerate().rev() {
-        let lane = (operation.key, operation.owner);
-        found[number] = next.get(&lane).copied();
-        if operation.action == Action::Release {
-            next.insert(lane, number as u64);
+    for (number, position) in selection.positions().enumerate().rev() {
+        let next = &mut next[lanes.at(position) as usize];
+        found[number] = *next;
+        if digest.operations[position].action == Action::Release {
+            *next = Some(number as u32);
         }
     }
     found

@@ -2,40 +2,57 @@
 
 use std::collections::HashMap;
 
-use lockstorm_checker::{Digest, KeyId, OwnerId};
+use lockstorm_checker::{Digest, KeyId, OpId, OwnerId};
 
 /// A lane: a lock, and a client that asked for it.
 pub(super) type Place = (KeyId, OwnerId);
 
-/// The lanes from top to bottom, and the way back to their numbers.
+/// The lanes from top to bottom, and which one each operation is in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lanes {
     pub(super) places: Vec<Place>,
-    numbers: HashMap<Place, u32>,
+    /// By position in the history.
+    of_operations: Vec<u32>,
 }
 
 impl Lanes {
     /// The lanes of a history: locks in order of their first sight, their clients by name, where
     /// `c2` comes before `c10`.
     pub(super) fn of(digest: &Digest) -> Self {
-        let mut numbers: HashMap<Place, u32> = HashMap::new();
-        for operation in &digest.operations {
-            numbers.entry((operation.key, operation.owner)).or_default();
-        }
-        let mut places: Vec<Place> = numbers.keys().copied().collect();
-        places.sort_unstable_by_key(|&(key, owner)| {
+        // Numbered as they come, for the order is known only when all have been seen.
+        let mut seen: HashMap<Place, u32> = HashMap::new();
+        let in_turn = digest.operations.iter().map(|operation| {
+            let next = seen.len() as u32;
+            let place = (operation.key, operation.owner);
+            *seen.entry(place).or_insert(next)
+        });
+        let mut of_operations: Vec<u32> = in_turn.collect();
+        let mut lanes: Vec<(Place, u32)> = seen.into_iter().collect();
+        lanes.sort_unstable_by_key(|&((key, owner), _)| {
             let name = digest.owner(owner);
             (key, name.len(), name, owner)
         });
-        for (number, place) in (0..).zip(&places) {
-            numbers.insert(*place, number);
+        let mut numbers = vec![0; lanes.len()];
+        for (number, (_, seen)) in (0..).zip(&lanes) {
+            numbers[*seen as usize] = number;
         }
-        Self { places, numbers }
+        for lane in &mut of_operations {
+            *lane = numbers[*lane as usize];
+        }
+        Self {
+            places: lanes.into_iter().map(|(place, _)| place).collect(),
+            of_operations,
+        }
     }
 
-    /// The number of a lane, if there is one.
-    pub(super) fn number(&self, place: Place) -> Option<u32> {
-        self.numbers.get(&place).copied()
+    /// The lane of the operation at this position in the history.
+    pub(super) fn at(&self, position: usize) -> u32 {
+        self.of_operations[position]
+    }
+
+    /// The lane of an operation.
+    pub(super) fn of_operation(&self, id: OpId) -> u32 {
+        self.at(id.position())
     }
 
     pub(super) fn len(&self) -> usize {

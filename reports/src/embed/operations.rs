@@ -28,11 +28,10 @@ impl OperationColumns {
     pub(super) fn of(digest: &Digest, selection: &Selection, lanes: &Lanes, unit: Unit) -> Self {
         let mut columns = Self::default();
         let mut lane_of: HashMap<u64, u32> = HashMap::new();
-        for operation in selection.operations(digest) {
+        for position in selection.positions() {
+            let operation = &digest.operations[position];
             columns.kinds.byte(kind(operation));
-            let lane = lanes
-                .number((operation.key, operation.owner))
-                .expect("every operation is in the lane that was made for it");
+            let lane = lanes.at(position);
             let before = lane_of.insert(operation.process, lane);
             let is_same = before == Some(lane);
             columns

@@ -74,15 +74,15 @@ struct Encoder<'a> {
     run: &'a RunRecord,
     digest: &'a Digest,
     /// Those that were granted, in order of their acquires.
-    holds: Vec<Hold>,
+    holds: Vec<&'a Hold>,
     lanes: Lanes,
 }
 
 impl<'a> Encoder<'a> {
     fn new(run: &'a RunRecord, recorded: &'a Recorded) -> Self {
         let granted = recorded.holds.iter().filter(|hold| hold.is_granted());
-        let mut holds: Vec<Hold> = granted.copied().collect();
-        holds.sort_by_key(|hold| hold.acquire);
+        let mut holds: Vec<&Hold> = granted.collect();
+        holds.sort_unstable_by_key(|hold| hold.acquire);
         Self {
             run,
             digest: &recorded.digest,
@@ -122,11 +122,11 @@ impl<'a> Encoder<'a> {
     fn encode(&self, selection: &Selection, windows: Option<&[Interval]>) -> String {
         let digest = self.digest;
         let unit = Unit::of(selection.len());
-        let own = self.holds.iter();
+        let own = self.holds.iter().copied();
         let own: Vec<&Hold> = own.filter(|hold| selection.has(hold.acquire)).collect();
         let events = EventColumns::of(digest, selection, unit);
         let operations = OperationColumns::of(digest, selection, &self.lanes, unit);
-        let holds = HoldColumns::of(digest, &own, selection, unit);
+        let holds = HoldColumns::of(digest, &own, selection, &self.lanes, unit);
         let bins = match windows {
             None => Bins::default(),
             Some(_) => Bins::of(digest, &self.holds, &self.lanes),

@@ -219,9 +219,11 @@ fn told_hold(hold: &Hold, digest: &Digest) -> Value {
 fn expected(recorded: &Recorded, selection: &Selection) -> Value {
     let digest = &recorded.digest;
     let lanes = super::lanes::Lanes::of(digest);
-    let operations = selection.operations(digest).map(|operation| {
-        let lane = lanes.number((operation.key, operation.owner));
-        told_operation(operation, lane.expect("it has a lane"))
+    let operations = selection.positions().map(|position| {
+        let operation = &digest.operations[position];
+        let own = (operation.key, operation.owner);
+        let lane = (0..).zip(&lanes.places).find(|(_, place)| **place == own);
+        told_operation(operation, lane.expect("it has a lane").0)
     });
     let mut holds: Vec<&Hold> = recorded
         .holds
@@ -250,11 +252,10 @@ fn the_script_of_the_page_reads_the_history_that_was_embedded() {
             window,
             ..Extent::default()
         };
-        let mut holds: Vec<Hold> = recorded
+        let mut holds: Vec<&Hold> = recorded
             .holds
             .iter()
             .filter(|hold| hold.is_granted())
-            .copied()
             .collect();
         holds.sort_by_key(|hold| hold.acquire);
         let selection = match window {

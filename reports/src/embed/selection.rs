@@ -20,7 +20,7 @@ impl Selection {
     }
 
     /// All that was under way in any of `windows`; a hold with both of its ends.
-    pub(super) fn of_windows(digest: &Digest, holds: &[Hold], windows: &[Interval]) -> Self {
+    pub(super) fn of_windows(digest: &Digest, holds: &[&Hold], windows: &[Interval]) -> Self {
         let meets = |from: Nanos, to: Nanos| {
             let mut windows = windows.iter();
             windows.any(|window| from <= window.end && window.start <= to)
@@ -64,13 +64,9 @@ impl Selection {
         self.positions.len()
     }
 
-    /// They themselves, in order of their invocation.
-    pub(super) fn operations<'a>(
-        &'a self,
-        digest: &'a Digest,
-    ) -> impl Iterator<Item = &'a Operation> {
-        let positions = self.positions.iter();
-        positions.map(|&position| &digest.operations[position as usize])
+    /// Where they are in the history, in order of their invocation.
+    pub(super) fn positions(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+        self.positions.iter().map(|&position| position as usize)
     }
 
     /// Whether an operation is among them.
