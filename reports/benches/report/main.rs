@@ -1,24 +1,26 @@
 //! What the page of a large run costs: `cargo bench --bench report`.
 //!
 //! Method: the simulated storm of the checker's benchmark, a million operations of fifty clients
-//! on a hundred keys, is judged and stored as a run. Its page is written and opened in Chromium,
-//! each five times; then the reader zooms and pans, and the page says how long each redraw took.
-//! Printed are medians, and of the redraws the slowest too.
+//! on a hundred keys, is judged and stored as a run. Its history is read, its page is written with
+//! all that is read for it, and the page is opened in Chromium, each five times; then the reader
+//! zooms and pans, and the page says how long each redraw took. Printed are medians, and of the
+//! redraws the slowest too. *Read* is the text of the history, some 250 MB, to its holds; *written*
+//! is what is left of both: from holds to a page on the disk.
 
 #[path = "../../tests/browser/driver/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the tests of pages use all of it")]
 mod driver;
+mod stored;
 #[path = "../../../checker/benches/sweep/storm.rs"]
 mod storm;
 
-use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Write as _};
+use std::fs;
+use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use lockstorm_checker::history::{Header, read_jsonl, write_event, write_header};
-use lockstorm_checker::{Digest, Options, check_digest};
-use lockstorm_reports::{Extent, Format, Formats, read_run, render_run, write_run};
+use lockstorm_checker::{Drift, holds};
+use lockstorm_reports::{Extent, Format, Formats, render_run};
 
 use crate::driver::{Key, Page};
 use crate::storm::Storm;
@@ -44,17 +46,28 @@ const STORM: Storm = Storm {
 
 fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    store(folder.path());
+    stored::store(folder.path(), STORM, 0);
+    let read = median((0..ROUNDS).map(|_| {
+        seconds(|| {
+            let digest = stored::read_history(folder.path());
+            black_box(holds(&digest, Drift::of_header(&digest.header)));
+        })
+    }));
     let formats = Formats::from([Format::Html]);
-    let seconds = median((0..ROUNDS).map(|_| {
-        let start = Instant::now();
-        render_run(folder.path(), &formats, &Extent::default()).expect("the page can be written");
-        start.elapsed().as_secs_f64()
+    let whole = median((0..ROUNDS).map(|_| {
+        seconds(|| {
+            let rendered = render_run(folder.path(), &formats, &Extent::default());
+            rendered.expect("the page can be written");
+        })
     }));
     let page = folder.path().join("report.html");
     let bytes = fs::metadata(&page).expect("it was written").len();
-    println!("operations    bytes  written s");
-    println!("{:>10}  {bytes:>7}  {seconds:>9.2}", STORM.operations);
+    let written = whole - read;
+    println!("operations    bytes  read s  written s  both s");
+    println!(
+        "{:>10}  {bytes:>7}  {read:>6.2}  {written:>9.2}  {whole:>6.2}",
+        STORM.operations
+    );
     if let Some(ready) = (0..ROUNDS)
         .map(|_| ready(&page))
         .collect::<Option<Vec<_>>>()
@@ -68,30 +81,6 @@ fn main() {
             redraws.iter().copied().fold(0.0, f64::max)
         );
     }
-}
-
-/// The storm as a run folder holds it: history and record.
-fn store(folder: &Path) {
-    let history = folder.join("history.jsonl");
-    let file = File::create(&history).expect("the history can be created");
-    let mut out = BufWriter::new(file);
-    let mut line = Vec::new();
-    write_header(&mut line, &Header::new());
-    STORM.events(|event| {
-        write_event(&mut line, &event);
-        out.write_all(&line).expect("the history can be written");
-        line.clear();
-    });
-    out.flush().expect("the history can be written");
-
-    let file = File::open(&history).expect("it was written");
-    let read = read_jsonl(BufReader::new(file), "storm").expect("what was written can be read");
-    let record = include_str!("../../tests/failover/results.json");
-    fs::write(folder.join("results.json"), record).expect("a record can be written");
-    let mut run = read_run(folder).expect("the fixture is a record");
-    "storm".clone_into(&mut run.scenario);
-    run.analysis = check_digest(&Digest::of(&read), &Options::default());
-    write_run(folder, &run).expect("the record can be written");
 }
 
 /// Milliseconds from the opening of the page to the timeline that can be used; `None` without a
@@ -125,6 +114,12 @@ fn redraws(file: &Path) -> Vec<f64> {
         redraws.extend(Some(page.number(LENGTH)).filter(|length| *length >= 0.0));
     }
     redraws
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
 }
 
 fn median(figures: impl Iterator<Item = f64>) -> f64 {
