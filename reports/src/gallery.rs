@@ -8,7 +8,6 @@ use lockstorm_checker::verdict::Witness;
 use crate::measures::{Clock, Measures};
 use crate::model::{RunRecord, SuiteRecord};
 use crate::plots::{self, Drawing};
-use crate::trace::Trace;
 use crate::words;
 
 /// Violations that get a picture of their own, as files; the page has one for each finding.
@@ -24,9 +23,9 @@ pub(crate) struct Picture {
 }
 
 /// The pictures of a run, in a fixed order. What a run has nothing of it has no picture of.
-pub(crate) fn of_run(run: &RunRecord, trace: &Trace) -> Vec<Picture> {
+pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
     let faults = &run.analysis.faults;
-    let measures = Measures::of(trace);
+    let trace = measures.trace;
     let below = format!(
         "{} · seed {} · {} · {}",
         words::cell_name(&run.labels),
@@ -111,9 +110,10 @@ mod tests {
 
     use super::*;
     use crate::sample;
+    use crate::trace::Trace;
 
     fn names(run: &RunRecord, trace: &Trace) -> Vec<String> {
-        let pictures = of_run(run, trace);
+        let pictures = of_run(run, &Measures::of(trace));
         pictures.into_iter().map(|picture| picture.name).collect()
     }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread::{self, ScopedJoinHandle};
 
 use lockstorm_checker::Nanos;
 
@@ -16,6 +18,7 @@ use crate::gallery::{self, Picture};
 use crate::html::{History, RunSources, run_page, suite_page};
 use crate::junit::{junit_run, junit_suite};
 use crate::markdown::{markdown_run, markdown_suite};
+use crate::measures::Measures;
 use crate::model::RunRecord;
 use crate::plots;
 use crate::recorded::Recorded;
@@ -151,8 +154,9 @@ pub fn render_run(
 ) -> Result<Rendered, RenderError> {
     let run = read_run(folder)?;
     let mut rendered = Rendered::default();
+    let has_page = formats.contains(&Format::Html);
     let has_pictures = formats.contains(&Format::Png) || formats.contains(&Format::Svg);
-    let drawn = formats.contains(&Format::Html) || has_pictures;
+    let drawn = has_page || has_pictures;
     let recorded = if drawn {
         Recorded::read(&folder.join(HISTORY_FILE))
     } else {
@@ -162,36 +166,51 @@ pub fn render_run(
         rendered.notes.push(reason.clone());
     }
     let recorded = recorded.as_ref();
-    let history = recorded.map(|recorded| recorded.history(&run));
-    let pictures = match &history {
-        Ok(history) if has_pictures => gallery::of_run(&run, &history.trace),
-        Ok(_) | Err(_) => Vec::new(),
-    };
-    rendered.note(&pictures);
-    for format in formats {
-        match format {
-            Format::Html => {
-                let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
-                let data = recorded.map(|recorded| page_data(&run, recorded, extent));
-                let sources = RunSources {
-                    history: history.as_ref().map_err(|reason| reason.as_str()),
-                    data: data.as_ref().ok(),
-                    scenario: scenario.as_deref(),
-                };
-                let page = run_page(&run, &sources);
-                rendered.write(folder, &page_name(extent), page.as_bytes())?;
-            }
-            Format::Png => rendered.png(folder, &pictures)?,
-            Format::Svg => rendered.svg(folder, &pictures)?,
-            Format::Junit => {
-                rendered.write(folder, "junit.xml", junit_run(&run)?.as_bytes())?;
-            }
-            Format::Markdown => {
-                rendered.write(folder, "report.md", markdown_run(&run).as_bytes())?;
+    thread::scope(|scope| {
+        // Of a long history, what its page embeds takes as long as everything else.
+        let embedding = recorded.ok().filter(|_| has_page);
+        let run = &run;
+        let mut embedding =
+            embedding.map(|recorded| scope.spawn(move || page_data(run, recorded, extent)));
+        let history = recorded.map(|recorded| recorded.history(run));
+        let history = history.as_ref().map_err(|reason| reason.as_str());
+        let measures = history.ok().map(|history| Measures::of(&history.trace));
+        let pictures = match &measures {
+            Some(measures) if has_pictures => gallery::of_run(run, measures),
+            Some(_) | None => Vec::new(),
+        };
+        rendered.note(&pictures);
+        for format in formats {
+            match format {
+                Format::Html => {
+                    let data = embedding.take().map(result_of);
+                    let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
+                    let sources = RunSources {
+                        history,
+                        measures: measures.as_ref(),
+                        data: data.as_ref(),
+                        scenario: scenario.as_deref(),
+                    };
+                    let page = run_page(run, &sources);
+                    rendered.write(folder, &page_name(extent), page.as_bytes())?;
+                }
+                Format::Png => rendered.png(folder, &pictures)?,
+                Format::Svg => rendered.svg(folder, &pictures)?,
+                Format::Junit => {
+                    rendered.write(folder, "junit.xml", junit_run(run)?.as_bytes())?;
+                }
+                Format::Markdown => {
+                    rendered.write(folder, "report.md", markdown_run(run).as_bytes())?;
+                }
             }
         }
-    }
-    Ok(rendered)
+        Ok(rendered)
+    })
+}
+
+/// What a thread has made.
+fn result_of<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Writes the artefacts of the suite stored in `folder`, into that folder. Its runs have their

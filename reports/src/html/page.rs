@@ -70,6 +70,8 @@ pub(crate) struct History {
 pub(crate) struct RunSources<'a> {
     /// The history, or why there is none.
     pub(crate) history: Result<&'a History, &'a str>,
+    /// What is measured of it.
+    pub(crate) measures: Option<&'a Measures<'a>>,
     /// The same for the canvas of the timeline.
     pub(crate) data: Option<&'a PageData>,
     /// Text of `scenario.toml`.
@@ -80,7 +82,6 @@ pub(crate) struct RunSources<'a> {
 pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
     let trace = sources.history.map(|history| &history.trace);
     let close = sources.history.ok().map(|history| &history.close);
-    let measures = trace.ok().map(Measures::of);
     let end = trace.map_or_else(
         |_| Nanos((run.duration_s.max(0.0) * 1e9) as u64),
         |trace| trace.end,
@@ -111,8 +112,8 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
         (timeline::section(run, trace, sources.data))
         (faults::section(run))
         (topology::section(run, close))
-        (latency::section(run, measures.as_ref()))
-        (handoff::section(run, measures.as_ref()))
+        (latency::section(run, sources.measures))
+        (handoff::section(run, sources.measures))
         (clocks.unwrap_or_default())
         (coverage::section(run))
         (environment::of_run(run, sources.scenario, &left_out(&found, run)))
@@ -267,6 +268,7 @@ mod tests {
         let data = page_data(run, &sample::failover_recorded(), &Extent::default());
         let sources = RunSources {
             history: Ok(&history),
+            measures: Some(&Measures::of(&history.trace)),
             data: Some(&data),
             scenario: Some(scenario),
         };
@@ -329,6 +331,7 @@ mod tests {
         }
         let sources = RunSources {
             history: Ok(&history),
+            measures: Some(&Measures::of(&history.trace)),
             data: None,
             scenario: None,
         };

@@ -127,6 +127,7 @@ pub(super) fn rasterize(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measures::Measures;
     use crate::{plots, sample};
 
     #[test]
@@ -142,7 +143,7 @@ mod tests {
             plots::around(witnesses[0], faults, &trace).drawing,
             plots::whole(&witnesses, faults, &trace).drawing,
         ];
-        let pictures = crate::gallery::of_run(&run, &trace);
+        let pictures = crate::gallery::of_run(&run, &Measures::of(&trace));
         let pictures = pictures.iter().map(|picture| &picture.drawing);
         for label in drawings
             .iter()
