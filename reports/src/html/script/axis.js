@@ -12,6 +12,13 @@
     return low;
   };
 
+  // The `values` at `places`. Arrays can do it themselves, several times as slowly.
+  const gather = (values, places) => {
+    const all = new Float64Array(places.length);
+    for (let at = 0; at < places.length; at += 1) all[at] = values[places[at]];
+    return all;
+  };
+
   // The latest time up to each event: sorted, also where a history is not in order of time.
   const latestTimes = (times) => {
     const latest = times.slice();
@@ -29,7 +36,7 @@
       this.shortest = 100;
       this.sent = operations.sent;
       this.done = operations.done;
-      this.asked = Float64Array.from(holds.acquire, (at) => operations.sent[at]);
+      this.asked = gather(operations.sent, holds.acquire);
       for (const part of ['start', 'end', 'hullEnd', 'floor', 'ceiling']) this[part] = holds[part];
     }
 
@@ -49,7 +56,7 @@
       this.times = latestTimes(events.time);
       this.sent = Float64Array.from(operations.sentEvent);
       this.done = Float64Array.from(operations.doneEvent, (event) => (event < 0 ? Infinity : event));
-      this.asked = Float64Array.from(holds.acquire, (at) => this.sent[at]);
+      this.asked = gather(this.sent, holds.acquire);
       this.start = this.eventOr(holds.start, holds.acquire, operations.done, this.done);
       this.end = this.eventOr(holds.end, holds.release, operations.sent, this.sent);
       this.hullEnd = this.eventOr(holds.hullEnd, holds.release, operations.done, this.done);
@@ -82,5 +89,5 @@
     }
   }
 
-  Object.assign(lockstorm, { TimeAxis, OrderAxis, countBelow });
+  Object.assign(lockstorm, { TimeAxis, OrderAxis, countBelow, gather });
 })();

@@ -7,13 +7,16 @@
     }
 
     number() {
-      const { bytes } = this;
-      let byte = bytes[this.at];
+      const byte = this.bytes[this.at];
       this.at += 1;
-      if (byte < 128) return byte;
+      return byte < 128 ? byte : this.long(byte - 128);
+    }
+
+    // The rest of a number of more than one byte.
+    long(begun) {
+      const { bytes } = this;
       // No shifts: they would cut off what is longer than 32 bits.
-      let value = byte - 128;
-      let scale = 128;
+      let [value, scale, byte] = [begun, 128, 0];
       do {
         byte = bytes[this.at];
         this.at += 1;
@@ -37,6 +40,10 @@
     }
   }
 
-  lockstorm.unzigzag = (code) => (code % 2 === 0 ? code / 2 : -(code + 1) / 2);
+  // Almost all are short, and of those the last bit is had at once; a remainder is not.
+  lockstorm.unzigzag = (code) => {
+    if (code < 0x7fffffff) return (code >> 1) ^ -(code & 1);
+    return code % 2 === 0 ? code / 2 : -(code + 1) / 2;
+  };
   lockstorm.Column = Column;
 })();

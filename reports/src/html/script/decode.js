@@ -27,8 +27,8 @@
       // One more than the token, for zero is a token.
       token: new Float64Array(n),
     };
-    const waiting = [];
-    const lastLane = [];
+    // By process; they are numbered as they come.
+    const [waiting, lastLane] = [[], []];
     let [index, time, next] = [-1, 0, 0];
     for (let event = 0; event < scene.events; event += 1) {
       const gap = gaps.number();
@@ -36,9 +36,13 @@
       index += (gap - isAnew) / 2 + 1;
       time += times.signed() * scene.unit;
       const process = processes.number();
+      if (process === waiting.length) {
+        waiting.push(-1);
+        lastLane.push(0);
+      }
       events.time[event] = time;
       events.index[event] = index;
-      const answered = waiting[process] ?? -1;
+      const answered = waiting[process];
       if (answered >= 0 && !isAnew) {
         all.done[answered] = time;
         all.doneEvent[answered] = event;
@@ -46,7 +50,7 @@
         continue;
       }
       const lane = lanes.number();
-      lastLane[process] = lane === 0 ? lastLane[process] : lane - 1;
+      if (lane > 0) lastLane[process] = lane - 1;
       all.lane[next] = lastLane[process];
       all.sent[next] = time;
       all.sentEvent[next] = event;
@@ -60,12 +64,12 @@
   };
 
   // For each operation the next release after it in its lane, or -1.
-  const nextReleases = (operations) => {
+  const nextReleases = (operations, lanes) => {
     const next = new Int32Array(operations.count);
-    const inLane = [];
+    const inLane = new Int32Array(lanes).fill(-1);
     for (let at = operations.count - 1; at >= 0; at -= 1) {
       const lane = operations.lane[at];
-      next[at] = inLane[lane] ?? -1;
+      next[at] = inLane[lane];
       if ((operations.kind[at] & 7) === RELEASE) inLane[lane] = at;
     }
     return next;
@@ -98,8 +102,9 @@
       token: numbers().fill(NaN),
       largeTokens: new Map(scene.large_tokens),
     };
-    const next = nextReleases(operations);
-    const lastToken = new Map();
+    const next = nextReleases(operations, scene.lanes.length);
+    const lockOf = Uint32Array.from(scene.lanes, ([lock]) => lock);
+    const lastToken = new Float64Array(scene.keys.length);
     let [acquire, floor, ceiling] = [-1, 0, 0];
     for (let hold = 0; hold < n; hold += 1) {
       acquire += acquires.number() + 1;
@@ -122,9 +127,9 @@
       all.ceiling[hold] = leaseEnd(ceiling, start, unit);
       const token = tokens.number();
       if (token > 0) {
-        const [key] = scene.lanes[operations.lane[acquire]];
-        all.token[hold] = (lastToken.get(key) ?? 0) + unzigzag(token - 1) + 1;
-        lastToken.set(key, all.token[hold]);
+        const lock = lockOf[operations.lane[acquire]];
+        lastToken[lock] += unzigzag(token - 1) + 1;
+        all.token[hold] = lastToken[lock];
       }
     }
     return all;

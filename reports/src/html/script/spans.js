@@ -1,6 +1,7 @@
 // What lies in a stretch of an axis, without looking at all that there is: spans in blocks, each with
 // its first and last place.
 (() => {
+  const { gather } = lockstorm;
   const BLOCK = 512;
 
   class Spans {
@@ -51,22 +52,25 @@
 
   // Operations that are drawn by themselves: all but the acquires and releases of holds.
   const looseOperations = ({ operations, holdOf }) => {
-    const loose = [];
-    for (let at = 0; at < operations.count; at += 1) if (holdOf[at] < 0) loose.push(at);
-    return Int32Array.from(loose);
+    const loose = new Int32Array(operations.count);
+    let count = 0;
+    for (let at = 0; at < operations.count; at += 1) {
+      if (holdOf[at] < 0) {
+        loose[count] = at;
+        count += 1;
+      }
+    }
+    return loose.slice(0, count);
   };
 
   // Both kinds of spans on an axis.
   const layOut = (history, axis, loose) => {
     const { holds } = history;
-    const ended = (at) => (axis.done[at] === Infinity ? axis.length : axis.done[at]);
+    const ends = gather(axis.done, loose);
+    for (let at = 0; at < ends.length; at += 1) if (ends[at] === Infinity) ends[at] = axis.length;
     return {
       holds: new Spans(holds.count, axis.asked, drawnTo(axis, holds)),
-      loose: new Spans(
-        loose.length,
-        Float64Array.from(loose, (at) => axis.sent[at]),
-        Float64Array.from(loose, ended),
-      ),
+      loose: new Spans(loose.length, gather(axis.sent, loose), ends),
     };
   };
 
