@@ -159,7 +159,8 @@ fn round_trips(runs: &[&RunRecord]) -> Figure {
     }
 }
 
-/// The longest time without a grant without a fault, and below it the worst under any.
+/// The longest time without a grant without a fault, and below it the worst under any, where that
+/// is longer: scripts with a fault are short, and their short gaps say nothing beside a storm.
 fn gap<'a>(runs: &[&RunRecord], columns: impl Iterator<Item = (&'a str, &'a Cell<'a>)>) -> Figure {
     let longest = |runs: &[&RunRecord]| {
         let known = runs.iter().filter_map(|run| run.analysis.availability);
@@ -171,9 +172,11 @@ fn gap<'a>(runs: &[&RunRecord], columns: impl Iterator<Item = (&'a str, &'a Cell
         let longest = longest(&runs).filter(|_| had_fault)?;
         Some((longest, hazard))
     });
-    let worst = broken.reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let without = longest(runs);
+    let longer = broken.filter(|(at, _)| without.is_none_or(|without| *at > without));
+    let worst = longer.reduce(|a, b| if b.0 > a.0 { b } else { a });
     Figure {
-        value: longest(runs).map(|at| words::length(at.0)),
+        value: without.map(|at| words::length(at.0)),
         below: worst.map_or_else(String::new, |(at, hazard)| {
             format!("worst {}: {hazard}", words::length(at.0))
         }),

@@ -14,7 +14,7 @@ const LEGEND: &str = "✗ violated in k of n runs, ✓ no violation found, ? unk
 const COSTS: &str = "The costs are those of the runs without a fault: the latency of grants, \
                      waiting included (below it, of how many), cycles of acquire and release a \
                      second, round trips in each, and the longest time in which a lock was \
-                     wanted, and neither held nor granted (below it the worst under any fault).";
+                     wanted, and neither held nor granted (below it a longer one under a fault).";
 
 /// Appends the comparison.
 pub(super) fn push(text: &mut String, grid: &Grid) {

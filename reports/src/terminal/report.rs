@@ -73,7 +73,8 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
         text.line(
             Tone::Quiet,
             "latency of grants, waiting included, and of how many; requests that clients waited \
-             for in each cycle; longest time without a grant, and below it the worst under a fault",
+             for in each cycle; longest time without a grant, and below it a longer one under a \
+             fault",
         );
         text.blank();
     }
