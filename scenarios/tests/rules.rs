@@ -10,6 +10,7 @@ use lockstorm_scenarios::{Sync, load_str};
 /// Topology and lock of most files below, which are about something else.
 const SINGLE: &str = "topology.single = {}\nlock.token = { lease = \"2s\" }\n";
 const REPLICATED: &str = "topology.replicated = { replicas = 1 }\nlock.token = {}\n";
+const PAIRS: &str = "topology.independent = { nodes = 3, replicas = 1 }\nlock.redlock = {}\n";
 const INDEPENDENT: &str = "topology.independent = { nodes = 5 }\nlock.redlock = {}\n";
 const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
 const STORM: &str = "[storm]\nduration = \"5s\"\n";
@@ -419,6 +420,17 @@ fn rules_on_the_nodes_and_keys_of_a_script() {
         (
             "nobody to promote",
             script(INDEPENDENT, &["promote.node = \"n1\""]),
+        ),
+        (
+            "a master is promoted whose replica was promoted before, and one that was not",
+            script(
+                PAIRS,
+                &[
+                    "promote.node = \"n1-replica-1\"",
+                    "promote.node = \"n1\"",
+                    "promote.node = \"n2\"",
+                ],
+            ),
         ),
         (
             "a key that nobody acquires",

@@ -73,6 +73,7 @@ impl Servers {
         match self {
             Self::Single => Topology::Single(Single { persistence }),
             Self::Independent => Topology::Independent(Independent {
+                replicas: 0,
                 nodes: NODES,
                 persistence,
             }),

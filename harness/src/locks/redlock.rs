@@ -6,6 +6,7 @@
 //! those that seem to have failed included.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -17,12 +18,16 @@ use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value
 use super::mutation::Mutation;
 use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
 use crate::client::{CallError, Connection, Dialer};
+use crate::server::Route;
 
 /// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
 const DRIFT_FIXED: Duration = Duration::from_millis(2);
 
 /// One client's side of the lock.
 pub struct Redlock {
+    route: Arc<Route>,
+    /// The version of the route that `nodes` are of.
+    known: u64,
     nodes: Vec<Connection>,
     lease: Duration,
     rng: ChaCha8Rng,
@@ -56,6 +61,8 @@ impl Redlock {
             .map(|(name, address)| Connection::new(dialer.clone(), &name, address))
             .collect();
         Self {
+            known: context.route.version(),
+            route: context.route,
             nodes,
             lease: spec.lease.0,
             rng: context.rng,
@@ -71,6 +78,7 @@ impl Redlock {
 
     /// Sends `command` to as many of the first nodes at once.
     async fn ask(&mut self, nodes: usize, command: &Cmd) -> Result<Votes, CallError> {
+        self.follow();
         let nodes = self.nodes.iter_mut().take(nodes);
         let replies = join_all(nodes.map(|node| node.call(command))).await;
         let mut votes = Votes::default();
@@ -83,6 +91,20 @@ impl Redlock {
             }
         }
         Ok(votes)
+    }
+
+    /// Turns to the replicas that have been promoted.
+    fn follow(&mut self) {
+        let version = self.route.version();
+        if version == self.known {
+            return;
+        }
+        self.known = version;
+        for (node, (name, address)) in self.nodes.iter_mut().zip(self.route.nodes()) {
+            if node.address() != address {
+                node.turn(&name, address, "promoted".to_owned());
+            }
+        }
     }
 
     fn value(&self, key: &str) -> &str {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{Persistence, Span};
 use tokio::time::{Instant, sleep};
 
@@ -51,6 +52,23 @@ impl Family {
             .chain(replicas)
             .collect()
     }
+}
+
+/// Makes `node` the primary of its family. The former one is not told: nobody tells it in a real
+/// failover either.
+///
+/// # Errors
+/// When a living replica does not obey.
+pub async fn promote(family: &[Node], node: &Node) -> Result<(), FaultError> {
+    node.ask(&["REPLICAOF", "NO", "ONE"]).await?;
+    let (ip, port) = (node.public.ip().to_string(), node.public.port().to_string());
+    for other in family {
+        let follows = other.role.data().is_some_and(|role| role.follows.is_some());
+        if other.name != node.name && other.pid().is_some() && follows {
+            other.ask(&["REPLICAOF", &ip, &port]).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Waits until as many replicas get what is written to `primary`, as it is written.

@@ -1,28 +1,67 @@
-//! Masters that know nothing of each other.
+//! Masters that know nothing of each other, each with its replicas, if it has any.
+//!
+//! The nodes are in families: a master, then its replicas. The place of a family in the route stays
+//! its own when a replica is promoted.
 
 use std::net::SocketAddr;
 
 use async_trait::async_trait;
-use lockstorm_scenarios::Independent;
+use lockstorm_nemesis::FaultError;
+use lockstorm_scenarios::{Independent, Span};
 
 use super::binary::Program;
 use super::error::EnvironmentError;
+use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
 use super::route::Route;
-use super::shape::{Shape, places, start_each};
+use super::shape::{Shape, place, start_each};
+
+/// Redis's default; it means nothing to masters that take writes without replicas, as these do.
+const MAX_LAG: Span = Span::from_secs(10);
+
+/// How many servers a master and its replicas are.
+const fn family_size(topology: &Independent) -> usize {
+    topology.replicas as usize + 1
+}
 
 #[async_trait]
 impl Shape for Independent {
     fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
-        vec![Role::primary(self.persistence); public.len()]
+        let family = Family {
+            replicas: self.replicas,
+            persistence: self.persistence,
+            replica_persistence: None,
+            min_replicas: 0,
+            max_lag: MAX_LAG,
+        };
+        let masters = public.iter().step_by(family_size(self));
+        masters.flat_map(|master| family.roles(*master)).collect()
     }
 
     fn route(&self, nodes: &[Node]) -> Route {
-        Route::new(places(nodes))
+        Route::new(nodes.iter().step_by(family_size(self)).map(place).collect())
     }
 
     async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
-        start_each(nodes, program).await
+        // A master comes before its replicas, which ask for it at once.
+        start_each(nodes, program).await?;
+        for family in nodes.chunks(family_size(self)) {
+            wait_until_in_step(&family[0], self.replicas).await?;
+        }
+        Ok(())
+    }
+
+    async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {
+        let mut leaders = route.nodes();
+        let families = nodes.chunks(family_size(self));
+        for (leader, family) in leaders.iter_mut().zip(families) {
+            if family.iter().any(|member| member.name == node.name) {
+                promote(family, node).await?;
+                *leader = place(node);
+            }
+        }
+        route.replace(leaders);
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::binary::Program;
 use super::error::EnvironmentError;
-use super::family::{Family, wait_until_in_step};
+use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
 use super::route::Route;
@@ -61,15 +61,7 @@ impl Shape for Replicated {
     }
 
     async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {
-        node.ask(&["REPLICAOF", "NO", "ONE"]).await?;
-        let (ip, port) = (node.public.ip().to_string(), node.public.port().to_string());
-        for other in nodes {
-            // The former primary is not told: nobody tells it in a real failover either.
-            let follows = other.role.data().is_some_and(|role| role.follows.is_some());
-            if other.name != node.name && other.pid().is_some() && follows {
-                other.ask(&["REPLICAOF", &ip, &port]).await?;
-            }
-        }
+        promote(nodes, node).await?;
         route.replace(places(std::slice::from_ref(node)));
         Ok(())
     }

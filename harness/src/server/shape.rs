@@ -133,10 +133,12 @@ pub async fn start_each(nodes: &[Node], program: &Program) -> Result<(), Environ
     Ok(())
 }
 
+/// Name and public address.
+pub fn place(node: &Node) -> (String, SocketAddr) {
+    (node.name.clone(), node.public)
+}
+
 /// Names and public addresses.
 pub fn places(nodes: &[Node]) -> Vec<(String, SocketAddr)> {
-    nodes
-        .iter()
-        .map(|node| (node.name.clone(), node.public))
-        .collect()
+    nodes.iter().map(place).collect()
 }

@@ -271,6 +271,7 @@ async fn a_deleted_key_is_gone_from_every_master() {
         return;
     }
     let topology = Topology::Independent(Independent {
+        replicas: 0,
         nodes: 3,
         persistence: Persistence::None,
     });

@@ -1,7 +1,8 @@
 //! A server that comes back with what it has promised.
 //!
 //! Speaks where a probe saw, between the first grant and the violation, that a server came back
-//! without its data: an empty one, or one that lost bytes of its files.
+//! without its data: an empty one, or one that lost bytes of its files. One that was down already
+//! when the lock was granted had nothing of it to lose.
 
 use lockstorm_checker::Property;
 
@@ -13,6 +14,7 @@ const SPEAKS_OF: &[Property] = &[
     Property::Fencing,
 ];
 const RESTARTS: &[&str] = &["restart", "power-cut", "kill", "stop"];
+const DEATHS: &[&str] = &["kill", "stop"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
@@ -21,6 +23,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     let effects = scene.effects_between(RESTARTS);
     let (effect, loss) = effects
         .iter()
+        .filter(|effect| !was_down(scene, &effect.fault.target))
         .find_map(|effect| Some((effect, loss(effect)?)))?;
     let target = &effect.fault.target;
     Some(Cure {
@@ -31,6 +34,17 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
         ),
         evidence: vec![effect.event],
     })
+}
+
+/// Whether `server` did not run when the lock was granted.
+fn was_down(scene: &Scene, server: &str) -> bool {
+    let Some(first) = scene.first() else {
+        return false;
+    };
+    let deaths = scene.effects(DEATHS);
+    deaths
+        .iter()
+        .any(|death| death.fault.target == server && death.lasts_at(first.granted))
 }
 
 /// What a server had lost when it was back, in the words of the probe.
@@ -89,6 +103,16 @@ mod tests {
             None,
             "nor one that stayed dead"
         );
+    }
+
+    #[test]
+    fn a_server_that_was_down_when_the_lock_was_granted_had_nothing_to_lose() {
+        let mut run = restarted("answers as another run, 8f76824e, and DBSIZE is 0");
+        let mut death = run.analysis.faults[1].clone();
+        death.kind = "kill".to_owned();
+        death.stages[2].time = Nanos(0);
+        run.analysis.faults.push(death);
+        assert_eq!(said(&run), None);
     }
 
     #[test]

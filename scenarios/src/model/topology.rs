@@ -96,6 +96,18 @@ impl Topology {
         }
     }
 
+    /// Whether some of its servers are replicas.
+    pub const fn has_replicas(&self) -> bool {
+        match self {
+            Self::Independent(independent) => independent.replicas > 0,
+            Self::Single(_)
+            | Self::Replicated(_)
+            | Self::Sentinel(_)
+            | Self::Cluster(_)
+            | Self::External(_) => self.alike().has_replicas(),
+        }
+    }
+
     /// The names of its nodes, in order.
     pub fn nodes(&self) -> Vec<String> {
         match self {
@@ -104,16 +116,17 @@ impl Topology {
             Self::Sentinel(sentinel) => replicated_nodes(sentinel.replicas)
                 .chain((1..=sentinel.sentinels).map(|n| format!("sentinel-{n}")))
                 .collect(),
-            Self::Independent(independent) => masters(independent.nodes).collect(),
+            Self::Independent(independent) => masters(independent.nodes)
+                .flat_map(|master| family(master, independent.replicas))
+                .collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
             },
             Self::Cluster(cluster) => {
                 let masters = (1..=cluster.shards).map(|shard| format!("shard-{shard}"));
-                let replicas = (1..=cluster.shards).flat_map(|shard| {
-                    (1..=cluster.replicas).map(move |n| format!("shard-{shard}-replica-{n}"))
-                });
+                let replicas = (1..=cluster.shards)
+                    .flat_map(|shard| family(format!("shard-{shard}"), cluster.replicas).skip(1));
                 masters.chain(replicas).collect()
             }
         }
@@ -134,7 +147,14 @@ impl Topology {
                     Timers::Stock => format!("sentinel ({replicas}, stock timers)"),
                 }
             }
-            Self::Independent(independent) => format!("independent ({} nodes)", independent.nodes),
+            Self::Independent(independent) => match independent.replicas {
+                0 => format!("independent ({} nodes)", independent.nodes),
+                replicas => format!(
+                    "independent ({} nodes, {} each)",
+                    independent.nodes,
+                    count_replicas(replicas)
+                ),
+            },
             Self::Cluster(cluster) => format!(
                 "cluster ({} shards, {} replicas)",
                 cluster.shards,
@@ -153,6 +173,14 @@ fn replicated_nodes(replicas: u32) -> impl Iterator<Item = String> {
 /// Masters that know nothing of each other, by name.
 fn masters(count: u32) -> impl Iterator<Item = String> {
     (1..=count).map(|n| format!("n{n}"))
+}
+
+/// One of several masters and its replicas, by name.
+fn family(master: String, replicas: u32) -> impl Iterator<Item = String> {
+    let replicas: Vec<_> = (1..=replicas)
+        .map(|n| format!("{master}-replica-{n}"))
+        .collect();
+    std::iter::once(master).chain(replicas)
 }
 
 fn count_replicas(replicas: u32) -> String {
@@ -178,7 +206,8 @@ impl TopologyKind {
         }
     }
 
-    /// Whether it has a primary with replicas, one of which can take its place.
+    /// Whether its servers have replicas whatever their options, and can put one in the place of a
+    /// primary by themselves.
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,
@@ -204,7 +233,9 @@ impl TopologyKind {
             Self::Sentinel => {
                 "the same with sentinels that replace the primary: also nodes sentinel-1, ..."
             }
-            Self::Independent => "masters that know nothing of each other: nodes n1, n2, ...",
+            Self::Independent => {
+                "masters that know nothing of each other: nodes n1, n2, ..., n1-replica-1, ..."
+            }
             Self::Cluster => {
                 "a Redis Cluster that fails over by itself: nodes shard-1, ..., \
                  shard-1-replica-1, ..."

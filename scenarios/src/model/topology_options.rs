@@ -118,6 +118,9 @@ pub struct Independent {
     /// How many masters; odd, so that a majority is defined.
     #[serde(default = "five")]
     pub nodes: u32,
+    /// How many replicas each master has. A promoted one takes its master's place.
+    #[serde(default)]
+    pub replicas: u32,
     /// What each server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,

@@ -13,6 +13,9 @@ const GROUPS: [&str; 2] = ["nodes", "clients"];
 /// The group that only a topology with replicas has.
 const REPLICAS: &str = "replicas";
 
+/// Between the name of one of several masters and the number of its replica.
+const REPLICA_OF: &str = "-replica-";
+
 /// The group that only a topology with sentinels has.
 const SENTINELS: &str = "sentinels";
 
@@ -37,6 +40,8 @@ pub(crate) struct Ground {
     /// The servers that someone else runs, if it is those.
     external: Option<External>,
     nodes: Vec<String>,
+    /// Whether some of them are replicas.
+    replicated: bool,
 }
 
 impl Ground {
@@ -46,11 +51,43 @@ impl Ground {
             name: topology.kind().name(),
             external: topology.external().cloned(),
             nodes: topology.nodes(),
+            replicated: topology.has_replicas(),
         }
     }
 
     pub(crate) const fn kind(&self) -> TopologyKind {
         self.kind
+    }
+
+    /// Whether a replica can be promoted by hand.
+    pub(crate) fn promotes(&self) -> bool {
+        match self.kind {
+            TopologyKind::Replicated => true,
+            TopologyKind::Independent => self.replicated,
+            TopologyKind::Single
+            | TopologyKind::Sentinel
+            | TopologyKind::Cluster
+            | TopologyKind::External => false,
+        }
+    }
+
+    /// The nodes that take writes at first, where it is not the servers who decide.
+    pub(crate) fn leaders(&self) -> BTreeSet<String> {
+        let leads = |node: &&String| match self.kind {
+            TopologyKind::Independent => !node.contains(REPLICA_OF),
+            TopologyKind::Single
+            | TopologyKind::Replicated
+            | TopologyKind::Sentinel
+            | TopologyKind::Cluster
+            | TopologyKind::External => node.as_str() == "primary",
+        };
+        self.nodes.iter().filter(leads).cloned().collect()
+    }
+
+    /// Whether `node` comes in the place of `leader` when it is promoted.
+    pub(crate) fn replaces(&self, node: &str, leader: &str) -> bool {
+        let family = |node: &str| node.split(REPLICA_OF).next().map(str::to_owned);
+        self.kind == TopologyKind::Replicated || family(node) == family(leader)
     }
 
     pub(crate) const fn is_external(&self) -> bool {
@@ -71,6 +108,8 @@ impl Ground {
     /// The words for any nodes of this topology.
     fn words(&self) -> Vec<&str> {
         let parts = match self.kind {
+            // Parts are counted of all nodes, and of masters with replicas they mean nothing.
+            TopologyKind::Independent if self.replicated => &[],
             TopologyKind::Independent => &PARTS[..],
             TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
             TopologyKind::Single
@@ -150,7 +189,7 @@ impl Ground {
 
     /// The words for all nodes of a kind, where there are such.
     fn kinds_of_nodes(&self) -> Vec<&'static str> {
-        let replicas = self.kind.has_replicas().then_some(REPLICAS);
+        let replicas = self.replicated.then_some(REPLICAS);
         let sentinels = (self.kind == TopologyKind::Sentinel).then_some(SENTINELS);
         replicas.into_iter().chain(sentinels).collect()
     }

@@ -9,7 +9,6 @@ use super::links;
 use crate::draft::Draft;
 use crate::model::{
     Acquire, Await, End, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,
-    TopologyKind,
 };
 use crate::suggest::{nearest, suggest};
 
@@ -45,7 +44,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         nodes: Nodes::default(),
         cuts: BTreeSet::new(),
         broken: BTreeSet::new(),
-        primary: "primary".to_owned(),
+        leaders: ground.map_or(BTreeSet::new(), Ground::leaders),
     };
     for (n, step) in draft.steps.iter().enumerate() {
         match step {
@@ -117,7 +116,8 @@ struct Script<'a, 'f> {
     cuts: BTreeSet<(String, String)>,
     /// The faults that were injected so far, by their words.
     broken: BTreeSet<&'static str>,
-    primary: String,
+    /// The nodes that take writes, as the script says; none where the servers decide.
+    leaders: BTreeSet<String>,
 }
 
 impl Script<'_, '_> {
@@ -411,8 +411,8 @@ impl Script<'_, '_> {
         }
         match NodeWord::read(target) {
             Some(NodeWord::All) => all,
-            Some(NodeWord::Replicas) if all.contains(&self.primary) => {
-                let is_replica = |node: &String| *node != self.primary && !is_sentinel(node);
+            Some(NodeWord::Replicas) if !self.leaders.is_empty() && !self.nodes.unknown => {
+                let is_replica = |node: &String| !self.leaders.contains(node) && !is_sentinel(node);
                 all.into_iter().filter(is_replica).collect()
             }
             Some(NodeWord::Sentinels) => all.into_iter().filter(|node| is_sentinel(node)).collect(),
@@ -454,16 +454,20 @@ impl Script<'_, '_> {
         let Some(ground) = self.ground.filter(|ground| !ground.is_external()) else {
             return;
         };
-        if ground.kind() != TopologyKind::Replicated {
+        if !ground.promotes() {
             let message = format!(
                 "{} servers have no replica to promote",
                 ground.kind().name()
             );
-            let help = "promote needs topology.replicated";
+            let help = "promote needs topology.replicated, or independent masters with replicas";
             self.findings.key(&self.here, message, help);
             return;
         }
-        if node == self.primary {
+        if !self.is_node(node) {
+            self.nodes.unknown = true;
+            return;
+        }
+        if self.leaders.contains(node) {
             let help = "promote a replica, such as 'replica-1'";
             self.wrong_state("node", node, "is the primary already", help);
         }
@@ -471,7 +475,8 @@ impl Script<'_, '_> {
             let state = format!("is {}", state.word());
             self.wrong_node(node, &state, "restart or resume it first");
         }
-        node.clone_into(&mut self.primary);
+        self.leaders.retain(|leader| !ground.replaces(node, leader));
+        self.leaders.insert(node.to_owned());
     }
 
     fn cut(&mut self, from: &str, to: &str) {

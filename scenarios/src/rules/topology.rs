@@ -60,11 +60,20 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
             ),
         ],
         Topology::Independent(independent) => {
-            vec![("independent.nodes", wrong_nodes(independent.nodes))]
+            vec![
+                ("independent.nodes", wrong_nodes(independent.nodes)),
+                (
+                    "independent.replicas",
+                    too_many_servers(independent.nodes, independent.replicas, "masters"),
+                ),
+            ]
         }
         Topology::Cluster(cluster) => vec![
             ("cluster.shards", wrong_shards(cluster)),
-            ("cluster.replicas", too_many_servers(cluster)),
+            (
+                "cluster.replicas",
+                too_many_servers(cluster.shards, cluster.replicas, "shards"),
+            ),
             (
                 "cluster.min-replicas-to-write",
                 wrong_min_replicas(cluster.min_replicas_to_write, cluster.replicas),
@@ -142,12 +151,12 @@ fn wrong_shards(cluster: &Cluster) -> Option<Wrong> {
     })
 }
 
-fn too_many_servers(cluster: &Cluster) -> Option<Wrong> {
-    let all = u64::from(cluster.shards) * (u64::from(cluster.replicas) + 1);
+fn too_many_servers(masters: u32, replicas: u32, called: &str) -> Option<Wrong> {
+    let all = u64::from(masters) * (u64::from(replicas) + 1);
     (all > u64::from(NODES_MAX)).then(|| {
         (
             format!("{all} servers are too many"),
-            format!("at most {NODES_MAX}, shards and their replicas together"),
+            format!("at most {NODES_MAX}, {called} and their replicas together"),
         )
     })
 }

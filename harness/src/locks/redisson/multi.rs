@@ -6,6 +6,7 @@
 //! by then, and neither looks at the time that all this took: they are here as they are, not as
 //! they should be; the algorithm of the documentation is `redlock`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Name;
@@ -31,6 +32,11 @@ pub enum Share {
 /// One client's side of the lock.
 pub struct RedissonMulti {
     locks: Vec<Redisson>,
+    route: Arc<Route>,
+    /// The version of it that `parts` are of.
+    known: u64,
+    /// The place of each sub-lock in it.
+    parts: Vec<Arc<Route>>,
     share: Share,
     /// The lease that callers ask for; `None`: a watchdog for each sub-lock.
     lease: Option<Duration>,
@@ -59,11 +65,13 @@ enum Pass {
 impl RedissonMulti {
     /// Holds nothing yet. Each sub-lock lives on a master of its own.
     pub fn new(spec: &scenarios::Redisson, share: Share, mut context: LockContext) -> Self {
-        let sub_lock = |node| {
+        let nodes = context.route.nodes().into_iter();
+        let parts: Vec<Arc<Route>> = nodes.map(|node| Route::new(vec![node]).into()).collect();
+        let sub_lock = |part| {
             let context = LockContext {
                 client: context.client.clone(),
                 dialer: context.dialer.clone(),
-                route: Route::new(vec![node]).into(),
+                route: part,
                 // Each master has an instance of its own, as it has in Redisson.
                 instance: SharedInstance::default(),
                 rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
@@ -71,11 +79,28 @@ impl RedissonMulti {
             Redisson::new(spec, Waking::Told, context)
         };
         Self {
-            locks: context.route.nodes().into_iter().map(sub_lock).collect(),
+            locks: parts.iter().cloned().map(sub_lock).collect(),
+            known: context.route.version(),
+            route: context.route,
+            parts,
             share,
             lease: spec.lease.map(|lease| lease.0),
             time_to_live: spec.time_to_live().0,
             mutation: Mutation::of(spec.mutant),
+        }
+    }
+
+    /// Has each sub-lock use whoever has been promoted in the place of its master.
+    fn follow(&mut self) {
+        let version = self.route.version();
+        if version == self.known {
+            return;
+        }
+        self.known = version;
+        for (part, node) in self.parts.iter().zip(self.route.nodes()) {
+            if part.nodes() != [node.clone()] {
+                part.replace(vec![node]);
+            }
         }
     }
 
@@ -201,6 +226,7 @@ impl Tally {
 
 impl Lock for RedissonMulti {
     async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+        self.follow();
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
         // While it waits it does not know yet when the lease will begin: twice the wait is enough.
         let first = match (self.lease, ask.wait) {
@@ -241,6 +267,7 @@ impl Lock for RedissonMulti {
     }
 
     async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+        self.follow();
         let mut tallies = vec![Tally::default(); leases.len()];
         let mut alive = true;
         for lock in &mut self.locks {
@@ -258,6 +285,7 @@ impl Lock for RedissonMulti {
     }
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        self.follow();
         let mut tally = Tally::default();
         for lock in &mut self.locks {
             if !tally.count(&lock.release(key, ask).await) {
