@@ -16,10 +16,11 @@ check:
 	bash .ci/run
 
 # Cycles per second with and without Lockstorm around the lock; Redisson's locks; seconds for a verdict on a
-# million operations; seconds until servers are ready, and until another takes over from one that is killed.
+# million operations; seconds until servers are ready, and until another takes over from one that is killed; the page
+# and the pictures of a large run.
 bench: setup
 	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep \
-	  --bench topologies --bench report
+	  --bench topologies --bench report --bench pictures
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
