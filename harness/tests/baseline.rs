@@ -122,6 +122,32 @@ fn each_run_of_a_suite_says_what_changed_in_its_cell() {
 }
 
 #[test]
+fn a_comparison_of_runs_that_lie_elsewhere_leaves_them_as_they_are() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let runs = ["one", "two"].map(|name| stored(out.path().join(name), |_| {}));
+    let before = stored(out.path().join("before"), without_lost_lock);
+    let all = out.path().join("all");
+    let args = [
+        "report",
+        text(&runs[0]),
+        text(&runs[1]),
+        "--out",
+        text(&all),
+    ];
+    let output = lockstorm(&[&args[..], &["--baseline", text(&before)]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let says = |folder: &Path| {
+        let record = fs::read_to_string(folder.join("results.json")).expect("it is there");
+        record.contains("\"changed\"")
+    };
+    assert!(says(&all), "the comparison says what changed");
+    assert!(
+        !says(&runs[0]) && !says(&runs[1]),
+        "a run says it if it is asked itself"
+    );
+}
+
+#[test]
 fn a_wrong_baseline_is_refused_with_its_place_and_the_remedy_before_anything_is_done() {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let now = stored(out.path().join("now"), |_| {});

@@ -1,10 +1,10 @@
 //! `--baseline`: what a report is compared with.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use lockstorm_reports::{
-    Changes, Record, RenderError, RunRecord, SuiteRecord, read_baseline, read_record, write_run,
-    write_suite,
+    Changes, Record, RenderError, RunRecord, SuiteRecord, SuiteRun, read_baseline, read_record,
+    write_run, write_suite,
 };
 
 use crate::suite::Finished;
@@ -60,7 +60,12 @@ fn note_suite(
     folder: &Path,
 ) -> Result<(), RenderError> {
     suite.changed = Some(Changes::of_suite(suite, baseline));
-    for run in &mut suite.runs {
+    // A comparison of runs that lie elsewhere leaves them as they are.
+    let lies_inside = |run: &&mut SuiteRun| {
+        let mut way = Path::new(&run.folder).components();
+        way.all(|part| matches!(part, Component::Normal(_)))
+    };
+    for run in suite.runs.iter_mut().filter(lies_inside) {
         run.record.changed = Some(Changes::of_cell(&run.record, baseline));
         write_run(&folder.join(&run.folder), &run.record)?;
     }

@@ -110,8 +110,11 @@ impl<'a> Encoder<'a> {
             words::count(windows.whole.len() as u64, "window"),
         );
         if windows.left_out > 0 {
-            let moments = words::count(windows.left_out as u64, "violation or edge of a fault");
-            note = format!("{note} There was no room for {moments}.");
+            let left_out = windows.left_out;
+            note = format!(
+                "{note} There was no room for what is around {left_out} of the violations and \
+                 edges of faults."
+            );
         }
         PageData {
             text: self.encode(&selection, Some(&windows.whole)),

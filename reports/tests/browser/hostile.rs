@@ -7,7 +7,7 @@ use crate::report::{HISTORY, RESULTS, Report};
 
 /// Markup that would run, ends of scripts and of attributes, control characters, and a sign that
 /// turns the direction of what follows.
-const ATTACK: &str = concat!(
+pub const ATTACK: &str = concat!(
     "</script><script>globalThis.pwned=1</script>",
     "<img src=x onerror=globalThis.pwned=1>\"'><svg onload=globalThis.pwned=1>",
     "javascript:globalThis.pwned=1//${globalThis.pwned=1}",
@@ -44,7 +44,8 @@ fn poison(value: &mut Value, member: &str, in_step: bool) {
     }
 }
 
-fn poisoned(json: &str) -> String {
+/// A file of JSON with the attack in every text.
+pub fn poisoned(json: &str) -> String {
     let mut value: Value = serde_json::from_str(json).expect("the fixture is JSON");
     poison(&mut value, "", false);
     value.to_string()
@@ -56,7 +57,7 @@ fn hostile() -> Report {
 }
 
 /// Fails if a text became anything but text.
-fn nothing_came_alive(page: &Page) {
+pub fn nothing_came_alive(page: &Page) {
     assert_eq!(page.evaluate("typeof globalThis.pwned"), "undefined");
     assert_eq!(page.count("img"), 0);
     assert_eq!(page.count("[onload], [onerror]"), 0);

@@ -8,6 +8,7 @@
 mod contrast;
 mod driver;
 mod hostile;
+mod index;
 mod keyboard;
 mod palette;
 mod paper;

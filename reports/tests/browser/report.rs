@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lockstorm_reports::{
     Extent, Format, Formats, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun,
-    read_run, render_run, render_suite, write_suite,
+    read_run, render_run, render_suite, write_index, write_suite,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -61,6 +61,19 @@ impl Report {
         let html = Formats::from([Format::Html]);
         render_suite(folder.path(), &html).expect("the suite can be rendered");
         Self::in_folder(folder)
+    }
+
+    /// The list of a folder of runs: each a place below the folder and the text of its record.
+    pub fn of_list(runs: &[(&str, String)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for (place, results) in runs {
+            store_run(&folder.path().join(place), results, HISTORY, SCENARIO);
+        }
+        let file = write_index(folder.path()).expect("the list can be written");
+        Self {
+            file,
+            _folder: folder,
+        }
     }
 
     fn in_folder(folder: TempDir) -> Self {

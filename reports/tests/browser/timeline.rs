@@ -84,6 +84,44 @@ fn the_wheel_and_the_keys_zoom_and_zero_shows_the_whole_run() {
 }
 
 #[test]
+fn a_drag_pans_and_with_shift_it_selects() {
+    let report = Report::of_failover();
+    // Not by a link, to which the page would glide while the hand is on its way.
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    focus(&page);
+    after(&page, || page.press(Key::Letter('+')));
+    let before = after(&page, || page.press(Key::Letter('+')));
+    let [left, right] = [(0.4, 0.5), (0.8, 0.5)].map(|share| point(&page, share));
+    let panned = after(&page, || page.drag(right, left, false));
+    let difference = (span(&panned) - span(&before)).abs();
+    assert!(difference < 0.002, "moved, not zoomed: {before} → {panned}");
+    let selected = after(&page, || page.drag(left, right, true));
+    let share = span(&selected) / span(&panned);
+    assert!((0.3..0.6).contains(&share), "{panned} → {selected}");
+    report.was_quiet(&page);
+}
+
+#[test]
+fn two_fingers_zoom() {
+    let report = Report::of_failover();
+    // Not by a link, to which the page would glide while the hand is on its way.
+    let Some(page) = open(&report, "") else {
+        return;
+    };
+    focus(&page);
+    after(&page, || page.press(Key::Letter('+')));
+    let before = after(&page, || page.press(Key::Letter('+')));
+    let middle = point(&page, (0.5, 0.5));
+    let nearer = after(&page, || page.pinch(middle, 100.0, 300.0));
+    assert!(span(&nearer) < span(&before), "{before} → {nearer}");
+    let away = after(&page, || page.pinch(middle, 300.0, 100.0));
+    assert!(span(&away) > span(&nearer), "{nearer} → {away}");
+    report.was_quiet(&page);
+}
+
+#[test]
 fn n_and_p_lead_from_violation_to_violation() {
     let report = Report::of_failover();
     let Some(page) = open(&report, "") else {

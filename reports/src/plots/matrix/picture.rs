@@ -178,3 +178,98 @@ fn foot(drawing: &mut Drawing, suite: &SuiteRecord) {
     let at = (MARGIN, drawing.height - 20.0);
     drawing.text(at, caption, TextStyle::new(SMALL, Ink::Muted));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::grid::Cell;
+    use crate::plots::{png as png_of, svg_file};
+    use crate::sample;
+
+    /// As many hazards as cells have no room for words of.
+    fn many_hazards() -> SuiteRecord {
+        let mut suite = sample::suite();
+        let few = suite.runs.clone();
+        for n in 1..12 {
+            suite.runs.extend(few.iter().cloned().map(|mut run| {
+                run.record.labels.hazard = format!("{} {n}", run.record.labels.hazard);
+                run
+            }));
+        }
+        suite
+    }
+
+    #[test]
+    fn the_picture_of_a_comparison() {
+        let text = svg_file(&matrix(&sample::suite()));
+        insta::assert_snapshot!(text.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn with_many_hazards_each_name_is_there_in_letters_that_the_font_has() {
+        let suite = many_hazards();
+        let grid = Grid::new(&suite);
+        assert!(grid.is_dense());
+        let drawing = matrix(&suite);
+        let words = drawing.words();
+        for hazard in &grid.hazards {
+            assert!(words.contains(hazard), "{hazard} is missing of {words:?}");
+        }
+        let glyphs = |word: &&str| word.chars().all(font::has_glyph);
+        assert!(words.iter().all(glyphs), "{words:?}");
+    }
+
+    /// A decoded PNG.
+    struct Pixels {
+        size: (u32, u32),
+        bytes: Vec<u8>,
+    }
+
+    impl Pixels {
+        fn of(drawing: &Drawing) -> Self {
+            let bytes = png_of(drawing).unwrap();
+            let mut reader = png::Decoder::new(bytes.as_slice()).read_info().unwrap();
+            let mut bytes = vec![0; reader.output_buffer_size()];
+            let info = reader.next_frame(&mut bytes).unwrap();
+            let size = (info.width, info.height);
+            Self { size, bytes }
+        }
+
+        /// The colours of a square, of which the middle and half a side are given in pixels.
+        fn colours(&self, (x, y): (f64, f64), reach: f64) -> BTreeSet<&[u8]> {
+            let range = |at: f64| (at - reach) as usize..(at + reach) as usize;
+            let row = self.size.0 as usize * 3;
+            let rows = self
+                .bytes
+                .chunks(row)
+                .skip(range(y).start)
+                .take(range(y).len());
+            rows.flat_map(|row| row.chunks(3).skip(range(x).start).take(range(x).len()))
+                .collect()
+        }
+    }
+
+    #[test]
+    fn with_many_hazards_each_cell_of_the_png_has_its_sign() {
+        let suite = many_hazards();
+        let (grid, drawing) = (Grid::new(&suite), matrix(&suite));
+        let (layout, pixels) = (Layout::of(&grid), Pixels::of(&drawing));
+        let scale = f64::from(pixels.size.0) / layout.width;
+        let reach = scale * layout.column.min(layout.row) * 0.4;
+        let mut signs = 0;
+        for (n, row) in grid.rows.iter().enumerate() {
+            let y = (layout.y(n) + layout.row / 2.0) * scale;
+            let ran = |(_, cell): &(usize, &Cell)| cell.tally().is_some();
+            for (m, _) in row.cells.iter().enumerate().filter(ran) {
+                // The middle of a cell, where nothing but its sign, figure or hatch can be.
+                let x = (layout.x(m) + layout.column / 2.0) * scale;
+                let colours = pixels.colours((x, y), reach);
+                assert!(colours.len() > 4, "{n}, {m}: {colours:?}");
+                signs += 1;
+            }
+        }
+        assert!(signs > grid.hazards.len());
+    }
+}

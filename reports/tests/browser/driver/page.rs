@@ -12,6 +12,9 @@ use super::chromium::Chromium;
 /// Size of the window that a page begins with, in CSS pixels.
 const WINDOW: (u32, u32) = (1280, 900);
 
+/// The shift key, as the protocol counts keys that are held.
+const SHIFT: u32 = 8;
+
 /// What the reader's system prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
@@ -213,6 +216,38 @@ impl Page {
         mouse("mouseMoved", 0);
         mouse("mousePressed", 1);
         mouse("mouseReleased", 1);
+    }
+
+    /// Presses the button at one point, and lets it go at another; with the shift key or without.
+    pub fn drag(&self, from: (f64, f64), to: (f64, f64), with_shift: bool) {
+        let mouse = |kind: &str, (x, y): (f64, f64), buttons: u32| {
+            let event = json!({
+                "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons,
+                "clickCount": 1, "modifiers": if with_shift { SHIFT } else { 0 },
+            });
+            self.command("Input.dispatchMouseEvent", &event);
+        };
+        mouse("mouseMoved", from, 0);
+        mouse("mousePressed", from, 1);
+        mouse("mouseMoved", (f64::midpoint(from.0, to.0), to.1), 1);
+        mouse("mouseMoved", to, 1);
+        mouse("mouseReleased", to, 0);
+    }
+
+    /// Puts two fingers on a point, so far apart, and moves them to another distance.
+    pub fn pinch(&self, (x, y): (f64, f64), from: f64, to: f64) {
+        let touch = |kind: &str, apart: Option<f64>| {
+            let finger = |id: u32, x: f64| json!({ "id": id, "x": x, "y": y });
+            let fingers = apart.map_or_else(Vec::new, |apart| {
+                vec![finger(0, x - apart / 2.0), finger(1, x + apart / 2.0)]
+            });
+            let event = json!({ "type": kind, "touchPoints": fingers });
+            self.command("Input.dispatchTouchEvent", &event);
+        };
+        touch("touchStart", Some(from));
+        touch("touchMove", Some(f64::midpoint(from, to)));
+        touch("touchMove", Some(to));
+        touch("touchEnd", None);
     }
 
     /// A PNG picture of the rectangle (x, y, width, height) of the page, which must be in sight:
