@@ -62,12 +62,12 @@ impl Latency {
             served.push(call.served_in());
             over_time[windows.at(call.invoked)].push(call.took());
         }
-        let has_waited = whole != served;
+        let served = Some(served).filter(|served| whole != *served);
         let quantiles = |window| Ordered::of(window).map(|ordered| Quantiles::from(&ordered));
         Some(Self {
             kind,
             whole: Ordered::of(whole)?,
-            served: Ordered::of(served).filter(|_| has_waited),
+            served: served.and_then(Ordered::of),
             over_time: over_time.into_iter().map(quantiles).collect(),
             others,
         })

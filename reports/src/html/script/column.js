@@ -40,7 +40,8 @@
     }
   }
 
-  // Almost all are short, and of those the last bit is had at once; a remainder is not.
+  // Almost all fit into 31 bits, where the last one is had at once; the remainder of a longer number
+  // is a division.
   lockstorm.unzigzag = (code) => {
     if (code < 0x7fffffff) return (code >> 1) ^ -(code & 1);
     return code % 2 === 0 ? code / 2 : -(code + 1) / 2;

@@ -24,16 +24,15 @@
 
   const base64 = (text) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : slowBase64(text));
 
-  // The size of what was packed, in the last four bytes; of what is larger than all that they can
-  // tell a page has no history.
+  // The size of what was packed is in the last four bytes: up to four gigabytes, which no page embeds.
   const sizeOf = (packed) => new DataView(packed.buffer).getUint32(packed.length - 4, true);
 
-  // Written and read by hand: a blob and a response would ask another process for every piece.
+  // Written and read by hand: a blob is asked for piece by piece, from another process.
   const gunzip = async (packed) => {
     const bytes = new Uint8Array(sizeOf(packed));
     const { readable, writable } = new DecompressionStream('gzip');
     const writer = writable.getWriter();
-    // What fails here fails for the reader below as well, which tells of it.
+    // What fails here fails for the reader as well, and is told of there.
     writer.write(packed).catch(() => {});
     writer.close().catch(() => {});
     const reader = readable.getReader();
