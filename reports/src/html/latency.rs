@@ -12,7 +12,8 @@ use crate::trace::{Answer, CallKind};
 use crate::words;
 
 const HOW: &str = "How long calls took, from their sending to their answer. Bands are faults, \
-                   named above; higher is slower, on a logarithmic scale.";
+                   named above; higher is slower, on a logarithmic scale. Where the page runs \
+                   scripts, a dashed frame is what the timeline shows, unless it shows all.";
 const OVER_TIME_HOW: &str = "Each line is a quantile of the calls sent in a window: the thick one \
                              is the median, the thinnest the 99th percentile, the dashed one the \
                              slowest. A line is broken where no call was granted.";

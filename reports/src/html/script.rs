@@ -4,7 +4,7 @@
 //! reader without JavaScript would miss. The parts share the name `lockstorm`, and no other.
 
 /// The parts, in the order in which they run.
-pub(super) const SCRIPTS: [&str; 27] = [
+pub(super) const SCRIPTS: [&str; 28] = [
     include_str!("script/lockstorm.js"),
     include_str!("script/page.js"),
     include_str!("script/words.js"),
@@ -31,5 +31,6 @@ pub(super) const SCRIPTS: [&str; 27] = [
     include_str!("script/keys.js"),
     include_str!("script/timeline.js"),
     include_str!("script/topology.js"),
+    include_str!("script/plots.js"),
     include_str!("script/start.js"),
 ];

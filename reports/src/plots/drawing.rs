@@ -11,6 +11,16 @@ pub(crate) struct Drawing {
     pub(crate) label: String,
     /// Drawn in order, later ones above.
     pub(crate) shapes: Vec<Shape>,
+    /// Where the time of a run lies in it; the page marks there what the timeline shows.
+    pub(crate) time: Option<TimePlane>,
+}
+
+/// A stretch of time laid over a rectangle, from its left to its right edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimePlane {
+    /// From the first to the last instant, in seconds.
+    pub(crate) seconds: (f64, f64),
+    pub(crate) area: Area,
 }
 
 /// A rectangle; `x` and `y` are its upper left corner.
@@ -31,6 +41,13 @@ impl Area {
             width: (x.1 - x.0).max(0.0),
             height,
         }
+    }
+
+    fn scale(&mut self, factor: f64) {
+        self.x *= factor;
+        self.y *= factor;
+        self.width *= factor;
+        self.height *= factor;
     }
 }
 
@@ -156,6 +173,7 @@ impl Drawing {
             height,
             label,
             shapes: Vec::new(),
+            time: None,
         }
     }
 
@@ -236,6 +254,9 @@ impl Drawing {
         for shape in &mut self.shapes {
             shape.scale(factor);
         }
+        if let Some(time) = &mut self.time {
+            time.area.scale(factor);
+        }
         self
     }
 
@@ -260,10 +281,7 @@ impl Shape {
         let point = |at: &mut (f64, f64)| *at = (at.0 * factor, at.1 * factor);
         match self {
             Self::Box { area, outline, .. } => {
-                area.x *= factor;
-                area.y *= factor;
-                area.width *= factor;
-                area.height *= factor;
+                area.scale(factor);
                 if let Some(stroke) = outline {
                     stroke.width *= factor;
                 }

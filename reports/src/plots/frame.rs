@@ -5,7 +5,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::FaultSummary;
 
 use super::axis::{SMALL, TimeScale, WIDTH, time_axis};
-use super::drawing::{Area, Drawing, Fill, Stroke, TextStyle};
+use super::drawing::{Area, Drawing, Fill, Stroke, TextStyle, TimePlane};
 use super::faults::{FAULT_ROW, FAULT_ROWS_MAX, fault_bands, fault_strip, faults_shown};
 use super::font;
 use super::ink::Ink;
@@ -73,6 +73,14 @@ impl Frame {
             fault_strip(&mut drawing, &faults, &scale, STRIP, &[]);
         }
         time_axis(&mut drawing, &scale, strip + TITLE, bottom);
+        drawing.time = Some(TimePlane {
+            seconds: (0.0, end.as_secs_f64()),
+            area: Area::between(
+                (scale.left, scale.right),
+                strip + TITLE,
+                bottom - strip - TITLE,
+            ),
+        });
         Self {
             drawing,
             scale,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::drawing::{Anchor, Drawing, Fill, Label, Mark, Shape, Stroke};
+use super::drawing::{Anchor, Area, Drawing, Fill, Label, Mark, Shape, Stroke, TimePlane};
 use super::ink::Ink;
 use crate::inert::visible;
 
@@ -23,10 +23,23 @@ enum Place {
 /// The drawing as an `svg` element. The page defines the hatch patterns, see [`patterns`].
 pub(crate) fn svg(drawing: &Drawing) -> Markup {
     html! {
-        svg viewBox=(view_box(drawing)) role="img" aria-label=(visible(&drawing.label)) {
+        svg viewBox=(view_box(drawing)) role="img" aria-label=(visible(&drawing.label))
+            data-time=[drawing.time.map(|time| time_plane(&time))] {
             (elements(drawing, Place::Page))
         }
     }
+}
+
+/// For the script of the page: the seconds of the left and right edge, and the rectangle.
+fn time_plane(time: &TimePlane) -> String {
+    let (from, to) = time.seconds;
+    let Area {
+        x,
+        y,
+        width,
+        height,
+    } = time.area;
+    format!("[{from},{to},{},{},{},{}]", n(x), n(y), n(width), n(height))
 }
 
 /// The drawing as an SVG file.

@@ -13,6 +13,7 @@ mod keyboard;
 mod palette;
 mod paper;
 mod pictures;
+mod plots;
 mod report;
 mod scriptless;
 mod theme;

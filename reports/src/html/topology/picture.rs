@@ -22,9 +22,11 @@ const SAG: f64 = 42.0;
 const SERVERS_MAX: usize = 40;
 
 const HOW: &str = "Clients above, servers below, lines for the links between them. Faults stand at \
-                   what they hit: a dashed box answers nobody, a cross lies on a link. It shows \
-                   the whole run or, where the page runs scripts, what held in the view of the \
-                   timeline.";
+                   what they hit: a dashed box answers nobody, a cross lies on a link. Roles are \
+                   those of the start, changed by what faults and the servers themselves said; \
+                   epochs are not recorded, and a change that nobody reported is not here. It \
+                   shows the whole run or, where the page runs scripts, what held in the view of \
+                   the timeline.";
 
 /// The section; nothing where no server is known.
 pub(in super::super) fn section(run: &RunRecord, close: Option<&CloseUp>) -> Markup {
