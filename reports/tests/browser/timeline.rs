@@ -199,6 +199,28 @@ fn a_link_holds_the_view_and_evidence_leads_to_its_operation() {
 }
 
 #[test]
+fn the_details_of_a_hold_name_who_else_held_the_lock_then() {
+    let report = Report::of_failover();
+    let details = "document.querySelector('#timeline-details')";
+    let said = |event: &str| {
+        let page = open(&report, event)?;
+        page.wait_until(&format!("!{details}.hidden"));
+        let said = page.text(&format!("{details}.innerText"));
+        report.was_quiet(&page);
+        Some(said)
+    };
+    let Some(of_b) = said("event=14") else { return };
+    let (_, others) = of_b.split_once("Others held it then").expect(&of_b);
+    assert_eq!(others.trim_start().lines().next(), Some("a"), "{of_b}");
+    // When a was granted the lock, it was the only one.
+    let of_a = said("event=4").unwrap_or_default();
+    assert!(
+        of_a.contains("a held") && !of_a.contains("Others"),
+        "{of_a}"
+    );
+}
+
+#[test]
 fn a_click_pins_an_operation_and_escape_lets_it_go() {
     let report = Report::of_failover();
     let Some(page) = open(&report, "event=14") else {

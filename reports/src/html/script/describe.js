@@ -4,6 +4,8 @@
   const { OUTCOMES, instant, length, outcomeOf, wordsOf } = lockstorm;
   // Commands that are listed; who needs more reads the servers' own logs.
   const COMMANDS_MAX = 24;
+  // Other holders that are named.
+  const OTHERS_MAX = 5;
   // A command is noted when the harness hears of it, which is a little after it was sent.
   const HEARD_WITHIN = 50e6;
 
@@ -29,6 +31,20 @@
   const sentOf = ({ events, operations }, operation, term) => (
     [term, at(operations.sent[operation]), events.index[operations.sentEvent[operation]]]);
 
+  // Who else held the same lock when a hold began, each inside its lease: of a lock with readers or
+  // permits there may be many.
+  const othersAt = ({ scene, operations, holds }, hold) => {
+    const laneOf = (one) => scene.lanes[operations.lane[holds.acquire[one]]];
+    const [[key], start] = [laneOf(hold), holds.start[hold]];
+    const others = [];
+    for (let one = 0; one < holds.start.length; one += 1) {
+      const isThere = holds.start[one] <= start && start < Math.min(holds.end[one], holds.floor[one]);
+      if (isThere && one !== hold && laneOf(one)[0] === key) others.push(scene.clients[laneOf(one)[1]]);
+    }
+    const named = others.slice(0, OTHERS_MAX).join(', ');
+    return others.length > OTHERS_MAX ? `${named} and ${others.length - OTHERS_MAX} more` : named;
+  };
+
   const holdFacts = (history, hold) => {
     const { events, operations, holds } = history;
     const [acquire, release] = [holds.acquire[hold], holds.release[hold]];
@@ -37,6 +53,8 @@
     if (operations.wait[acquire] > 0) facts.push(['Waited', length(operations.wait[acquire])]);
     const done = operations.doneEvent[acquire];
     facts.push(['Granted', at(start), done < 0 ? undefined : events.index[done]]);
+    const others = othersAt(history, hold);
+    if (others !== '') facts.push(['Others held it then', others]);
     facts.push(['Held', end === Infinity ? 'never released' : length(end - start)]);
     if (release >= 0) facts.push(sentOf(history, release, 'Release sent'), answerOf(history, release));
     if (floor < Infinity) {
