@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use support::{have_kernel_network, have_server, root, run_scenario, stderr};
 
 /// Runs at once: they mostly wait for servers to notice something.
-const AT_ONCE: &str = "4";
+const AT_ONCE: &str = "6";
 /// Tries of a run until one can tell: on a busy machine a server may be taken for dead that no
 /// scenario has touched, and then the run says that it cannot tell.
 const TRIES_MAX: usize = 3;

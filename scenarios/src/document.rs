@@ -104,7 +104,6 @@ impl Places {
         self.nearest(path).map_or(0..0, |place| place.key.clone())
     }
 
-    /// Whether the document says anything at `path`.
     /// Where the value at `path` was written, by itself or as part of a value of another form, such
     /// as a range in one word.
     pub(crate) fn written(&self, path: &str) -> Option<Range<usize>> {
@@ -113,6 +112,7 @@ impl Places {
         Some(place.value.clone())
     }
 
+    /// Whether the document says anything at `path`.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.contains_key(path)
     }
