@@ -22,8 +22,6 @@ use crate::storm::Storm;
 const ROUNDS: usize = 5;
 /// A storm of half a minute, and the largest that is looked at.
 const OPERATIONS: [u64; 2] = [30_000, 1_000_000];
-/// As many as have a picture of their own.
-const VIOLATIONS: u64 = 5;
 
 fn main() {
     println!("operations  pictures  read s  PNG s  SVG s");
@@ -34,7 +32,7 @@ fn main() {
             clients: 50,
             keys: 100,
         };
-        stored::store(folder.path(), storm, VIOLATIONS);
+        stored::store(folder.path(), storm);
         let read = median(|| {
             let digest = stored::read_history(folder.path());
             black_box(holds(&digest, Drift::of_header(&digest.header)));

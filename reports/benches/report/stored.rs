@@ -1,5 +1,5 @@
-//! A storm as a run folder holds it: history and record. On request there are violations in it: a
-//! client that is granted what another one holds, and gives it back a little later.
+//! A storm as a run folder holds it: history and record. There are violations in it: a client that
+//! is granted what another one holds, and gives it back a little later.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write as _};
@@ -18,10 +18,12 @@ const HISTORY_FILE: &str = "history.jsonl";
 const INTRUDER: Process = Process::Client(1_000_000);
 /// Events for which the intruder keeps what is not its own.
 const INTRUSION: u64 = 10;
+/// As many as have a picture of their own.
+const VIOLATIONS: u64 = 5;
 
 /// Makes `folder` the folder of a run with such a history.
-pub(crate) fn store(folder: &Path, storm: Storm, violations: u64) {
-    write_history(&folder.join(HISTORY_FILE), storm, violations);
+pub(crate) fn store(folder: &Path, storm: Storm) {
+    write_history(&folder.join(HISTORY_FILE), storm);
     let record = include_str!("../../tests/failover/results.json");
     fs::write(folder.join("results.json"), record).expect("a record can be written");
     let mut run = read_run(folder).expect("the fixture is a record");
@@ -39,7 +41,7 @@ pub(crate) fn read_history(folder: &Path) -> Digest {
     builder.finish()
 }
 
-fn write_history(path: &Path, storm: Storm, violations: u64) {
+fn write_history(path: &Path, storm: Storm) {
     let file = File::create(path).expect("the history can be created");
     let mut out = BufWriter::new(file);
     let mut line = Vec::new();
@@ -52,7 +54,7 @@ fn write_history(path: &Path, storm: Storm, violations: u64) {
         index += 1;
     };
     // Every operation has two events; the violations are spread evenly over them.
-    let apart = 2 * storm.operations / (violations + 1);
+    let apart = 2 * storm.operations / (VIOLATIONS + 1);
     let mut done = 0;
     let mut intrusion: Option<Event> = None;
     storm.events(|event| {
@@ -65,7 +67,7 @@ fn write_history(path: &Path, storm: Storm, violations: u64) {
                 }
                 intrusion = None;
             }
-            None if is_grant && done < violations && at >= apart * (done + 1) => {
+            None if is_grant && done < VIOLATIONS && at >= apart * (done + 1) => {
                 for kind in [Kind::Invoke, Kind::Ok] {
                     write(intruder(&event, &event, kind, Function::Acquire));
                 }

@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 300_000;
 /// the picture goes.
 const PICTURES: [(&str, u32, &str, &str); 3] = [
     ("failover", 1180, ".top", ".card .picture"),
-    ("matrix", 1640, "#matrix", "#matrix .matrix"),
+    ("matrix", 1760, "#matrix", "#matrix .matrix"),
     ("storm", 1060, "#timeline", "#timeline-frame"),
 ];
 
@@ -49,6 +49,7 @@ fn the_pictures_of_the_documentation() {
             let page = Page::new().expect("pictures want a browser");
             page.resize((width, HEIGHT), SCALE);
             page.prefers(scheme, false);
+            page.hide_scrollbars();
             page.visit(&report, "");
             page.wait_until(
                 "document.querySelector('#timeline-canvas') === null ||

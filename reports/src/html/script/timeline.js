@@ -49,14 +49,14 @@
     operationOf(index) {
       const { events, operations } = this.history;
       if (this.ofEvent === undefined) {
-        this.ofEvent = new Map();
+        this.ofEvent = new Int32Array(events.index.length).fill(-1);
         for (let at = 0; at < operations.count; at += 1) {
-          this.ofEvent.set(operations.sentEvent[at], at);
-          if (operations.doneEvent[at] >= 0) this.ofEvent.set(operations.doneEvent[at], at);
+          this.ofEvent[operations.sentEvent[at]] = at;
+          if (operations.doneEvent[at] >= 0) this.ofEvent[operations.doneEvent[at]] = at;
         }
       }
       const event = lockstorm.countBelow(events.index, index);
-      return events.index[event] === index ? this.ofEvent.get(event) ?? -1 : -1;
+      return events.index[event] === index ? this.ofEvent[event] : -1;
     }
 
     get spans() { return this.laidOut[this.view.axis.name]; }

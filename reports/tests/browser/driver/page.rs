@@ -93,6 +93,12 @@ impl Page {
         self.command("Emulation.setScriptExecutionDisabled", &off);
     }
 
+    /// A picture on paper has nothing to scroll.
+    pub fn hide_scrollbars(&self) {
+        let hidden = json!({ "hidden": true });
+        self.command("Emulation.setScrollbarsHidden", &hidden);
+    }
+
     /// The reader prefers this scheme, and reads on a screen or on paper.
     pub fn prefers(&self, scheme: Scheme, on_paper: bool) {
         let value = match scheme {
