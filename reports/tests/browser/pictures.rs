@@ -13,7 +13,7 @@ use crate::palette::reduced;
 const HEIGHT: u32 = 1400;
 const SCALE: f64 = 1.25;
 /// What a page of the documentation may weigh for one picture.
-const BYTES_MAX: usize = 300_000;
+const BYTES_MAX: usize = 400_000;
 
 /// A name, the width of the window, and from the top of which element to the bottom of which other
 /// the picture goes.
@@ -22,6 +22,19 @@ const PICTURES: [(&str, u32, &str, &str); 3] = [
     ("matrix", 1760, "#matrix", "#matrix .matrix"),
     ("storm", 1060, "#timeline", "#timeline-frame"),
 ];
+
+/// Moves the page down by the part of a pixel that its canvas is away from a whole one, which would
+/// blur it.
+fn on_whole_pixels() -> String {
+    format!(
+        "(() => {{
+           const canvas = document.querySelector('#timeline-canvas');
+           const top = canvas === null ? 0 : canvas.getBoundingClientRect().top + scrollY;
+           const away = Math.ceil(top * {SCALE}) / {SCALE} - top;
+           document.body.style.paddingTop = `${{away}}px`;
+         }})()"
+    )
+}
 
 /// Left, top, width and height of the stretch of the page between two elements.
 fn area(page: &Page, first: &str, last: &str) -> [f64; 4] {
@@ -33,7 +46,9 @@ fn area(page: &Page, first: &str, last: &str) -> [f64; 4] {
            return [0, top + scrollY - space, innerWidth, end - top + 2 * space];
          }})()"
     ));
-    let number = |at: usize| found[at].as_f64().expect("it is a length");
+    // Whole pixels of the picture: a part of one would blur all of it.
+    let whole = |length: f64| (length * SCALE).round() / SCALE;
+    let number = |at: usize| whole(found[at].as_f64().expect("it is a length"));
     [number(0), number(1), number(2), number(3)]
 }
 
@@ -55,6 +70,7 @@ fn the_pictures_of_the_documentation() {
                 "document.querySelector('#timeline-canvas') === null ||
                  document.documentElement.dataset.timeline === 'ready'",
             );
+            page.evaluate(&on_whole_pixels());
             let area = area(&page, first, last);
             page.evaluate(&format!(
                 "scrollTo({{ top: {}, behavior: 'instant' }})",
