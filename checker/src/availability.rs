@@ -30,13 +30,11 @@ pub(crate) struct Outage {
 }
 
 /// The figures of all stretches without a grant, and those stretches that are longer than `length`;
-/// holds are grouped by key. The longest of a key is sought among those that ended after its time
-/// in `since`.
+/// holds are grouped by key.
 pub(crate) fn availability(
     digest: &Digest,
     holds: &[Hold],
     length: Nanos,
-    since: &[Nanos],
 ) -> (Availability, Vec<Outage>) {
     let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
     let (mut figures, mut outages) = (Availability::default(), Vec::new());
@@ -50,7 +48,6 @@ pub(crate) fn availability(
         let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
         let free = Windows::union(held.collect()).gaps_longer_than(Nanos(0));
-        let since = since.get(key.0 as usize).copied().unwrap_or(Nanos(0));
         let mut next = 0;
         for want in wants(digest, &tries) {
             figures.wanted = figures.wanted + want.length();
@@ -58,9 +55,7 @@ pub(crate) fn availability(
             let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
             for interval in inside.map(|gap| gap.intersect(want)) {
                 figures.without_grant = figures.without_grant + interval.length();
-                if interval.end > since {
-                    figures.longest = figures.longest.max(interval.length());
-                }
+                figures.longest = figures.longest.max(interval.length());
                 if interval.length() > length {
                     outages.push(Outage {
                         key,

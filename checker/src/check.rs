@@ -1,11 +1,31 @@
 //! A whole history in, an analysis out.
+//!
+//! For: everything that is derived from a history before a property is judged, and what the answers
+//! of the properties come to. Not for: judging, which each property does by its own rule.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::availability::availability;
+use crate::case::{Case, Finding, Ruling, Tested};
+use crate::coverage::{Tries, coverage};
 use crate::digest::Digest;
-use crate::examine::{Exhibit, examine};
-use crate::history::History;
+use crate::faults::{faults, window};
+use crate::history::{History, Nanos};
+use crate::hold::Hold;
+use crate::holds::holds_by;
 use crate::options::Options;
-use crate::sum::{Known, Sum};
-use crate::verdict::Analysis;
+use crate::parallel;
+use crate::property::rule;
+use crate::vacuity::Run;
+use crate::verdict::{
+    Analysis, Availability, Coverage, FaultSummary, Judgement, Property, Verdict, Witness,
+};
+use crate::witness::witness;
+
+/// Why a violation that was found is not reported.
+const WITNESS_FAILED: &str = "a witness did not stand up to its replay, which is a fault of the \
+                              checker: please report it with the history";
 
 /// Judges a history.
 pub fn check(history: &History, options: &Options) -> Analysis {
@@ -14,8 +34,175 @@ pub fn check(history: &History, options: &Options) -> Analysis {
 
 /// Judges a history of which only the digest was kept.
 pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
-    let mut sum = Sum::default();
-    let exhibit = Exhibit::new(digest, options, &[]);
-    sum.add(examine(&exhibit, &Known::new()));
-    sum.conclude(options)
+    Derived::new(digest, options).judge()
+}
+
+/// A digest with all that is derived from it before any property is judged.
+struct Derived<'a> {
+    digest: &'a Digest,
+    options: &'a Options,
+    holds: Vec<Hold>,
+    faults: Vec<FaultSummary>,
+    coverage: Coverage,
+    availability: Availability,
+}
+
+/// The answer of one property.
+struct Answer {
+    ruling: Ruling,
+    /// How many of the violations lie inside each fault.
+    by_fault: Vec<u64>,
+    witnesses: Vec<Witness>,
+    /// Whether each witness stood up to its replay.
+    stands: bool,
+}
+
+impl<'a> Derived<'a> {
+    fn new(digest: &'a Digest, options: &'a Options) -> Self {
+        let threads = options.threads(digest.operations.len());
+        let (holds, tries) = parallel::both(
+            threads,
+            || holds_by(threads, digest, options.drift(&digest.header)),
+            || Tries::of(digest),
+        );
+        let faults = faults(digest);
+        let coverage = coverage(threads, digest, &tries, &holds, &faults);
+        let availability = if options.wants(Property::Availability) {
+            availability(digest, &holds, Nanos::MAX).0
+        } else {
+            Availability::default()
+        };
+        Self {
+            digest,
+            options,
+            holds,
+            faults,
+            coverage,
+            availability,
+        }
+    }
+
+    fn case(&self) -> Case<'_> {
+        Case {
+            digest: self.digest,
+            holds: &self.holds,
+            faults: &self.faults,
+            coverage: &self.coverage,
+            options: self.options,
+            by_owner: OnceLock::new(),
+            proofs: OnceLock::new(),
+            standings: OnceLock::new(),
+        }
+    }
+
+    /// Every property that was asked for.
+    fn judge(self) -> Analysis {
+        let options = self.options;
+        let wanted = Property::ALL.into_iter().filter(|&one| options.wants(one));
+        let wanted: Vec<Property> = wanted.collect();
+        let threads = options.threads(self.digest.operations.len());
+        let case = self.case();
+        let answers = parallel::map(
+            threads,
+            &wanted,
+            || (),
+            |(), &property| answer(&case, property),
+        );
+        drop(case);
+        self.conclude(wanted.into_iter().zip(answers).collect())
+    }
+
+    fn conclude(self, answers: Vec<(Property, Answer)>) -> Analysis {
+        let mut faults = self.faults;
+        for (at, fault) in faults.iter_mut().enumerate() {
+            let inside = answers.iter().map(|(_, answer)| answer.by_fault[at]);
+            fault.violations = inside.sum();
+        }
+        let run = Run {
+            coverage: &self.coverage,
+            faults: &faults,
+            availability: self.availability,
+            model: self.options.model,
+            is_granted: self.holds.iter().any(|hold| !hold.core.is_empty()),
+        };
+        let is_told = |answer: &Answer| answer.ruling.has_matter || self.options.only.is_some();
+        let told = answers.into_iter().filter(|(_, answer)| is_told(answer));
+        let properties: BTreeMap<Property, Judgement> = told
+            .map(|(property, answer)| (property, answer.judgement(property, &run)))
+            .collect();
+        let verdicts = properties.values().map(|judgement| judgement.verdict);
+        Analysis {
+            verdict: verdicts.reduce(Verdict::merge).unwrap_or(Verdict::Unknown),
+            properties,
+            coverage: self.coverage,
+            faults,
+            availability: (self.availability.wanted > Nanos(0)).then_some(self.availability),
+        }
+    }
+}
+
+fn answer(case: &Case, property: Property) -> Answer {
+    let ruling = rule(property).judge(case);
+    let shown = ruling.findings.iter().take(case.options.witnesses_max);
+    let broken = shown
+        .clone()
+        .find(|finding| !rule(finding.property).stands_alone(case, finding));
+    debug_assert!(
+        broken.is_none(),
+        "the witness does not stand alone: {broken:?}"
+    );
+    let stands = broken.is_none();
+    Answer {
+        by_fault: by_fault(case, &ruling.findings),
+        witnesses: shown
+            .filter(|_| stands)
+            .map(|finding| witness(case, finding))
+            .collect(),
+        stands,
+        ruling,
+    }
+}
+
+/// How many of the violations lie inside each fault.
+fn by_fault(case: &Case, findings: &[Finding]) -> Vec<u64> {
+    let inside = |fault| {
+        let window = window(fault)?;
+        let inside = findings.iter();
+        let inside = inside.filter(|finding| window.touches(finding.interval));
+        Some(inside.count() as u64)
+    };
+    case.faults
+        .iter()
+        .map(|fault| inside(fault).unwrap_or(0))
+        .collect()
+}
+
+impl Answer {
+    fn judgement(self, property: Property, run: &Run) -> Judgement {
+        let ruling = self.ruling;
+        let mut judgement = Judgement {
+            verdict: Verdict::Unknown,
+            engine: ruling.engine.to_owned(),
+            count: ruling.count,
+            ..Judgement::default()
+        };
+        judgement.reason = match ruling.tested {
+            _ if !self.stands => Some(WITNESS_FAILED.to_owned()),
+            Tested::Never(reason) => {
+                judgement.count = 0;
+                Some(reason)
+            }
+            _ if ruling.count > 0 => {
+                judgement.witnesses = self.witnesses;
+                judgement.verdict = Verdict::Violated;
+                None
+            }
+            Tested::No(reason) => Some(reason),
+            Tested::Yes => rule(property).weigh(run).or_else(|| {
+                judgement.verdict = Verdict::Valid;
+                rule(property).remark(run)
+            }),
+        };
+        judgement
+    }
 }

@@ -6,7 +6,6 @@
 
 mod asides;
 mod modes;
-mod narrow;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -236,32 +235,11 @@ impl DigestBuilder {
 
     /// The digest; operations still pending are indeterminate.
     pub fn finish(self) -> Digest {
-        self.pause().0
-    }
-
-    /// The digest so far, and the operation that each process waits for.
-    pub(crate) fn pause(self) -> (Digest, HashMap<u64, OpId>) {
         let mut digest = self.digest;
         let key = |edge: Edge| digest.operation(edge.operation()).key.0;
         digest.edges = Groups::new(self.edges, digest.keys.len(), key);
         digest.is_in_time = !self.is_disordered;
-        (digest, self.pending)
-    }
-
-    /// Goes on from a digest, given what each process waits for.
-    pub(crate) fn resume(digest: Digest, pending: HashMap<u64, OpId>) -> Self {
-        Self {
-            edges: edges(&digest.operations),
-            is_disordered: !digest.is_in_time,
-            digest,
-            pending,
-            modes: Modes::default(),
-        }
-    }
-
-    /// How many operations there are so far.
-    pub(crate) fn operations(&self) -> usize {
-        self.digest.operations.len()
+        digest
     }
 
     fn invoke(&mut self, event: &Event, process: u64) {
@@ -455,18 +433,6 @@ impl EventSink for DigestBuilder {
     fn event(&mut self, event: Event) {
         self.push(&event);
     }
-}
-
-/// The ends of operations, in order of their events.
-fn edges(operations: &[Operation]) -> Vec<Edge> {
-    let mut ends: Vec<(u64, Edge)> = Vec::with_capacity(2 * operations.len());
-    for (id, operation) in OpId::each(operations) {
-        ends.push((operation.invoke, Edge::sent(id)));
-        let completion = operation.completion;
-        ends.extend(completion.map(|completion| (completion.index, Edge::completed(id))));
-    }
-    ends.sort_unstable_by_key(|&(event, _)| event);
-    ends.into_iter().map(|(_, edge)| edge).collect()
 }
 
 /// Never beyond the answer, whatever the event says.

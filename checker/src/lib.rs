@@ -10,15 +10,12 @@
 //! ```
 
 mod availability;
-mod carry;
 mod case;
 mod check;
-mod checker;
 mod coverage;
 mod digest;
 mod engine;
 mod evidence;
-mod examine;
 mod explain;
 mod faults;
 mod grants;
@@ -38,7 +35,6 @@ mod property;
 mod replay;
 mod resource;
 mod story;
-mod sum;
 mod text;
 mod vacuity;
 pub mod verdict;
@@ -46,7 +42,6 @@ mod windows;
 mod witness;
 
 pub use check::{check, check_digest};
-pub use checker::Checker;
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
     RouteAside, ViewAside,

@@ -65,6 +65,12 @@ impl Options {
         self.drift.unwrap_or_else(|| Drift::of_header(header))
     }
 
+    /// Whether a property is to be judged.
+    pub(crate) fn wants(&self, property: Property) -> bool {
+        let only = self.only.as_ref();
+        only.is_none_or(|only| only.contains(&property))
+    }
+
     /// How many threads judge a history of so many operations.
     pub(crate) fn threads(&self, operations: usize) -> usize {
         match self.threads {

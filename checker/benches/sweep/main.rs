@@ -14,8 +14,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::time::{Duration, Instant};
 
-use lockstorm_checker::history::{self, EventSink, Header, write_event, write_header};
-use lockstorm_checker::{Checker, Digest, DigestBuilder, Options, Property, Verdict, check_digest};
+use lockstorm_checker::history::{self, Header, write_event, write_header};
+use lockstorm_checker::{Digest, DigestBuilder, Options, Property, Verdict, check_digest};
 
 use crate::storm::Storm;
 
@@ -29,7 +29,7 @@ fn main() {
         let path = args.get(at + 1).expect("--write names a file");
         return write(storm(MILLION, 10, 1), path);
     }
-    println!("operations  clients  keys  read s  sweep s  check s  peak MB  by parts s  kept");
+    println!("operations  clients  keys  read s  sweep s  check s  peak MB");
     for (clients, keys) in [(10, 1), (50, 1), (50, 100)] {
         measure(storm(MILLION, clients, keys), true);
     }
@@ -66,34 +66,15 @@ fn measure(storm: Storm, with_text: bool) {
     };
     let swept = median(|| judge(&digest, &sweep));
     let checked = median(|| judge(&digest, &Options::default()));
-    let (parts, kept) = by_parts(storm);
     println!(
-        "{:>10}  {:>7}  {:>4}  {read:>6}  {:>7.3}  {:>7.3}  {:>7}  {:>10.3}  {kept:>4}",
+        "{:>10}  {:>7}  {:>4}  {read:>6}  {:>7.3}  {:>7.3}  {:>7}",
         digest.operations.len(),
         storm.clients,
         storm.keys,
         swept.as_secs_f64(),
         checked.as_secs_f64(),
         peak_mb(),
-        parts.as_secs_f64(),
     );
-}
-
-/// The same while the events come, without those of parts that were judged: the time, and the most
-/// operations that were kept beyond a part.
-fn by_parts(storm: Storm) -> (Duration, usize) {
-    let mut checker = Checker::new(Options::default());
-    let (mut kept, mut before) = (0, 0);
-    let start = Instant::now();
-    storm.events(|event| {
-        checker.event(event);
-        if checker.kept() < before {
-            kept = kept.max(checker.kept());
-        }
-        before = checker.kept();
-    });
-    assert_ne!(checker.finish().verdict, Verdict::Violated);
-    (start.elapsed(), kept)
 }
 
 fn judge(digest: &Digest, options: &Options) {

@@ -1,13 +1,9 @@
 //! Notes that explain and never accuse: which servers clients turned to, what servers knew of a
 //! lock, and what they were told.
 //!
-//! For: stories and counts. Not for: any verdict. They may go on for ever while little else
-//! happens, so only the last ones are kept.
+//! For: stories and counts. Not for: any verdict.
 
 use crate::history::{CommandNote, Event, Function, Name, Nanos, RouteNote, ViewNote};
-
-/// Notes of one kind that are kept at the least: far more than lie in the time of one story.
-const KEPT: usize = 10_000;
 
 /// The notes, and how many turns there were.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +69,6 @@ impl Asides {
                 if let Some(note) = event.value.view.as_deref() {
                     let (key, note) = (key.clone(), note.clone());
                     let event = index;
-                    keep_last(&mut self.views);
                     self.views.push(ViewAside {
                         event,
                         time,
@@ -86,7 +81,6 @@ impl Asides {
                 if let Some(note) = event.value.command.as_deref() {
                     let (key, note) = (key.clone(), note.clone());
                     let event = index;
-                    keep_last(&mut self.commands);
                     self.commands.push(CommandAside {
                         event,
                         time,
@@ -121,33 +115,11 @@ impl Asides {
             Some(_) => self.redirects += 1,
         }
         let owner = event.value.owner.clone();
-        keep_last(&mut self.routes);
         self.routes.push(RouteAside {
             event: event.index,
             time: event.time,
             owner: owner.unwrap_or_else(|| event.process.to_string().into()),
             note: note.clone(),
         });
-    }
-
-    /// Those from `time` on. The counts are of all.
-    pub(super) fn since(&self, time: Nanos) -> Self {
-        let routes = self.routes.iter().filter(|route| route.time >= time);
-        let views = self.views.iter().filter(|view| view.time >= time);
-        let commands = self.commands.iter().filter(|command| command.time >= time);
-        Self {
-            routes: routes.cloned().collect(),
-            views: views.cloned().collect(),
-            commands: commands.cloned().collect(),
-            redirects: self.redirects,
-            reconnects: self.reconnects,
-        }
-    }
-}
-
-/// Makes room where there are twice as many as are kept: seldom enough to cost nothing.
-fn keep_last<T>(notes: &mut Vec<T>) {
-    if notes.len() >= 2 * KEPT {
-        notes.drain(..KEPT);
     }
 }

@@ -60,7 +60,7 @@ fn judge(case: &Case) -> Ruling {
     let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
     let mut findings = Vec::new();
     if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
-        let (_, outages) = availability(case.digest, case.holds, bound, &[]);
+        let (_, outages) = availability(case.digest, case.holds, bound);
         findings.extend(outages.into_iter().map(|outage| Finding {
             property: Property::Availability,
             key: outage.key,

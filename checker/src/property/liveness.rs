@@ -53,10 +53,6 @@ impl Rule for Liveness {
         None
     }
 
-    fn decides_last(&self) -> bool {
-        true
-    }
-
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::refusal(case, finding)
     }

@@ -34,12 +34,6 @@ pub(crate) trait Rule: Sync {
         vacuity::of_faults(run)
     }
 
-    /// Whether it is the end of a history that decides if the property was tested, rather than any
-    /// part of it.
-    fn decides_last(&self) -> bool {
-        false
-    }
-
     /// What there is to say beyond the verdict where nothing is violated, in one sentence.
     fn remark(&self, _run: &Run) -> Option<String> {
         None

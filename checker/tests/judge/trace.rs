@@ -1,10 +1,9 @@
 //! What servers knew and were told, and where clients turned: told in stories, and never judged.
 
-use lockstorm_checker::history::EventSink as _;
-use lockstorm_checker::verdict::{Step, StepKind, Witness};
-use lockstorm_checker::{Analysis, Checker, Options, Property};
+use lockstorm_checker::verdict::{StepKind, Witness};
+use lockstorm_checker::{Analysis, Property};
 
-use crate::support::{exact, history, judge};
+use crate::support::judge;
 
 const BARE: &str = "a acquire 20..30 ok lease 2000
                     b acquire 100..110 ok lease 2000
@@ -132,46 +131,4 @@ fn no_verdict_and_no_proof_rests_on_what_servers_say() {
     assert_eq!(verdicts(&bare), verdicts(&traced));
     assert_eq!(bare.coverage.owners, traced.coverage.owners);
     assert_eq!(bare.coverage.keys, traced.coverage.keys);
-}
-
-#[test]
-fn a_history_judged_in_parts_tells_the_same_of_its_servers() {
-    let cycle = |round: u64| {
-        let (from, to) = (20 * round, 20 * round + 10);
-        format!(
-            "c acquire {from}..{} ok lease 1000\nc release {}..{to} ok\nc routed {to} n1 n2 told\n",
-            from + 2,
-            from + 5,
-        )
-    };
-    let mut text: String = (0..60).map(cycle).collect::<Vec<_>>().concat();
-    text.push_str(
-        "a acquire 2020..2030 ok lease 2000
-         view 2035 n1:primary:a:1995 n2:replica:-
-         told 2036 n2 n1 SET lock 4f2a
-         b routed 2101 n1 n2 promoted
-         b acquire 2100..2110 ok lease 2000
-         a release 2500..2510 ok
-         b release 2600..2610 ok",
-    );
-    let whole = judge(&text);
-    let options = Options {
-        only: None,
-        ..exact()
-    };
-    let mut parts = Checker::with_parts(options, 50);
-    for event in history(&text).events {
-        parts.event(event);
-    }
-    let parts = parts.finish();
-    let lines = |analysis: &Analysis| -> Vec<String> {
-        witness(analysis).story.iter().map(Step::line).collect()
-    };
-    assert_eq!(lines(&parts), lines(&whole));
-    assert!(
-        lines(&whole)
-            .iter()
-            .any(|line| line.contains("n2 (replica): no such key"))
-    );
-    assert_eq!(parts.coverage.redirects, 61);
 }

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use lockstorm_checker::history::{EventSink, History};
-use lockstorm_checker::verdict::{Coverage, Judgement};
-use lockstorm_checker::{Analysis, Checker, Options, Property, Verdict, check};
+use lockstorm_checker::history::History;
+use lockstorm_checker::{Analysis, Options, Property, Verdict, check};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -32,20 +31,6 @@ fn judge(history: &History) -> Analysis {
         ..Options::default()
     };
     check(history, &options)
-}
-
-/// The same, part by part.
-fn judge_by_parts(history: &History, size: usize) -> Analysis {
-    let options = Options {
-        only: Some(Property::ALL.into()),
-        ..Options::default()
-    };
-    let mut checker = Checker::with_parts(options, size);
-    checker.header(history.header.clone());
-    for event in &history.events {
-        checker.event(event.clone());
-    }
-    checker.finish()
 }
 
 fn answers(analysis: &Analysis) -> BTreeMap<Property, (Verdict, u64)> {
@@ -79,68 +64,6 @@ fn names_and_the_time_of_day_do_not_matter() {
             "shifted, {label}"
         );
     });
-}
-
-#[test]
-fn parts_add_up_to_the_whole() {
-    let (mut judged, mut alike, mut failures) = (0, 0, Vec::new());
-    for_each_seed(rounds(), |seed| {
-        let (label, history) = history(seed);
-        let label = label.lines().next().unwrap_or_default();
-        let whole = judge(&history);
-        for size in [4, 20, 60] {
-            let parts = judge_by_parts(&history, size);
-            for (property, judgement) in &whole.properties {
-                let part = &parts.properties[property];
-                let all = |one: &Judgement| (one.verdict, one.count, one.witnesses.len());
-                // Part by part a lease is known to be over that later ones of its owner hide.
-                let (known, told) = (judgement.verdict, part.verdict);
-                let is_surer = (known, told) == (Verdict::Unknown, Verdict::Valid);
-                let (known, told) = (all(judgement), all(part));
-                if known != told && !is_surer {
-                    let accused = told.0 == Verdict::Violated && known.0 != told.0;
-                    let is_sound = label.ends_with("None");
-                    assert!(
-                        !(accused && is_sound),
-                        "{property}, parts of {size}, {label}"
-                    );
-                    let place = format!("{property}, parts of {size}, {label}");
-                    failures.push(format!("{place}: {told:?}, whole: {known:?}"));
-                }
-            }
-            if tally(&parts.coverage) != tally(&whole.coverage) {
-                failures.push(format!("counts, parts of {size}, {label}"));
-            }
-            let figures = |one: &Analysis| {
-                let coverage = &one.coverage;
-                (coverage.contended, coverage.expired, one.availability)
-            };
-            judged += 1;
-            alike += usize::from(figures(&parts) == figures(&whole));
-        }
-    });
-    println!("{judged} histories by parts, {alike} with the same figures");
-    // Parts so small lose sight of what lies far back: a value that was written long ago and comes
-    // again, a stale client of whose rivals one is kept. That is less than one in a thousand, but
-    // for few histories.
-    let most = judged.max(3000) / 1000;
-    assert!(failures.len() <= most, "{}", failures.join("\n"));
-    // Where a late proof of a grant changes what was counted, a part does not see all of it: about
-    // one in a hundred.
-    assert!((judged - alike) * 50 <= judged.max(900));
-}
-
-/// What is counted as it comes.
-fn tally(coverage: &Coverage) -> [u64; 7] {
-    [
-        coverage.events,
-        coverage.operations,
-        coverage.keys,
-        coverage.owners,
-        coverage.granted,
-        coverage.refused,
-        coverage.indeterminate,
-    ]
 }
 
 #[test]

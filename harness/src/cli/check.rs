@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
-use lockstorm_checker::{Analysis, Checker, ModelName, Nanos, Options, Property, Verdict};
+use lockstorm_checker::{
+    Analysis, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
+};
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
 use serde_json::json;
@@ -110,11 +112,11 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
-/// Judges a history while it is read, so that its length takes no memory.
+/// Judges a history, of which only the digest is kept while it is read.
 fn judge(path: &Path, from: Option<Format>, options: &Options) -> Result<Analysis, Error> {
-    let mut checker = Checker::new(options.clone());
-    input::read(path, from, &mut checker)?;
-    Ok(checker.finish())
+    let mut builder = DigestBuilder::default();
+    input::read(path, from, &mut builder)?;
+    Ok(check_digest(&builder.finish(), options))
 }
 
 /// Without a scenario there is no expectation: a violation is a violation.
