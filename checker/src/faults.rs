@@ -14,22 +14,18 @@ pub(crate) fn faults(digest: &Digest) -> Vec<FaultSummary> {
     let mut faults: Vec<FaultSummary> = Vec::new();
     for seen in &digest.faults {
         let position = *by_id.entry(&seen.note.id).or_insert_with(|| {
-            faults.push(FaultSummary {
-                id: seen.note.id.to_string(),
-                kind: seen.note.kind.to_string(),
-                target: seen.note.target.to_string(),
-                stages: Vec::new(),
-                operations: 0,
-                violations: 0,
-            });
+            faults.push(FaultSummary::of(&seen.note));
             faults.len() - 1
         });
+        // Which servers a word such as `replicas` meant is known from the injection on.
+        faults[position].target.clone_from(&seen.note.target);
         faults[position].stages.push(FaultStage {
             phase: seen.note.phase,
             time: seen.time,
             event: seen.event,
             evidence: seen.note.evidence.as_deref().map(str::to_owned),
             offset_ns: seen.note.offset_ns,
+            lost: seen.note.lost,
         });
     }
     faults.sort_by_key(|fault| {

@@ -3,7 +3,7 @@
 //! Names come from outside. They are quoted with escapes unless they are plain, so that no
 //! terminal and no log takes them for more than text.
 
-use crate::history::Nanos;
+use crate::history::{FaultTarget, Nanos};
 use crate::verdict::FaultSummary;
 
 /// A lock: its key in quotes, or "the lock" in a history without keys.
@@ -43,9 +43,14 @@ pub(crate) fn fault(fault: &FaultSummary) -> String {
     let target = if fault.target.is_empty() {
         String::new()
     } else {
-        format!(" {}", name(&fault.target))
+        format!(" {}", target(&fault.target))
     };
     format!("{} ({}{target})", name(&fault.id), name(&fault.kind))
+}
+
+/// The target of a fault: each name on its own, so that none is taken for the separator.
+pub(crate) fn target(target: &FaultTarget) -> String {
+    target.written(&name)
 }
 
 /// An instant: `4.021 s`.

@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::{FaultPhase, Nanos};
+use crate::history::{
+    DataLoss, FaultClass, FaultNote, FaultPhase, FaultTarget, Nanos, WrittenTarget,
+};
 
 /// Answer to "does the history show a violation?", merged as violated > unknown > valid.
 #[derive(
@@ -258,13 +260,16 @@ impl Cycles {
 
 /// A fault of the run, gathered from its notes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenSummary")]
 pub struct FaultSummary {
     /// Such as `F1`.
     pub id: String,
     /// Such as `kill`.
     pub kind: String,
-    /// Node, link, client or key.
-    pub target: String,
+    /// The way in which it does harm.
+    pub class: FaultClass,
+    /// Servers, links, clients or keys.
+    pub target: FaultTarget,
     /// Stages with their times and evidence.
     pub stages: Vec<FaultStage>,
     /// Operations in flight while it was active.
@@ -273,7 +278,47 @@ pub struct FaultSummary {
     pub violations: u64,
 }
 
+/// A summary as any version writes it.
+#[derive(Deserialize)]
+struct WrittenSummary {
+    id: String,
+    kind: String,
+    #[serde(default)]
+    class: Option<FaultClass>,
+    target: WrittenTarget,
+    stages: Vec<FaultStage>,
+    operations: u64,
+    violations: u64,
+}
+
+impl From<WrittenSummary> for FaultSummary {
+    fn from(written: WrittenSummary) -> Self {
+        Self {
+            class: FaultClass::of_kind(written.class, &written.kind),
+            target: written.target.of_kind(&written.kind),
+            id: written.id,
+            kind: written.kind,
+            stages: written.stages,
+            operations: written.operations,
+            violations: written.violations,
+        }
+    }
+}
+
 impl FaultSummary {
+    /// The fault that a note tells of, without stages.
+    pub(crate) fn of(note: &FaultNote) -> Self {
+        Self {
+            id: note.id.to_string(),
+            kind: note.kind.to_string(),
+            class: note.class,
+            target: note.target.clone(),
+            stages: Vec::new(),
+            operations: 0,
+            violations: 0,
+        }
+    }
+
     /// When `phase` was reached, if it was.
     pub fn at(&self, phase: FaultPhase) -> Option<Nanos> {
         self.stages
@@ -299,6 +344,9 @@ pub struct FaultStage {
     /// far at the end of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_ns: Option<i64>,
+    /// Of a server that came back: what it had lost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<DataLoss>,
 }
 
 /// A minimal set of operations that proves a violation, with the story that explains it.

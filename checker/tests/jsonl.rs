@@ -5,9 +5,9 @@
 
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
-    self, CommandNote, Event, FaultNote, FaultPhase, Format, Function, Header, History, Kind, Mode,
-    Name, Nanos, NodeView, PhaseNote, Process, ReadError, RouteNote, Value, ViewNote, read_jsonl,
-    write_event, write_header,
+    self, CommandNote, DataLoss, Event, FaultClass, FaultNote, FaultPhase, FaultTarget, Format,
+    Function, Header, History, Kind, Mode, Name, Nanos, NodeView, PhaseNote, Process, ReadError,
+    RouteNote, Value, ViewNote, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -309,6 +309,29 @@ fn function() -> impl Strategy<Value = Function> {
     .prop_map(|word| Function::from(word.as_str()))
 }
 
+/// Each form of a target in turn.
+fn target(word: &Name, turn: u64) -> FaultTarget {
+    let (word, other) = (word.clone(), Name::from("n2"));
+    match turn % 7 {
+        0 => FaultTarget::Node(word),
+        1 => FaultTarget::Client(word),
+        2 => FaultTarget::Key {
+            key: word,
+            node: (turn.is_multiple_of(2)).then_some(other),
+        },
+        3 => FaultTarget::Link {
+            from: vec![word],
+            to: vec![other],
+        },
+        4 => FaultTarget::Sides(vec![vec![word], Vec::new(), vec![other]]),
+        5 => FaultTarget::Connections {
+            client: word,
+            node: other,
+        },
+        _ => FaultTarget::Words(word),
+    }
+}
+
 fn value() -> impl Strategy<Value = Value> {
     let lock = (
         proptest::option::of(name()),
@@ -327,10 +350,12 @@ fn value() -> impl Strategy<Value = Value> {
         let fault = FaultNote {
             id: "F1".into(),
             kind: word.clone(),
+            class: FaultClass::Other,
             phase: FaultPhase::Observed,
-            target: "n1".into(),
+            target: target(&word, bound),
             evidence: (bound % 2 == 0).then(|| word.clone()),
             offset_ns: (bound % 3 == 0).then_some(-bound.cast_signed()),
+            lost: bound.is_multiple_of(7).then_some(DataLoss::All),
         };
         let route = RouteNote {
             from: (bound % 5 == 0).then(|| word.clone()),

@@ -117,6 +117,6 @@ fn no_packets(case: &Case) -> UsageError {
         "scenario '{}' has the fault '{}', and the fabric carries streams, which have no packets: \
          leave out --network fabric",
         case.name,
-        kind.map_or("", |fault| fault.kind()),
+        kind.map_or("", |fault| fault.kind().name()),
     ))
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{DataLoss, FaultTarget, Name};
+
+use lockstorm_scenarios::FaultKind;
 
 use crate::deployment::Deployment;
 use crate::error::FaultError;
@@ -29,6 +31,12 @@ pub trait Fault: Send + Sync {
 
     /// Whether something else has ended it, such as a restart of a killed node, and what.
     fn overtaken(&self, _on: &dyn Deployment) -> Option<Evidence> {
+        None
+    }
+
+    /// The servers, clients and links that it hits, where the scenario has only a word or a form
+    /// for them; known once it was injected.
+    fn target(&self) -> Option<FaultTarget> {
         None
     }
 }
@@ -61,6 +69,8 @@ pub struct Evidence {
     pub words: Name,
     /// Of a clock: how far it was off, ahead or (negative) behind, in nanoseconds.
     pub offset_ns: Option<i64>,
+    /// Of a server that came back: what it had lost, where that is known.
+    pub lost: Option<DataLoss>,
 }
 
 impl Evidence {
@@ -72,6 +82,12 @@ impl Evidence {
             ..self
         }
     }
+
+    /// The same of a server that came back without some of its data.
+    #[must_use]
+    pub fn with_loss(self, lost: Option<DataLoss>) -> Self {
+        Self { lost, ..self }
+    }
 }
 
 impl<T: Into<Name>> From<T> for Evidence {
@@ -79,6 +95,7 @@ impl<T: Into<Name>> From<T> for Evidence {
         Self {
             words: words.into(),
             offset_ns: None,
+            lost: None,
         }
     }
 }
@@ -89,11 +106,11 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// A kind of fault: what `lockstorm list faults` shows, and how the nemesis treats it.
+/// A row of `lockstorm list faults`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultKind {
-    /// The word used in scenario files and histories.
-    pub name: &'static str,
+pub struct FaultInfo {
+    /// Which.
+    pub kind: FaultKind,
     /// What it does, in one line.
     pub about: &'static str,
     /// How it ends.

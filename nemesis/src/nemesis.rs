@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::{FaultNote, FaultPhase, Name};
-use lockstorm_scenarios::{FaultSpec, Link, Role};
+use lockstorm_checker::history::{FaultNote, FaultPhase, FaultTarget, Name};
+use lockstorm_scenarios::{FaultKind, FaultSpec, Link, Role};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
 
@@ -50,10 +50,11 @@ pub struct Nemesis {
 /// A fault that is in force, or whose effect has still to show.
 struct Active {
     id: FaultId,
-    kind: &'static str,
+    kind: FaultKind,
     ends: Ends,
-    target: Name,
-    /// The target in the words of the scenario.
+    target: FaultTarget,
+    /// The target in the words of this fault, and of the step that asked for it.
+    words: String,
     asked: String,
     /// The nodes and clients that it names.
     hit: Vec<String>,
@@ -86,7 +87,7 @@ impl Nemesis {
     /// When it could not be injected; [`FaultError::NoEffect`] when it was, and no effect showed
     /// within a named limit. It was then healed at once.
     pub async fn inject(&mut self, spec: &FaultSpec) -> Result<FaultId, FaultError> {
-        self.inject_asked(spec, spec.target()).await
+        self.inject_asked(spec, spec.words()).await
     }
 
     /// Injects the fault of a script's step on every node that its words mean, one after the
@@ -97,7 +98,7 @@ impl Nemesis {
     pub async fn inject_step(&mut self, spec: &FaultSpec) -> Result<(), FaultError> {
         let mut aim = Aim::Script(&mut self.lots);
         for aimed in aim.at(spec, &*self.deployment).await {
-            self.inject_asked(&aimed, spec.target()).await?;
+            self.inject_asked(&aimed, spec.words()).await?;
         }
         Ok(())
     }
@@ -109,6 +110,9 @@ impl Nemesis {
     ) -> Result<FaultId, FaultError> {
         let mut entry = self.request(spec, asked).await;
         entry.fault.inject(&*self.deployment).await?;
+        if let Some(target) = entry.fault.target() {
+            entry.target = target;
+        }
         self.note(&entry, FaultPhase::Injected, None).await;
         if let Err(error) = self.observe(&mut entry).await {
             // The missing effect is the news; what the healing says would only hide it.
@@ -173,8 +177,8 @@ impl Nemesis {
     /// As [`Nemesis::heal`].
     pub async fn heal_kind(&mut self, kind: &str, target: Option<&str>) -> Result<(), FaultError> {
         let hit = |entry: &Active| {
-            let meant = |target: &str| *entry.target == *target || entry.asked == target;
-            entry.kind == kind && target.is_none_or(meant)
+            let meant = |target: &str| entry.words == target || entry.asked == target;
+            entry.kind.name() == kind && target.is_none_or(meant)
         };
         if !self.active.iter().any(hit) {
             return Err(FaultError::NothingToHeal {
@@ -246,7 +250,8 @@ impl Nemesis {
             id: FaultId(format!("F{}", self.requested).into()),
             kind: spec.kind(),
             ends: ends_of(spec),
-            target: spec.target().into(),
+            target: spec.target(),
+            words: spec.words(),
             asked,
             hit: hit_by(spec),
             fault: fault_of(spec),
@@ -267,7 +272,7 @@ impl Nemesis {
             };
             if over {
                 return Err(FaultError::NoEffect {
-                    kind: entry.kind,
+                    kind: entry.kind.name(),
                     target: entry.target.to_string(),
                     within: Duration::from_millis(start.elapsed().as_millis() as u64),
                     last,
@@ -290,13 +295,16 @@ impl Nemesis {
 
     async fn note(&self, entry: &Active, phase: FaultPhase, evidence: Option<Evidence>) {
         let offset_ns = evidence.as_ref().and_then(|evidence| evidence.offset_ns);
+        let lost = evidence.as_ref().and_then(|evidence| evidence.lost);
         let note = FaultNote {
             id: Arc::clone(&entry.id.0),
-            kind: entry.kind.into(),
+            kind: entry.kind.name().into(),
+            class: entry.kind.class(),
             phase,
-            target: Arc::clone(&entry.target),
+            target: entry.target.clone(),
             evidence: evidence.map(|evidence| evidence.words),
             offset_ns,
+            lost,
         };
         self.sink.note(note).await;
     }

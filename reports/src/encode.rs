@@ -61,7 +61,7 @@ fn read_file(path: PathBuf) -> Result<Record, RenderError> {
         source,
     })?;
     let outline: Outline = serde_json::from_str(&text).map_err(malformed)?;
-    if outline.version != RESULTS_VERSION {
+    if !(1..=RESULTS_VERSION).contains(&outline.version) {
         return Err(RenderError::Version {
             path,
             found: outline.version,
@@ -69,10 +69,12 @@ fn read_file(path: PathBuf) -> Result<Record, RenderError> {
         });
     }
     if outline.runs.is_some() {
-        let suite = serde_json::from_str(&text).map_err(malformed)?;
+        let mut suite: SuiteRecord = serde_json::from_str(&text).map_err(malformed)?;
+        suite.version = RESULTS_VERSION;
         Ok(Record::Suite(Box::new(suite)))
     } else {
-        let run = serde_json::from_str(&text).map_err(malformed)?;
+        let mut run: RunRecord = serde_json::from_str(&text).map_err(malformed)?;
+        run.version = RESULTS_VERSION;
         Ok(Record::Run(Box::new(run)))
     }
 }

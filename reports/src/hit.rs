@@ -1,9 +1,11 @@
-//! What a fault hits, read from the words of its target: servers, clients, links.
+//! The servers, clients and links that a fault hits, for the pictures of a run.
 //!
-//! For: drawing faults where they act. Not for: judging; a target that nobody can place, such as
-//! a word that was resolved when the fault was injected, hits nothing here and is named in words.
+//! For: drawing faults where they act, and for how long a server was away or led. Not for: judging; a
+//! target that is only words hits nothing here and is named in words.
 
+use lockstorm_checker::history::{FaultClass, FaultTarget, Name};
 use lockstorm_checker::verdict::FaultSummary;
+use lockstorm_scenarios::{Absence, FaultKind};
 
 use crate::model::Node;
 
@@ -29,33 +31,30 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// What `fault` hits, where the run has these servers.
+    /// The hit of `fault`, where the run has these servers.
     pub(crate) fn of(fault: &FaultSummary, nodes: &[Node]) -> Self {
-        let target = fault.target.as_str();
-        if let Some((from, to)) = target.split_once('→') {
-            return Self::between(&words(from, nodes), &words(to, nodes), false);
+        match &fault.target {
+            FaultTarget::Node(name) | FaultTarget::Words(name) => Self::of_servers(name, nodes),
+            FaultTarget::Key {
+                node: Some(node), ..
+            } => Self::of_servers(node, nodes),
+            FaultTarget::Key { node: None, .. } => Self::default(),
+            FaultTarget::Client(client) => Self::of_actors(vec![client.to_string()]),
+            FaultTarget::Link { from, to } => {
+                Self::between(&each(from, nodes), &each(to, nodes), false)
+            }
+            FaultTarget::Sides(sides) => Self::parted(sides, nodes),
+            FaultTarget::Connections { client, node } => {
+                Self::between(&[client.to_string()], &words(node, nodes), true)
+            }
         }
-        if target.contains(" | ") {
-            return Self::parted(target, nodes);
-        }
-        // Such as `lock on n1`, or `a on primary` of connections.
-        if let Some((what, place)) = target.rsplit_once(" on ") {
-            let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-            return match (fault.kind == "kill-connections", is_node(place)) {
-                (true, true) => Self::between(&[what.to_owned()], &words(place, nodes), true),
-                (false, true) => Self::of_actors(words(place, nodes)),
-                (true | false, false) => Self::default(),
-            };
-        }
-        if matches!(target, "all" | "replicas" | "sentinels" | "nodes")
-            || nodes.iter().any(|node| node.name == target)
-        {
-            return Self::of_actors(words(target, nodes));
-        }
-        if is_of_clients(&fault.kind) {
-            return Self::of_actors(vec![target.to_owned()]);
-        }
-        Self::default()
+    }
+
+    /// The servers that a word stands for, if it is one for servers of this run.
+    fn of_servers(word: &str, nodes: &[Node]) -> Self {
+        let mut named = words(word, nodes);
+        named.retain(|name| nodes.iter().any(|node| node.name == *name));
+        Self::of_actors(named)
     }
 
     /// The same for a small picture: a fault of many links that all meet in one actor hits that
@@ -102,23 +101,27 @@ impl Hit {
         }
     }
 
-    /// Each side of a partition is a list; nothing passes from one to another.
-    fn parted(target: &str, nodes: &[Node]) -> Self {
-        let list = |side: &str| -> Vec<String> {
-            side.split(',')
-                .flat_map(|word| words(word, nodes))
-                .collect()
-        };
-        let sides: Vec<Vec<String>> = target.split(" | ").map(list).collect();
+    /// Links between those of a partition who are on no side together.
+    fn parted(sides: &[Vec<Name>], nodes: &[Node]) -> Self {
+        let sides: Vec<Vec<String>> = sides.iter().map(|side| each(side, nodes)).collect();
+        let names = |side: &Vec<String>| side.iter().map(|name| name.as_str().into()).collect();
+        let target = FaultTarget::Sides(sides.iter().map(names).collect());
         let mut hit = Self::default();
         for (n, side) in sides.iter().enumerate() {
             for other in &sides[n + 1..] {
-                hit.links.extend(Self::between(side, other, true).links);
+                let mut between = Self::between(side, other, true).links;
+                between.retain(|(from, to)| target.parts(from, to));
+                hit.links.extend(between);
             }
         }
         hit.links.truncate(LINKS_MAX);
         hit
     }
+}
+
+/// The names that each of several words stands for.
+fn each(named: &[Name], nodes: &[Node]) -> Vec<String> {
+    named.iter().flat_map(|word| words(word, nodes)).collect()
 }
 
 /// The names that a word stands for.
@@ -135,25 +138,15 @@ fn words(word: &str, nodes: &[Node]) -> Vec<String> {
     }
 }
 
-/// Whether a fault of this kind hits a client, not a server.
-fn is_of_clients(kind: &str) -> bool {
-    matches!(
-        kind,
-        "pause-client" | "kill-client" | "kill-thread" | "stall-watchdog" | "clock"
-    )
+/// How a server with this fault is away, if it is.
+pub(crate) fn absence(fault: &FaultSummary) -> Option<Absence> {
+    FaultKind::read(&fault.kind)?.absence()
 }
 
-/// Whether a server with such a fault answers nobody.
-pub(crate) fn is_absence(kind: &str) -> bool {
-    matches!(
-        kind,
-        "kill" | "stop" | "pause" | "sleep" | "restart" | "power-cut"
-    )
-}
-
-/// Whether a fault of this kind puts a replica in the primary's place.
-pub(crate) fn is_promotion(kind: &str) -> bool {
-    matches!(kind, "promote" | "failover")
+/// The server that a fault puts in the primary's place.
+pub(crate) fn promoted(fault: &FaultSummary) -> Option<&Name> {
+    let is_promotion = fault.class == FaultClass::Promotion;
+    fault.target.node().filter(|_| is_promotion)
 }
 
 #[cfg(test)]
@@ -163,11 +156,7 @@ mod tests {
 
     fn hit(kind: &str, target: &str) -> Hit {
         let run = sample::failover_run();
-        let fault = FaultSummary {
-            kind: kind.to_owned(),
-            target: target.to_owned(),
-            ..run.analysis.faults[0].clone()
-        };
+        let fault = sample::fault("F1", kind, target);
         Hit::of(&fault, &run.environment.nodes)
     }
 
@@ -200,6 +189,13 @@ mod tests {
     }
 
     #[test]
+    fn whoever_is_on_two_sides_of_a_partition_has_no_cut_link() {
+        let bridge = hit("partition", "primary,a | a,replica-1");
+        let ends = [link("primary", "replica-1"), link("replica-1", "primary")];
+        assert_eq!(bridge.links, ends);
+    }
+
+    #[test]
     fn many_links_that_meet_in_one_actor_are_gathered_there() {
         let apart = hit("partition", "primary | replica-1");
         assert_eq!(apart.clone().gathered(), apart, "one link, both ways");
@@ -219,6 +215,7 @@ mod tests {
     #[test]
     fn what_nobody_can_place_hits_nothing() {
         for (kind, target) in [
+            ("delete-key", "primary→replica-1"),
             ("kill", "holder-of:lock"),
             ("delete-key", "lock"),
             ("delete-key", "lock on the moon"),

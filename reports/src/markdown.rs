@@ -235,7 +235,7 @@ fn push_faults(text: &mut String, run: &RunRecord) {
             "| {} | {} | {} | {} | {effect} | {} |",
             escaped(&fault.id),
             escaped(&fault.kind),
-            escaped(&fault.target),
+            escaped(&fault.target.to_string()),
             at(FaultPhase::Injected),
             at(FaultPhase::Healed),
         );

@@ -8,7 +8,7 @@ use crate::changes::Changes;
 use crate::cost::Cost;
 
 /// Version of `results.json` that this crate writes.
-pub const RESULTS_VERSION: u32 = 1;
+pub const RESULTS_VERSION: u32 = 2;
 
 /// One run of one case: `results.json` of a run folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,9 @@
 //! Fixed records for tests: the failover story, a control, a comparison of both, and a record in
 //! which every foreign text is hostile.
 
-use lockstorm_checker::history::{FaultPhase, read_jsonl};
+use lockstorm_checker::history::{
+    FaultPhase, FaultTarget, VERSION, read_jsonl, write_event, write_header,
+};
 use lockstorm_checker::verdict::{
     Availability, Cycles, FaultStage, FaultSummary, Judgement, Witness,
 };
@@ -23,6 +25,19 @@ pub(crate) const FAILOVER_HISTORY: &str = include_str!("../tests/failover/histor
 
 /// The scenario text behind [`failover_run`].
 pub(crate) const FAILOVER_SCENARIO: &str = include_str!("../tests/failover/scenario.toml");
+
+/// [`FAILOVER_HISTORY`], which is of version 1, as this version writes it.
+pub(crate) fn rewritten_failover_history() -> String {
+    let read = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl");
+    let mut history = read.expect("the fixture is a history");
+    history.header.version = VERSION;
+    let mut text = Vec::new();
+    write_header(&mut text, &history.header);
+    for event in &history.events {
+        write_event(&mut text, event);
+    }
+    String::from_utf8(text).expect("JSON is text")
+}
 
 /// What the checker keeps of [`FAILOVER_HISTORY`].
 pub(crate) fn failover_digest() -> Digest {
@@ -64,8 +79,28 @@ fn judged(verdict: Verdict, witnesses: Vec<Witness>) -> Judgement {
 /// The failover story: violated, as expected. A stored run of version 1, which therefore stays
 /// readable.
 pub(crate) fn failover_run() -> RunRecord {
-    serde_json::from_str(include_str!("../tests/failover/results.json"))
-        .expect("the fixture is a stored run")
+    let stored = serde_json::from_str(include_str!("../tests/failover/results.json"));
+    let mut run: RunRecord = stored.expect("the fixture is a stored run");
+    run.version = RESULTS_VERSION;
+    run
+}
+
+/// A fault without stages, its target as version 1 writes it.
+pub(crate) fn fault(id: &str, kind: &str, target: &str) -> FaultSummary {
+    let written = serde_json::json!({
+        "id": id, "kind": kind, "target": target,
+        "stages": [], "operations": 0, "violations": 0,
+    });
+    serde_json::from_value(written).expect("it is a summary of version 1")
+}
+
+/// Makes another fault of it, with the same stages.
+pub(crate) fn turn(fault: &mut FaultSummary, kind: &str, target: &str) {
+    let stages = std::mem::take(&mut fault.stages);
+    *fault = FaultSummary {
+        stages,
+        ..self::fault(&fault.id, kind, target)
+    };
 }
 
 /// A server's clock that jumps and then goes too fast, and a client's that was behind for longer
@@ -77,14 +112,11 @@ pub(crate) fn clock_faults() -> Vec<FaultSummary> {
         event: ms,
         evidence: None,
         offset_ns: offset_ms.map(|ms| ms * 1_000_000),
+        lost: None,
     };
     let fault = |id: &str, target: &str, stages| FaultSummary {
-        id: id.to_owned(),
-        kind: "clock".to_owned(),
-        target: target.to_owned(),
         stages,
-        operations: 0,
-        violations: 0,
+        ..self::fault(id, "clock", target)
     };
     let (injected, observed) = (FaultPhase::Injected, FaultPhase::Observed);
     let jump = vec![
@@ -232,7 +264,7 @@ pub(crate) fn hostile_run() -> RunRecord {
     run.environment.server = hostile();
     run.environment.nodes[0].name = hostile();
     for fault in &mut run.analysis.faults {
-        fault.target = hostile();
+        fault.target = FaultTarget::Words(HOSTILE.into());
         fault.kind = hostile();
         fault.stages[0].evidence = Some(hostile());
     }

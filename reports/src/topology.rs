@@ -11,7 +11,7 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
 
 use crate::closeup::CloseUp;
-use crate::hit::{CLIENTS, Hit, is_absence, is_promotion};
+use crate::hit::{CLIENTS, Hit, absence, promoted};
 use crate::model::{Node, RunRecord};
 
 /// Clients that have a box of their own; more become one box.
@@ -147,7 +147,7 @@ impl Topology {
         let mut is_placed = false;
         for name in &hit.actors {
             if let Some(actor) = self.actor_mut(name) {
-                if is_absence(&fault.kind) {
+                if absence(fault).is_some() {
                     actor.absences.push(span.clone());
                 }
                 actor.faults.push(span.clone());
@@ -278,7 +278,7 @@ fn span_of(fault: &FaultSummary, text: String) -> Option<Span> {
         .or(fault.at(FaultPhase::Observed))?;
     let healed = fault.at(FaultPhase::Healed);
     // A promotion is never undone; what lasts is the role.
-    let to = if is_promotion(&fault.kind) {
+    let to = if promoted(fault).is_some() {
         healed.or(fault.at(FaultPhase::Observed)).or(Some(from))
     } else {
         healed
@@ -291,8 +291,8 @@ fn roles(node: &Node, faults: &[FaultSummary], close: Option<&CloseUp>) -> Vec<S
     let mut changes: BTreeMap<Nanos, &str> = BTreeMap::new();
     for fault in faults {
         let seen = fault.at(FaultPhase::Observed);
-        if let Some(seen) = seen.filter(|_| is_promotion(&fault.kind) && fault.target == node.name)
-        {
+        let is_own = promoted(fault).is_some_and(|own| **own == *node.name);
+        if let Some(seen) = seen.filter(|_| is_own) {
             changes.insert(seen, "primary");
         }
     }
@@ -393,9 +393,8 @@ mod tests {
     #[test]
     fn many_clients_are_one_box_that_has_the_faults_of_each() {
         let mut run = sample::failover_run();
-        run.analysis.faults[1].kind = "pause-client".to_owned();
-        run.analysis.faults[1].target = "c3".to_owned();
-        run.analysis.faults[0].target = "c7→primary".to_owned();
+        sample::turn(&mut run.analysis.faults[1], "pause-client", "c3");
+        sample::turn(&mut run.analysis.faults[0], "cut", "c7→primary");
         let mut close = sample::failover_closeup();
         close.clients = (0..50).map(|n| format!("c{n}")).collect();
         let topology = Topology::of(&run, Some(&close));
@@ -413,8 +412,7 @@ mod tests {
             node.role = "master".to_owned();
         }
         run.analysis.faults.truncate(1);
-        run.analysis.faults[0].kind = "partition".to_owned();
-        run.analysis.faults[0].target = "n1,a | n2,b,c".to_owned();
+        sample::turn(&mut run.analysis.faults[0], "partition", "n1,a | n2,b,c");
         let topology = Topology::of(&run, Some(&sample::failover_closeup()));
         let hit = topology.links.iter().filter(|link| !link.faults.is_empty());
         let hit: Vec<(&str, &str)> = hit.map(|link| (&*link.ends.0, &*link.ends.1)).collect();
@@ -428,7 +426,7 @@ mod tests {
     #[test]
     fn a_fault_that_nobody_can_place_is_named_beside_the_picture() {
         let mut run = sample::failover_run();
-        run.analysis.faults[1].target = "holder-of:orders".to_owned();
+        sample::turn(&mut run.analysis.faults[1], "kill", "holder-of:orders");
         let topology = Topology::of(&run, None);
         assert_eq!(topology.elsewhere, ["F2 kill holder-of:orders"]);
     }

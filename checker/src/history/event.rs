@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::note::{CommandNote, FaultNote, PhaseNote, RouteNote, ViewNote};
+use super::fault::FaultNote;
+use super::note::{CommandNote, PhaseNote, RouteNote, ViewNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;

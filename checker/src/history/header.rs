@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 
 /// Name of the format, in the header's `format`.
 pub const FORMAT: &str = "lockstorm-history";
-/// Version that this crate writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+/// Version that this crate writes, and the newest that it reads. Version 1 has faults in words.
+pub const VERSION: u32 = 2;
 
 /// The optional first line of `history.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,43 +1,9 @@
-//! What a history tells beside operations: the life of a fault, the phases of a run, which servers
-//! a client turned to, and what the servers themselves knew and were told.
+//! Notes beside operations and faults: the phases of a run, which servers a client turned to, and what
+//! the servers themselves knew and were told.
 
 use serde::{Deserialize, Serialize};
 
 use super::event::{Name, Nanos};
-
-/// A stage in the life of a fault. A fault that was never observed has proved nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FaultPhase {
-    /// The nemesis set out to inject it.
-    Requested,
-    /// The injecting call returned.
-    Injected,
-    /// A probe saw its effect; the evidence says how.
-    Observed,
-    /// Its effect was undone, or had ended by itself.
-    Healed,
-}
-
-/// One event in the life of a fault: value of a `note` with function `fault`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FaultNote {
-    /// Which fault of the run, such as `F1`; the same in all its notes.
-    pub id: Name,
-    /// What kind, as in scenario files: `kill`, `pause`, `cut`, ...
-    pub kind: Name,
-    /// Stage.
-    pub phase: FaultPhase,
-    /// What it hits: a node, a link `a→b`, a client, a key.
-    pub target: Name,
-    /// What was seen, in words; on `observed` the proof of the effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Name>,
-    /// Of a clock: how far it was off when it was last looked at in this stage, ahead or (negative)
-    /// behind, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset_ns: Option<i64>,
-}
 
 /// The run entered a phase: value of a `note` with function `phase`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

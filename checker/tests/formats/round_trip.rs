@@ -4,8 +4,9 @@
 //! do not have it; the last test pins down what a model of others is given instead.
 
 use lockstorm_checker::history::{
-    CommandNote, EdnStyle, EdnWriter, Event, FaultNote, FaultPhase, Format, Function, Kind, Mode,
-    Name, Nanos, NodeView, Process, RefusedRelease, Value, ViewNote, read_jsonl, write_event,
+    CommandNote, DataLoss, EdnStyle, EdnWriter, Event, FaultClass, FaultNote, FaultPhase,
+    FaultTarget, Format, Function, Kind, Mode, Name, Nanos, NodeView, Process, RefusedRelease,
+    Value, ViewNote, read_jsonl, write_event,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -144,11 +145,16 @@ fn fault() -> Event {
         value: Value {
             fault: Some(Box::new(FaultNote {
                 id: "F1".into(),
-                kind: "kill".into(),
+                kind: "cut".into(),
+                class: FaultClass::Cut,
                 phase: FaultPhase::Observed,
-                target: "n1→n2".into(),
+                target: FaultTarget::Link {
+                    from: vec!["n1".into(), "a".into()],
+                    to: vec!["n2".into()],
+                },
                 evidence: Some("PING \"fails\"".into()),
                 offset_ns: Some(-2_000_000_000),
+                lost: Some(DataLoss::Bytes(7)),
             })),
             ..Value::default()
         },

@@ -68,7 +68,7 @@ fn faults_are_gathered_with_their_stages_and_what_fell_into_them() {
         panic!("there is one fault");
     };
     assert_eq!(
-        (&*fault.id, &*fault.kind, &*fault.target),
+        (&*fault.id, &*fault.kind, &*fault.target.to_string()),
         ("F1", "kill", "n1")
     );
     assert_eq!(fault.at(FaultPhase::Healed), Some(Nanos::from_millis(70)));

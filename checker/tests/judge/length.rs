@@ -19,18 +19,19 @@ fn far_apart(cycles: u64) -> String {
     for cycle in 0..cycles {
         let at = 10_000 + 10 * cycle;
         let (answered, left, gone) = (at + 2, at + 4, at + 6);
-        writeln!(text, "f acquire {at}..{answered} ok lease 2000 key x").unwrap();
-        writeln!(text, "f release {left}..{gone} ok key x").unwrap();
+        writeln!(text, "f acquire {at}..{answered} ok lease 2000 key x")
+            .expect("memory is writable");
+        writeln!(text, "f release {left}..{gone} ok key x").expect("memory is writable");
     }
     let late = 70_000 + 10 * cycles;
-    writeln!(text, "b acquire {late}..{} ok lease 2000", late + 50).unwrap();
+    writeln!(text, "b acquire {late}..{} ok lease 2000", late + 50).expect("memory is writable");
     writeln!(
         text,
         "a acquire {}..{} ok lease 2000",
         late + 60,
         late + 200
     )
-    .unwrap();
+    .expect("memory is writable");
     text
 }
 

@@ -22,10 +22,11 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    CommandNote, Event, FaultNote, FaultPhase, Function, History, Kind, Mode, NodeView, PhaseNote,
-    Process, RouteNote, Value, ViewNote,
+    CommandNote, Event, Function, History, Kind, Mode, NodeView, PhaseNote, Process, RouteNote,
+    Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
+use serde_json::json;
 
 /// Parses a history. The key is `lock`, unless a line says `key K`.
 pub(crate) fn history(text: &str) -> History {
@@ -171,20 +172,12 @@ fn event(process: u64, kind: Kind, function: &str, time: Nanos) -> Event {
 
 fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence: &str) -> Event {
     let mut event = nemesis(time, "fault");
-    event.value.fault = Some(Box::new(FaultNote {
-        id: id.into(),
-        kind: kind.into(),
-        target: target.into(),
-        phase: match phase {
-            "requested" => FaultPhase::Requested,
-            "injected" => FaultPhase::Injected,
-            "observed" => FaultPhase::Observed,
-            "healed" => FaultPhase::Healed,
-            _ => panic!("no such phase: {phase}"),
-        },
-        evidence: (!evidence.is_empty()).then(|| evidence.into()),
-        offset_ns: None,
-    }));
+    // A target in words, as version 1 writes it, is taken apart by the reader.
+    let mut note = json!({ "id": id, "kind": kind, "target": target, "phase": phase });
+    if !evidence.is_empty() {
+        note["evidence"] = json!(evidence);
+    }
+    event.value.fault = Some(serde_json::from_value(note).expect("it is a note of version 1"));
     event
 }
 

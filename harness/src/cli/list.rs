@@ -51,9 +51,9 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
     let rows = match args.what {
         What::Locks => LockKind::ALL.into_iter().map(lock).collect(),
         What::Mutants => Mutant::ALL.into_iter().map(mutant).collect(),
-        What::Faults => lockstorm_nemesis::fault_kinds()
+        What::Faults => lockstorm_nemesis::fault_list()
             .iter()
-            .map(|fault| (fault.name.to_owned(), fault.about.to_owned()))
+            .map(|fault| (fault.kind.name().to_owned(), fault.about.to_owned()))
             .collect(),
         What::Properties => Property::ALL
             .into_iter()

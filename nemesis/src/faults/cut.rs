@@ -1,29 +1,20 @@
 //! Nothing passes from one place to another, while the way back stays open.
 
-use async_trait::async_trait;
 use lockstorm_scenarios::{self as scenarios, CutMode};
 
-use super::links::{Links, Pair, Rule, pairs};
+use super::links::{Pair, Rule};
+use super::one_way::OneWay;
 use super::table::Kind;
-use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::fault::{Ends, Fault};
 use crate::network::{LinkGuard, Network};
 
 impl Kind for scenarios::Cut {
     const ENDS: Ends = Ends::Healed;
 
     fn fault(self) -> Box<dyn Fault> {
-        Box::new(Cut {
-            links: Links::new(self.mode),
-            spec: self,
-        })
+        OneWay::fault(self.from, self.to, self.mode)
     }
-}
-
-struct Cut {
-    spec: scenarios::Cut,
-    links: Links<CutMode>,
 }
 
 impl Rule for CutMode {
@@ -40,21 +31,5 @@ impl Rule for CutMode {
             Self::Stall => "bytes or connections held back",
             Self::Reset => "connections reset",
         }
-    }
-}
-
-#[async_trait]
-impl Fault for Cut {
-    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let pairs = pairs(on, &self.spec.from, &self.spec.to).await?;
-        self.links.lay(on, pairs).await
-    }
-
-    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        self.links.observe(on)
-    }
-
-    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok(self.links.heal(on))
     }
 }

@@ -3,14 +3,13 @@
 //! Replies to a client are on the link from the node to the client: a slow server is a delay of
 //! both.
 
-use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
-use super::links::{Links, Pair, Rule, pairs};
+use super::links::{Pair, Rule};
+use super::one_way::OneWay;
 use super::table::Kind;
-use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::fault::{Ends, Fault};
 use crate::network::{LinkGuard, Network, Slowness};
 
 impl Kind for scenarios::Delay {
@@ -22,21 +21,7 @@ impl Kind for scenarios::Delay {
             jitter: self.jitter.0,
             bytes_per_second: None,
         };
-        Box::new(SlowLinks::new(self.from, self.to, slowness))
-    }
-}
-
-/// Links that are slow, by a delay or by their rate.
-pub(super) struct SlowLinks {
-    from: String,
-    to: String,
-    links: Links<Slowness>,
-}
-
-impl SlowLinks {
-    pub(super) fn new(from: String, to: String, slowness: Slowness) -> Self {
-        let links = Links::new(slowness);
-        Self { from, to, links }
+        OneWay::fault(self.from, self.to, slowness)
     }
 }
 
@@ -51,21 +36,5 @@ impl Rule for Slowness {
 
     fn unit(&self) -> &'static str {
         "bytes made late"
-    }
-}
-
-#[async_trait]
-impl Fault for SlowLinks {
-    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let pairs = pairs(on, &self.from, &self.to).await?;
-        self.links.lay(on, pairs).await
-    }
-
-    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        self.links.observe(on)
-    }
-
-    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok(self.links.heal(on))
     }
 }

@@ -2,6 +2,7 @@
 //! persistence kept.
 
 use async_trait::async_trait;
+use lockstorm_checker::history::DataLoss;
 use lockstorm_scenarios::{self as scenarios, Memory};
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
@@ -10,7 +11,7 @@ use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, live_pid};
+use crate::probe::{answers, keeps_nothing, keys, live_pid};
 use crate::process::{ProcessState, process_state};
 
 impl Kind for scenarios::Kill {
@@ -38,6 +39,8 @@ pub(super) struct End {
     pid: Option<i32>,
     /// Whether it took writes: if another node does so when it is healed, it was replaced.
     led: bool,
+    /// How many keys it had before, if it could tell.
+    had: Option<u64>,
 }
 
 impl End {
@@ -47,6 +50,7 @@ impl End {
             how,
             pid: None,
             led: false,
+            had: None,
         }
     }
 }
@@ -60,6 +64,7 @@ impl Fault for End {
         };
         let pid = live_pid(on, &self.node, action)?;
         self.pid = Some(pid);
+        self.had = keys(on, &self.node).await;
         self.led = on.writable().await.contains(&self.node);
         match self.how {
             How::AtOnce => on.kill(&self.node).await,
@@ -101,6 +106,10 @@ impl Fault for End {
             return Ok(format!("stays dead: {leaders} has taken its place").into());
         }
         on.start(&self.node, Memory::Kept).await?;
+        if self.had != Some(0) && keeps_nothing(on, &self.node).await {
+            let words = "started, and answers again; its persistence keeps nothing";
+            return Ok(Evidence::from(words).with_loss(Some(DataLoss::All)));
+        }
         Ok("started, and answers again".into())
     }
 

@@ -28,7 +28,7 @@ const NAMED_MAX: usize = 6;
 pub(super) type Pair = (String, String);
 
 /// What a rule does to a link.
-pub(super) trait Rule {
+pub(super) trait Rule: Send + Sync {
     /// Puts it in force.
     ///
     /// # Errors
@@ -144,33 +144,6 @@ impl<R: Rule> Links<R> {
         let between = self.ruled.iter().filter(among);
         between.map(|link| link.pair.0.clone()).collect()
     }
-}
-
-/// The links from one place to another.
-pub(super) async fn pairs(
-    on: &dyn Deployment,
-    from: &str,
-    to: &str,
-) -> Result<Vec<Pair>, FaultError> {
-    if on.network().is_none() {
-        // Where nothing can be broken, who is asked for matters no more.
-        return Err(FaultError::NoNetwork);
-    }
-    let (sources, sinks) = (members(on, from).await?, members(on, to).await?);
-    let mut pairs = Vec::new();
-    for from in &sources {
-        for to in sinks.iter().filter(|to| *to != from) {
-            pairs.push((from.clone(), to.clone()));
-        }
-    }
-    if pairs.is_empty() {
-        return Err(FaultError::Node {
-            action: "break a link of",
-            node: from.to_owned(),
-            reason: format!("it has no link to '{to}'"),
-        });
-    }
-    Ok(pairs)
 }
 
 /// The names behind one end of a link: those of a group, or the one name itself.

@@ -3,14 +3,13 @@
 //! Nothing is lost to who reads a connection: TCP sends again, after a fifth of a second at first
 //! and ever later. So the link stutters as no delay does.
 
-use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
-use super::links::{Links, Pair, Rule, pairs};
+use super::links::{Pair, Rule};
+use super::one_way::OneWay;
 use super::table::Kind;
-use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::fault::{Ends, Fault};
 use crate::network::{LinkGuard, Loss, Network};
 
 impl Kind for scenarios::Lose {
@@ -20,16 +19,8 @@ impl Kind for scenarios::Lose {
         let loss = Loss {
             percent: self.percent,
         };
-        Box::new(Lose {
-            links: Links::new(loss),
-            spec: self,
-        })
+        OneWay::fault(self.from, self.to, loss)
     }
-}
-
-struct Lose {
-    spec: scenarios::Lose,
-    links: Links<Loss>,
 }
 
 impl Rule for Loss {
@@ -46,21 +37,5 @@ impl Rule for Loss {
 
     fn unit(&self) -> &'static str {
         "packets lost"
-    }
-}
-
-#[async_trait]
-impl Fault for Lose {
-    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let pairs = pairs(on, &self.spec.from, &self.spec.to).await?;
-        self.links.lay(on, pairs).await
-    }
-
-    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        self.links.observe(on)
-    }
-
-    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok(self.links.heal(on))
     }
 }

@@ -2,6 +2,7 @@
 //! sides, its keys moved, the slot given away. It may be left half-way; healing then finishes it.
 
 use async_trait::async_trait;
+use lockstorm_checker::history::FaultTarget;
 use lockstorm_scenarios::{self as scenarios, Way};
 
 use super::table::{Among, Kind};
@@ -241,5 +242,13 @@ impl Fault for MigrateSlot {
         trip.carry(on).await?;
         trip.close(on).await?;
         Ok(format!("slot {slot} has come to {to}").into())
+    }
+
+    fn target(&self) -> Option<FaultTarget> {
+        let trip = self.trip.as_ref()?;
+        Some(FaultTarget::Key {
+            key: self.spec.key.as_str().into(),
+            node: Some(trip.to.node.as_str().into()),
+        })
     }
 }

@@ -17,6 +17,7 @@ mod kill_thread;
 mod links;
 mod lose;
 mod migrate_slot;
+mod one_way;
 mod partition;
 mod pause;
 mod pause_client;
@@ -32,5 +33,5 @@ mod stop;
 mod table;
 mod throttle;
 
-pub use table::fault_kinds;
+pub use table::fault_list;
 pub(crate) use table::{Among, among_of, ends_of, fault_of};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use lockstorm_checker::history::FaultTarget;
 use lockstorm_scenarios::{self as scenarios, CutMode};
 
 use super::links::{Links, Pair, members};
@@ -19,6 +20,7 @@ impl Kind for scenarios::Partition {
         Box::new(Partition {
             links: Links::new(self.mode),
             spec: self,
+            parted: Vec::new(),
         })
     }
 }
@@ -26,6 +28,8 @@ impl Kind for scenarios::Partition {
 struct Partition {
     spec: scenarios::Partition,
     links: Links<CutMode>,
+    /// The sides with the names that they had when it was injected.
+    parted: Vec<Vec<String>>,
 }
 
 impl Partition {
@@ -54,7 +58,8 @@ impl Partition {
 #[async_trait]
 impl Fault for Partition {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let apart = apart(&self.sides(on).await?);
+        let sides = self.sides(on).await?;
+        let apart = apart(&sides);
         if apart.is_empty() {
             return Err(FaultError::Node {
                 action: "part",
@@ -62,7 +67,9 @@ impl Fault for Partition {
                 reason: "no two of them are on different sides".to_owned(),
             });
         }
-        self.links.lay(on, apart).await
+        self.links.lay(on, apart).await?;
+        self.parted = sides;
+        Ok(())
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
@@ -71,6 +78,12 @@ impl Fault for Partition {
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
         Ok(self.links.heal(on))
+    }
+
+    fn target(&self) -> Option<FaultTarget> {
+        let side = |side: &Vec<String>| side.iter().map(|name| name.as_str().into()).collect();
+        let sides = self.parted.iter().map(side).collect();
+        (!self.parted.is_empty()).then_some(FaultTarget::Sides(sides))
     }
 }
 

@@ -2,6 +2,7 @@
 //! again. SIGKILL alone loses nothing that was written, for the system keeps it.
 
 use async_trait::async_trait;
+use lockstorm_checker::history::DataLoss;
 use lockstorm_scenarios::{self as scenarios, Memory};
 
 use super::table::Kind;
@@ -49,10 +50,14 @@ impl Fault for PowerCut {
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         match info(on, &self.node, "server", "run_id").await {
-            Ok(run) if Some(&run) != self.run_before.as_ref() => Sighting::seen(format!(
-                "answers as another run, {run}; bytes of its files that were lost: {}",
-                self.lost
-            )),
+            Ok(run) if Some(&run) != self.run_before.as_ref() => {
+                let words = format!(
+                    "restarted as run {run}; bytes of its files that were lost: {}",
+                    self.lost
+                );
+                let lost = (self.lost > 0).then_some(DataLoss::Bytes(self.lost));
+                Sighting::seen(Evidence::from(words).with_loss(lost))
+            }
             Ok(run) => Sighting::NotYet(format!("still answers as run {run}")),
             Err(error) => Sighting::NotYet(error.to_string()),
         }

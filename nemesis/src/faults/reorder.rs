@@ -3,14 +3,13 @@
 //! Nothing is out of order to who reads a connection: TCP puts it right, and may send again what
 //! it takes for lost. It takes more than one packet under way to be overtaken.
 
-use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
 
-use super::links::{Links, Pair, Rule, pairs};
+use super::links::{Pair, Rule};
+use super::one_way::OneWay;
 use super::table::Kind;
-use crate::deployment::Deployment;
 use crate::error::FaultError;
-use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::fault::{Ends, Fault};
 use crate::network::{LinkGuard, Network, Reordering};
 
 impl Kind for scenarios::Reorder {
@@ -21,16 +20,8 @@ impl Kind for scenarios::Reorder {
             percent: self.percent,
             by: self.by.0,
         };
-        Box::new(Reorder {
-            links: Links::new(reordering),
-            spec: self,
-        })
+        OneWay::fault(self.from, self.to, reordering)
     }
-}
-
-struct Reorder {
-    spec: scenarios::Reorder,
-    links: Links<Reordering>,
 }
 
 impl Rule for Reordering {
@@ -47,21 +38,5 @@ impl Rule for Reordering {
 
     fn unit(&self) -> &'static str {
         "packets overtaken"
-    }
-}
-
-#[async_trait]
-impl Fault for Reorder {
-    async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let pairs = pairs(on, &self.spec.from, &self.spec.to).await?;
-        self.links.lay(on, pairs).await
-    }
-
-    async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        self.links.observe(on)
-    }
-
-    async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        Ok(self.links.heal(on))
     }
 }

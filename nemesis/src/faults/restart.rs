@@ -1,13 +1,14 @@
 //! A server dies and starts again, with or without its memory.
 
 use async_trait::async_trait;
+use lockstorm_checker::history::DataLoss;
 use lockstorm_scenarios::{self as scenarios, Memory};
 
 use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{info, known_node};
+use crate::probe::{count, has_no_old_key, info, is_replica, keeps_nothing, keys, known_node};
 
 impl Kind for scenarios::Restart {
     const ENDS: Ends = Ends::ByItself;
@@ -25,6 +26,8 @@ struct Restart {
     pid_before: Option<i32>,
     /// Redis' own id of the run before; `None` also when a paused server could not tell.
     run_before: Option<String>,
+    /// How many keys it had before, if it could tell.
+    had: Option<u64>,
 }
 
 impl Restart {
@@ -34,6 +37,7 @@ impl Restart {
             memory: spec.memory,
             pid_before: None,
             run_before: None,
+            had: None,
         }
     }
 
@@ -44,46 +48,29 @@ impl Restart {
         if pid.is_none() || pid == self.pid_before || Some(&run) == self.run_before.as_ref() {
             return Ok(Sighting::NotYet(format!("still answers as run {run}")));
         }
-        match self.memory {
-            Memory::Kept => Ok(Sighting::seen(format!("answers as another run, {run}"))),
-            Memory::Lost => self.look_for_memory(on, &run).await,
-        }
-    }
-
-    /// No key left from before proves the loss. Under load clients set new keys at once, so only
-    /// keys that nothing has written since the start speak against it. A replica asks its
-    /// primary for everything as soon as it runs: that it forgot shows in the run id alone.
-    async fn look_for_memory(
-        &self,
-        on: &dyn Deployment,
-        run: &str,
-    ) -> Result<Sighting, FaultError> {
-        if info(on, &self.node, "replication", "role").await? == "slave" {
-            return Ok(Sighting::seen(format!(
-                "answers as another run, {run}, and is filled again by its primary"
-            )));
-        }
-        let keys = on.command(&self.node, &["DBSIZE"]).await?;
-        if keys == "0" {
-            return Ok(Sighting::seen(format!(
-                "answers as another run, {run}, and DBSIZE is 0"
-            )));
-        }
-        let written = info(on, &self.node, "persistence", "rdb_changes_since_last_save").await?;
-        let aof = info(on, &self.node, "persistence", "aof_enabled").await?;
-        // Redis counts the reading of an append-only file as writing: there only an empty
-        // server proves the loss.
-        let all_newer = matches!(
-            (keys.parse::<u64>(), written.parse::<u64>()),
-            (Ok(keys), Ok(written)) if keys <= written && aof == "0"
-        );
-        Ok(if all_newer {
-            Sighting::seen(format!(
-                "answers as another run, {run}; its keys ({keys}) were all written since"
-            ))
-        } else {
-            Sighting::NotYet(format!("answers as another run, {run}, with {keys} keys"))
-        })
+        let had_keys = self.had != Some(0);
+        let (told, lost) = match self.memory {
+            Memory::Kept if had_keys && keeps_nothing(on, &self.node).await => {
+                (", and its persistence keeps nothing", Some(DataLoss::All))
+            }
+            Memory::Kept => ("", None),
+            // That it forgot shows in the run id alone.
+            Memory::Lost if !had_keys => (", and had no key before", None),
+            // It asks its primary for everything as soon as it runs.
+            Memory::Lost if is_replica(on, &self.node).await? => {
+                (", and is filled again by its primary", None)
+            }
+            Memory::Lost if has_no_old_key(on, &self.node).await? => {
+                ("; no key is left from before", Some(DataLoss::Disk))
+            }
+            Memory::Lost => {
+                let keys = count(on, &self.node, &["DBSIZE"]).await?;
+                let sighting = format!("runs again, as {run}, with {keys} keys");
+                return Ok(Sighting::NotYet(sighting));
+            }
+        };
+        let words = format!("restarted as run {run}{told}");
+        Ok(Sighting::Seen(Evidence::from(words).with_loss(lost)))
     }
 }
 
@@ -94,6 +81,7 @@ impl Fault for Restart {
         self.pid_before = on.pid(&self.node);
         if self.pid_before.is_some() {
             self.run_before = info(on, &self.node, "server", "run_id").await.ok();
+            self.had = keys(on, &self.node).await;
             on.kill(&self.node).await?;
         }
         on.start(&self.node, self.memory).await

@@ -3,9 +3,9 @@
 //! The list of the faults stands in `with_every_fault` of the scenarios; a fault without an
 //! implementation of [`Kind`] does not compile.
 
-use lockstorm_scenarios::{self as scenarios, FaultSpec, with_every_fault};
+use lockstorm_scenarios::{self as scenarios, FaultKind, FaultSpec, with_every_fault};
 
-use crate::fault::{Ends, Fault, FaultKind};
+use crate::fault::{Ends, Fault, FaultInfo};
 
 /// What the nemesis knows of a fault: implemented for its parameters, in the file of the fault.
 pub(crate) trait Kind {
@@ -37,12 +37,12 @@ pub(crate) enum Among {
 macro_rules! table {
     ($(
         #[doc = $about:literal]
-        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* },
+        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* } as $Class:ident,
     )*) => {
         /// All kinds of faults, in the order of reports.
-        pub fn fault_kinds() -> Vec<FaultKind> {
-            vec![$(FaultKind {
-                name: $word,
+        pub fn fault_list() -> Vec<FaultInfo> {
+            vec![$(FaultInfo {
+                kind: FaultKind::$Fault,
                 about: sentence($about),
                 ends: <scenarios::$Fault as Kind>::ENDS,
             }),*]
@@ -85,11 +85,10 @@ mod tests {
 
     #[test]
     fn every_fault_is_listed_with_a_word_of_its_own_and_a_line() {
-        let kinds = fault_kinds();
-        let words: Vec<_> = kinds.iter().map(|kind| kind.name).collect();
-        assert_eq!(words, FaultSpec::KINDS);
-        for kind in kinds {
-            assert!(kind.about.len() > 20, "{} says too little", kind.name);
+        let listed: Vec<FaultKind> = fault_list().iter().map(|fault| fault.kind).collect();
+        assert_eq!(listed, FaultKind::ALL);
+        for fault in fault_list() {
+            assert!(fault.about.len() > 20, "{} says too little", fault.kind);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use lockstorm_scenarios as scenarios;
 
-use super::delay::SlowLinks;
+use super::one_way::OneWay;
 use super::table::Kind;
 use crate::fault::{Ends, Fault};
 use crate::network::Slowness;
@@ -17,6 +17,6 @@ impl Kind for scenarios::Throttle {
             bytes_per_second: NonZeroU64::new(self.bytes_per_second.into()),
             ..Slowness::default()
         };
-        Box::new(SlowLinks::new(self.from, self.to, slowness))
+        OneWay::fault(self.from, self.to, slowness)
     }
 }

@@ -1,6 +1,6 @@
 //! Faults of nodes: kill, restart, pause, promote, delete-key.
 
-use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::history::{DataLoss, FaultPhase};
 use lockstorm_nemesis::{Deployment, FaultError};
 use lockstorm_scenarios::{
     DeleteKey, Failover, FailoverMode, FaultSpec, Kill, Memory, Pause, Promote, Restart, Stop,
@@ -147,11 +147,9 @@ async fn a_restart_is_another_run_and_heals_by_itself() {
     for id in ["F1", "F2"] {
         assert_eq!(notes.stages(id), "requested injected observed healed");
     }
-    assert!(
-        notes
-            .evidence("F2", FaultPhase::Observed)
-            .ends_with("DBSIZE is 0")
-    );
+    assert_eq!(notes.loss("F1", FaultPhase::Observed), None);
+    let lost = notes.loss("F2", FaultPhase::Observed);
+    assert_eq!(lost, Some(DataLoss::Disk));
 }
 
 #[tokio::test(start_paused = true)]

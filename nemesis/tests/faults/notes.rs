@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use lockstorm_checker::history::{FaultNote, FaultPhase};
+use lockstorm_checker::history::{DataLoss, FaultNote, FaultPhase};
 use lockstorm_nemesis::{Nemesis, NoteSink};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +59,14 @@ impl Notes {
             .find(|note| *note.id == *id && note.phase == phase);
         let evidence = note.and_then(|note| note.evidence.as_deref());
         evidence.unwrap_or_default().to_owned()
+    }
+
+    /// What a server had lost in one stage of a fault.
+    pub(crate) fn loss(&self, id: &str, phase: FaultPhase) -> Option<DataLoss> {
+        let notes = self.0.lock().unwrap();
+        let mut notes = notes.iter();
+        let note = notes.find(|note| *note.id == *id && note.phase == phase)?;
+        note.lost
     }
 
     /// How far off a clock was in one stage of a fault.

@@ -5,27 +5,27 @@
 //! when the lock was granted had nothing of it to lose.
 
 use lockstorm_checker::Property;
+use lockstorm_checker::history::{DataLoss, FaultClass};
+use lockstorm_checker::verdict::FaultSummary;
 
-use super::scene::{Cure, Effect, Scene};
+use super::scene::{Cure, Scene};
 
 const SPEAKS_OF: &[Property] = &[
     Property::MutualExclusion,
     Property::LostLock,
     Property::Fencing,
 ];
-const RESTARTS: &[&str] = &["restart", "power-cut", "kill", "stop"];
-const DEATHS: &[&str] = &["kill", "stop"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
-    let effects = scene.effects_between(RESTARTS);
-    let (effect, loss) = effects
-        .iter()
-        .filter(|effect| !was_down(scene, &effect.fault.target))
-        .find_map(|effect| Some((effect, loss(effect)?)))?;
-    let target = &effect.fault.target;
+    let effects = scene.effects_between(is_death);
+    let (effect, target, loss) = effects.iter().find_map(|effect| {
+        let server = effect.fault.target.node()?;
+        let loss = loss(effect.lost?);
+        (!was_down(scene, server)).then_some((effect, server, loss))
+    })?;
     Some(Cure {
         sentence: format!(
             "A disk that is synced before each answer (appendfsync always), or a server that stays \
@@ -41,22 +41,26 @@ fn was_down(scene: &Scene, server: &str) -> bool {
     let Some(first) = scene.first() else {
         return false;
     };
-    let deaths = scene.effects(DEATHS);
-    deaths
-        .iter()
-        .any(|death| death.fault.target == server && death.lasts_at(first.granted))
+    let is_own = |fault: &FaultSummary| {
+        let target = fault.target.node();
+        is_death(fault) && target.is_some_and(|node| **node == *server)
+    };
+    let deaths = scene.effects(is_own);
+    deaths.iter().any(|death| death.lasts_at(first.granted))
 }
 
-/// What a server had lost when it was back, in the words of the probe.
-fn loss(effect: &Effect) -> Option<String> {
-    if effect.evidence.ends_with("DBSIZE is 0") {
-        return Some("came back empty".to_owned());
+fn is_death(fault: &FaultSummary) -> bool {
+    fault.class == FaultClass::Death
+}
+
+/// A loss in words.
+fn loss(lost: DataLoss) -> String {
+    match lost {
+        DataLoss::All | DataLoss::Disk => "came back empty".to_owned(),
+        DataLoss::Bytes(bytes) => {
+            format!("came back without the last {bytes} bytes of its files")
+        }
     }
-    let (_, bytes) = effect
-        .evidence
-        .split_once("bytes of its files that were lost: ")?;
-    let bytes: u64 = bytes.parse().ok()?;
-    (bytes > 0).then(|| format!("came back without the last {bytes} bytes of its files"))
 }
 
 #[cfg(test)]
@@ -68,10 +72,10 @@ mod tests {
     use crate::sample;
 
     /// The failover run, with a restart in the place of the kill.
-    fn restarted(evidence: &str) -> RunRecord {
+    fn restarted(lost: Option<DataLoss>) -> RunRecord {
         let mut run = sample::failover_run();
-        run.analysis.faults[1].kind = "restart".to_owned();
-        run.analysis.faults[1].stages[2].evidence = Some(evidence.to_owned());
+        sample::turn(&mut run.analysis.faults[1], "restart", "primary");
+        run.analysis.faults[1].stages[2].lost = lost;
         run
     }
 
@@ -82,21 +86,22 @@ mod tests {
 
     #[test]
     fn a_server_that_came_back_empty_should_have_kept_its_data() {
-        let run = restarted("answers as another run, 8f76824e, and DBSIZE is 0");
+        let run = restarted(Some(DataLoss::All));
         insta::assert_snapshot!(said(&run).unwrap().sentence);
     }
 
     #[test]
-    fn lost_bytes_are_told_and_none_lost_are_no_loss() {
-        let power_cut = |bytes| format!("another run; bytes of its files that were lost: {bytes}");
-        let lost = said(&restarted(&power_cut(116))).unwrap().sentence;
+    fn lost_bytes_are_told_and_no_loss_is_none() {
+        let lost = said(&restarted(Some(DataLoss::Bytes(116))))
+            .unwrap()
+            .sentence;
         assert!(lost.contains("the last 116 bytes"), "{lost}");
-        assert_eq!(said(&restarted(&power_cut(0))), None);
+        assert_eq!(said(&restarted(None)), None);
     }
 
     #[test]
     fn a_server_that_came_back_with_its_data_is_not_blamed() {
-        let run = restarted("answers as another run, 8f76824e, and DBSIZE is 10");
+        let run = restarted(None);
         assert_eq!(said(&run), None);
         assert_eq!(
             said(&sample::failover_run()),
@@ -107,9 +112,9 @@ mod tests {
 
     #[test]
     fn a_server_that_was_down_when_the_lock_was_granted_had_nothing_to_lose() {
-        let mut run = restarted("answers as another run, 8f76824e, and DBSIZE is 0");
+        let mut run = restarted(Some(DataLoss::All));
         let mut death = run.analysis.faults[1].clone();
-        death.kind = "kill".to_owned();
+        sample::turn(&mut death, "kill", "primary");
         death.stages[2].time = Nanos(0);
         run.analysis.faults.push(death);
         assert_eq!(said(&run), None);
@@ -117,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_restart_after_the_violation_is_not_its_cause() {
-        let mut run = restarted("answers as another run, 8f76824e, and DBSIZE is 0");
+        let mut run = restarted(Some(DataLoss::All));
         run.analysis.faults[1].stages[2].time = Nanos::from_millis(1_900);
         assert_eq!(said(&run), None);
     }

@@ -4,12 +4,12 @@
 //! watchdog that was seen to go on.
 
 use lockstorm_checker::Property;
+use lockstorm_checker::verdict::{FaultSummary, Holder};
+use lockstorm_scenarios::FaultKind;
 
 use super::scene::{Cure, Scene};
 
 const SPEAKS_OF: &[Property] = &[Property::Liveness];
-const DEATHS: &[&str] = &["kill-client"];
-const DEAD_THREADS: &[&str] = &["kill-thread"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
@@ -19,10 +19,11 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
 }
 
 fn without_lease(scene: &Scene) -> Option<Cure> {
-    let deaths = scene.effects_between(DEATHS);
+    let deaths = scene.effects_between(|fault| is_of(fault, FaultKind::KillClient));
     let (death, holder) = deaths.iter().find_map(|death| {
         let mut holders = scene.witness.holders.iter();
-        let dead = holders.find(|h| h.client == death.fault.target && h.lease_floor.is_none())?;
+        let dead =
+            holders.find(|holder| is_hit(holder, death.fault) && holder.lease_floor.is_none())?;
         Some((death, dead))
     })?;
     Some(Cure {
@@ -36,10 +37,10 @@ fn without_lease(scene: &Scene) -> Option<Cure> {
 }
 
 fn without_thread(scene: &Scene) -> Option<Cure> {
-    let deaths = scene.effects_between(DEAD_THREADS);
+    let deaths = scene.effects_between(|fault| is_of(fault, FaultKind::KillThread));
     let (death, holder) = deaths.iter().find_map(|death| {
         let mut holders = scene.witness.holders.iter();
-        let dead = holders.find(|h| h.client == death.fault.target)?;
+        let dead = holders.find(|holder| is_hit(holder, death.fault))?;
         Some((death, dead))
     })?;
     Some(Cure {
@@ -50,6 +51,15 @@ fn without_thread(scene: &Scene) -> Option<Cure> {
         ),
         evidence: vec![holder.op_acquire, death.event],
     })
+}
+
+fn is_of(fault: &FaultSummary, kind: FaultKind) -> bool {
+    FaultKind::read(&fault.kind) == Some(kind)
+}
+
+fn is_hit(holder: &Holder, fault: &FaultSummary) -> bool {
+    let client = fault.target.client();
+    client.is_some_and(|client| **client == *holder.client)
 }
 
 #[cfg(test)]
@@ -63,8 +73,7 @@ mod tests {
     /// a takes the lock, without a lease, and meets the fault.
     fn stuck(kind: &str, target: &str) -> (RunRecord, Witness) {
         let mut run = sample::failover_run();
-        run.analysis.faults[1].kind = kind.to_owned();
-        run.analysis.faults[1].target = target.to_owned();
+        sample::turn(&mut run.analysis.faults[1], kind, target);
         let mut witness = run.analysis.properties[&Property::LostLock].witnesses[0].clone();
         witness.property = Property::Liveness;
         witness.holders[0].lease_floor = None;

@@ -4,19 +4,32 @@
 //! was evicted.
 
 use lockstorm_checker::Property;
+use lockstorm_checker::history::FaultTarget;
+use lockstorm_checker::verdict::FaultSummary;
+use lockstorm_scenarios::FaultKind;
 
 use super::scene::{Cure, Scene};
 
 const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
-const EVICTIONS: &[&str] = &["evict"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
-    let gone = format!("'{}' is gone", scene.witness.lock_key);
-    let evictions = scene.effects_between(EVICTIONS);
-    let eviction = evictions.iter().find(|e| e.evidence.starts_with(&gone))?;
+    let is_eviction = |fault: &FaultSummary| {
+        let is_key = match &fault.target {
+            FaultTarget::Key { key, .. } => **key == *scene.witness.lock_key,
+            FaultTarget::Node(_)
+            | FaultTarget::Client(_)
+            | FaultTarget::Link { .. }
+            | FaultTarget::Sides(_)
+            | FaultTarget::Connections { .. }
+            | FaultTarget::Words(_) => false,
+        };
+        is_key && FaultKind::read(&fault.kind) == Some(FaultKind::Evict)
+    };
+    let evictions = scene.effects_between(is_eviction);
+    let eviction = evictions.first()?;
     Some(Cure {
         sentence: format!(
             "A server that refuses writes when its memory is full (maxmemory-policy noeviction): \
@@ -33,11 +46,10 @@ mod tests {
     use crate::model::RunRecord;
     use crate::sample;
 
-    fn evicted(evidence: &str) -> RunRecord {
+    fn evicted(key: &str) -> RunRecord {
         let mut run = sample::failover_run();
-        run.analysis.faults[1].kind = "evict".to_owned();
-        run.analysis.faults[1].target = "orders on primary".to_owned();
-        run.analysis.faults[1].stages[2].evidence = Some(evidence.to_owned());
+        let target = format!("{key} on primary");
+        sample::turn(&mut run.analysis.faults[1], "evict", &target);
         run
     }
 
@@ -48,13 +60,13 @@ mod tests {
 
     #[test]
     fn an_evicted_lock_should_not_have_been() {
-        let run = evicted("'orders' is gone; keys evicted beside 16 of ours: 1");
+        let run = evicted("orders");
         insta::assert_snapshot!(said(&run).unwrap().sentence);
     }
 
     #[test]
     fn the_eviction_of_another_key_proves_nothing() {
-        assert_eq!(said(&evicted("'carts' is gone; keys evicted: 1")), None);
+        assert_eq!(said(&evicted("carts")), None);
         assert_eq!(said(&sample::failover_run()), None);
     }
 }

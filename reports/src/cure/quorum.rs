@@ -5,11 +5,12 @@
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultPhase;
+use lockstorm_scenarios::Absence;
 
 use super::scene::{Cure, Effect, Scene};
+use crate::hit::absence;
 
 const SPEAKS_OF: &[Property] = &[Property::Liveness, Property::Availability];
-const ABSENCES: &[&str] = &["kill", "stop", "pause", "sleep"];
 /// Fewer masters are no quorum.
 const MASTERS_MIN: usize = 2;
 
@@ -28,11 +29,12 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
         return None;
     }
     let away: Vec<Effect> = scene
-        .effects(ABSENCES)
+        .effects(|fault| matches!(absence(fault), Some(Absence::UntilHealed(_))))
         .into_iter()
-        .filter(|effect| is_master(&effect.fault.target) && covers(effect, scene))
+        .filter(|effect| covers(effect, scene))
         .collect();
-    let mut names: Vec<&str> = away.iter().map(|effect| &*effect.fault.target).collect();
+    let nodes = away.iter().filter_map(|effect| effect.fault.target.node());
+    let mut names: Vec<&str> = nodes.map(|node| &**node).collect();
     names.sort_unstable();
     names.dedup();
     if names.len() != all / 2 {
@@ -81,7 +83,7 @@ mod tests {
         run.analysis.faults = (1..=away)
             .map(|n| {
                 let mut kill = kill.clone();
-                kill.target = format!("n{n}");
+                sample::turn(&mut kill, "kill", &format!("n{n}"));
                 kill
             })
             .collect();

@@ -5,26 +5,28 @@
 //! come. A link that passed proves nothing, however late the replica was.
 
 use lockstorm_checker::Property;
+use lockstorm_checker::history::FaultClass;
 
-use super::scene::{Cure, Effect, Scene};
-use crate::model::Node;
+use super::scene::{Cure, Scene};
+use crate::hit::promoted;
 
 const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
-const PROMOTIONS: &[&str] = &["promote", "failover"];
-const OF_LINKS: &[&str] = &["cut", "partition"];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
     let first = scene.first()?;
-    let promotions = scene.effects_between(PROMOTIONS);
-    let promoted = promotions.first()?;
-    let replica = promoted.fault.target.as_str();
-    let links = scene.effects(OF_LINKS);
-    let held_up = links
-        .iter()
-        .find(|link| link.lasts_at(first.acquire_invoked) && parts(link, replica, scene.nodes))?;
+    let promotions = scene.effects_between(|fault| promoted(fault).is_some());
+    let promotion = promotions.first()?;
+    let replica = promoted(promotion.fault)?;
+    let mut nodes = scene.nodes.iter();
+    let primary = nodes.find(|node| node.role == "primary");
+    let primary = primary.map_or("primary", |node| &node.name);
+    let links = scene.effects(|fault| fault.class == FaultClass::Cut);
+    let held_up = links.iter().find(|link| {
+        link.lasts_at(first.acquire_invoked) && link.fault.target.parts(primary, replica)
+    })?;
     Some(Cure {
         sentence: format!(
             "Waiting for an acknowledgement of {replica} (WAIT) before the grant counts: when {} \
@@ -34,29 +36,10 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
             held_up.fault.id,
             held_up.fault.kind,
             held_up.fault.target,
-            promoted.fault.id,
+            promotion.fault.id,
         ),
-        evidence: vec![held_up.event, promoted.event],
+        evidence: vec![held_up.event, promotion.event],
     })
-}
-
-/// Whether a fault of links parts `replica` from another server.
-fn parts(link: &Effect, replica: &str, nodes: &[Node]) -> bool {
-    let target = link.fault.target.as_str();
-    let is_server = |word: &str| {
-        let named = nodes.iter().any(|node| node.name == word);
-        matches!(word, "primary" | "nodes") || named
-    };
-    if let Some((from, to)) = target.split_once('→') {
-        return is_server(from) && from != replica && (to == replica || to == "replicas");
-    }
-    let sides: Vec<Vec<&str>> = target
-        .split(" | ")
-        .map(|side| side.split(',').collect())
-        .collect();
-    let here = sides.iter().position(|side| side.contains(&replica));
-    let primary = sides.iter().position(|side| side.contains(&"primary"));
-    matches!((here, primary), (Some(here), Some(primary)) if here != primary)
 }
 
 #[cfg(test)]
@@ -101,7 +84,7 @@ mod tests {
     fn a_cut_between_others_proves_nothing() {
         for target in ["clients→primary", "primary→replica-2", "a | nodes"] {
             let mut run = sample::failover_run();
-            target.clone_into(&mut run.analysis.faults[0].target);
+            sample::turn(&mut run.analysis.faults[0], "cut", target);
             assert_eq!(said(&run), None, "{target}");
         }
     }
@@ -109,8 +92,8 @@ mod tests {
     #[test]
     fn a_partition_parts_as_a_cut_does() {
         let mut run = sample::failover_run();
-        run.analysis.faults[0].kind = "partition".to_owned();
-        run.analysis.faults[0].target = "primary | replica-2,replica-1".to_owned();
+        let sides = "primary | replica-2,replica-1";
+        sample::turn(&mut run.analysis.faults[0], "partition", sides);
         assert!(said(&run).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! What the rules look at: a witness, and what its run tells of faults and servers.
 
-use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::history::{DataLoss, FaultPhase};
 use lockstorm_checker::verdict::{FaultSummary, Holder, Witness};
 use lockstorm_checker::{Analysis, Nanos, Property};
 
@@ -31,8 +31,8 @@ pub(crate) struct Effect<'a> {
     pub(crate) fault: &'a FaultSummary,
     pub(crate) time: Nanos,
     pub(crate) event: u64,
-    /// What was seen; may be empty.
-    pub(crate) evidence: &'a str,
+    /// Data that a server no longer had.
+    pub(crate) lost: Option<DataLoss>,
 }
 
 impl<'a> Scene<'a> {
@@ -73,8 +73,8 @@ impl<'a> Scene<'a> {
             .flatten()
     }
 
-    /// Faults of these kinds whose effect was seen, in order of time.
-    pub(crate) fn effects(&self, kinds: &'a [&str]) -> Vec<Effect<'a>> {
+    /// Such faults whose effect was seen, in order of time.
+    pub(crate) fn effects(&self, is_such: impl Fn(&FaultSummary) -> bool) -> Vec<Effect<'a>> {
         let of = |fault: &'a FaultSummary| {
             let mut stages = fault.stages.iter();
             let seen = stages.find(|stage| stage.phase == FaultPhase::Observed)?;
@@ -82,13 +82,13 @@ impl<'a> Scene<'a> {
                 fault,
                 time: seen.time,
                 event: seen.event,
-                evidence: seen.evidence.as_deref().unwrap_or_default(),
+                lost: seen.lost,
             })
         };
         let mut effects: Vec<Effect> = self
             .faults
             .iter()
-            .filter(|fault| kinds.contains(&fault.kind.as_str()))
+            .filter(|fault| is_such(fault))
             .filter_map(of)
             .collect();
         effects.sort_by_key(|effect| (effect.time, effect.event));
@@ -96,11 +96,14 @@ impl<'a> Scene<'a> {
     }
 
     /// The same, as far as they took effect after the first grant and before the violation began.
-    pub(crate) fn effects_between(&self, kinds: &'a [&str]) -> Vec<Effect<'a>> {
+    pub(crate) fn effects_between(
+        &self,
+        is_such: impl Fn(&FaultSummary) -> bool,
+    ) -> Vec<Effect<'a>> {
         let Some(first) = self.first() else {
             return Vec::new();
         };
-        let mut effects = self.effects(kinds);
+        let mut effects = self.effects(is_such);
         let until = self.witness.interval.0;
         effects.retain(|effect| first.granted < effect.time && effect.time <= until);
         effects

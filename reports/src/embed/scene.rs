@@ -131,7 +131,7 @@ fn band(fault: &FaultSummary) -> Option<Band> {
     Some(Band {
         id: visible(&fault.id).into_owned(),
         kind: visible(&fault.kind).into_owned(),
-        target: visible(&fault.target).into_owned(),
+        target: visible(&fault.target.to_string()).into_owned(),
         from: from.0,
         to: fault.at(FaultPhase::Healed).and_then(finite),
         stages: stages.collect(),

@@ -4,22 +4,16 @@
 //! where somebody asked them (`--trace probe`), and the faults. Not for: guessing what a server
 //! became that nobody asked.
 
-use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::history::{FaultPhase, FaultTarget};
 use lockstorm_checker::verdict::FaultSummary;
 use lockstorm_checker::{Digest, Nanos};
+use lockstorm_scenarios::Absence;
 use serde::Serialize;
 
+use crate::hit::{absence, promoted};
 use crate::inert::visible;
 use crate::model::{Node, RunRecord};
 
-/// Faults that take a server away, and what they make of it.
-const ABSENCES: [(&str, &str); 5] = [
-    ("kill", "dead"),
-    ("stop", "stopped"),
-    ("power-cut", "dead"),
-    ("pause", "paused"),
-    ("restart", "restarting"),
-];
 /// Changes of one server that are embedded, the first of them: a lane of more is only noise.
 const CHANGES_MAX: usize = 2_000;
 
@@ -42,7 +36,7 @@ pub(super) fn servers(run: &RunRecord, digest: &Digest) -> Vec<Server> {
 fn server(node: &Node, run: &RunRecord, digest: &Digest) -> Server {
     let mut roles = vec![(Nanos(0), visible(&node.role).into_owned())];
     roles.extend(said(node, digest));
-    roles.extend(promoted(node, &run.analysis.faults));
+    roles.extend(promotions(node, &run.analysis.faults));
     roles.sort_by_key(|(at, _)| *at);
     roles.dedup_by(|next, before| next.1 == before.1);
     roles.truncate(CHANGES_MAX);
@@ -64,23 +58,35 @@ fn said<'a>(node: &'a Node, digest: &'a Digest) -> impl Iterator<Item = (Nanos, 
 }
 
 /// When it was made the primary.
-fn promoted<'a>(
+fn promotions<'a>(
     node: &'a Node,
     faults: &'a [FaultSummary],
 ) -> impl Iterator<Item = (Nanos, String)> + 'a {
-    let own = faults.iter().filter(|fault| fault.target == node.name);
-    own.filter(|fault| fault.kind == "promote")
-        .filter_map(|fault| fault.at(FaultPhase::Observed))
+    let is_own = |fault: &&FaultSummary| promoted(fault).is_some_and(|own| **own == *node.name);
+    let own = faults.iter().filter(is_own);
+    own.filter_map(|fault| fault.at(FaultPhase::Observed))
         .map(|at| (at, "primary".to_owned()))
 }
 
 fn absences(node: &Node, faults: &[FaultSummary]) -> Vec<(u64, Option<u64>, String)> {
-    let own = faults.iter().filter(|fault| fault.target == node.name);
+    let is_own = |fault: &&FaultSummary| match &fault.target {
+        FaultTarget::Node(name) => **name == *node.name,
+        FaultTarget::Client(_)
+        | FaultTarget::Key { .. }
+        | FaultTarget::Link { .. }
+        | FaultTarget::Sides(_)
+        | FaultTarget::Connections { .. }
+        | FaultTarget::Words(_) => false,
+    };
+    let own = faults.iter().filter(is_own);
     own.filter_map(|fault| {
-        let (_, word) = ABSENCES.iter().find(|(kind, _)| fault.kind == *kind)?;
+        let absence = absence(fault)?;
         let from = fault.at(FaultPhase::Injected)?;
-        let to = fault.at(FaultPhase::Healed).map(|at| at.0);
-        Some((from.0, to, (*word).to_owned()))
+        let back = match absence {
+            Absence::UntilHealed(_) => fault.at(FaultPhase::Healed),
+            Absence::UntilObserved(_) => fault.at(FaultPhase::Observed),
+        };
+        Some((from.0, back.map(|at| at.0), absence.word().to_owned()))
     })
     .collect()
 }

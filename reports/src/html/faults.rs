@@ -71,7 +71,7 @@ fn row(fault: &FaultSummary) -> Markup {
     html! {
         tr.idle[fault.at(FaultPhase::Observed).is_none()] {
             th scope="row" { (visible(&fault.id)) " " (visible(&fault.kind)) }
-            td { (visible(&fault.target)) }
+            td { (visible(&fault.target.to_string())) }
             (stage(fault, FaultPhase::Requested))
             (stage(fault, FaultPhase::Injected))
             @if fault.at(FaultPhase::Observed).is_some() {

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::history::{FaultClass, FaultPhase, FaultTarget};
 use lockstorm_checker::verdict::FaultSummary;
-
-/// The kind of fault that puts a clock wrong, as in scenarios.
-const KIND: &str = "clock";
 
 /// One clock and when it was wrong.
 pub(crate) struct Clock<'a> {
@@ -29,19 +26,34 @@ pub(crate) struct Stretch<'a> {
     pub(crate) healed: Option<(Nanos, Option<i64>)>,
 }
 
+/// The server or client whose clock a fault puts wrong.
+fn clock_of(fault: &FaultSummary) -> Option<&str> {
+    match &fault.target {
+        _ if fault.class != FaultClass::Clock => None,
+        FaultTarget::Node(name) | FaultTarget::Client(name) | FaultTarget::Words(name) => {
+            Some(name)
+        }
+        FaultTarget::Key { .. }
+        | FaultTarget::Link { .. }
+        | FaultTarget::Sides(_)
+        | FaultTarget::Connections { .. } => None,
+    }
+}
+
 impl Clock<'_> {
     /// The clocks that were faulted, by name.
     pub(crate) fn all(faults: &[FaultSummary]) -> Vec<Clock<'_>> {
         let mut clocks: BTreeMap<&str, Vec<Stretch>> = BTreeMap::new();
-        for fault in faults.iter().filter(|fault| fault.kind == KIND) {
-            let Some(injected) = fault.at(FaultPhase::Injected) else {
+        for fault in faults {
+            let injected = fault.at(FaultPhase::Injected);
+            let (Some(name), Some(injected)) = (clock_of(fault), injected) else {
                 continue;
             };
             let stage = |phase| {
                 let stage = fault.stages.iter().find(|stage| stage.phase == phase)?;
                 Some((stage.time.max(injected), stage.offset_ns))
             };
-            clocks.entry(&fault.target).or_default().push(Stretch {
+            clocks.entry(name).or_default().push(Stretch {
                 fault: &fault.id,
                 injected,
                 observed: stage(FaultPhase::Observed),

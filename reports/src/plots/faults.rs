@@ -47,7 +47,7 @@ pub(super) fn fault_bands(
         let top = top + (row + 1).min(FAULT_ROWS_MAX) as f64 * FAULT_ROW - 2.0;
         let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
         let area = Area::between((from, to), top, bottom - top);
-        let ink = Ink::of_fault(&fault.kind);
+        let ink = Ink::of_fault(fault.class);
         drawing.area(area, Fill::Plain(ink, 0.10));
         drawing.line((from, top), (from, bottom), Stroke::dashed(ink, 1.0));
     }
@@ -73,7 +73,7 @@ pub(super) fn fault_strip(
         let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
         let area = Area::between((from, to), y + 1.0, FAULT_ROW - 3.0);
         let name = fault_name(fault);
-        let fill = Fill::Plain(Ink::of_fault(&fault.kind), 0.38);
+        let fill = Fill::Plain(Ink::of_fault(fault.class), 0.38);
         drawing.titled(area, fill, Some(name.clone()));
         let style = TextStyle::new(SMALL, Ink::Text);
         let in_row = |disc: &&(f64, f64)| (y..y + FAULT_ROW).contains(&disc.1);

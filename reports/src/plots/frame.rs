@@ -145,7 +145,7 @@ impl Kind<'_> {
     /// Its row, with a band below each fault down to the bottom.
     fn draw(&self, drawing: &mut Drawing, scale: &TimeScale, (top, bottom): (f64, f64)) {
         for (fault, span) in &self.faults {
-            let ink = Ink::of_fault(&fault.kind);
+            let ink = Ink::of_fault(fault.class);
             let (from, to) = (scale.x(span.0), scale.x(span.1).max(scale.x(span.0) + 1.5));
             let title = super::faults::fault_name(fault);
             let bar = Area::between((from, to), top + 1.0, FAULT_ROW - 3.0);
@@ -199,6 +199,7 @@ mod tests {
 
     use super::super::drawing::Shape;
     use super::*;
+    use crate::sample;
 
     fn fault(n: usize, kind: &str) -> FaultSummary {
         let stage = |phase, ms| FaultStage {
@@ -207,19 +208,16 @@ mod tests {
             event: 0,
             evidence: None,
             offset_ns: None,
+            lost: None,
         };
         let at = 100 * n as u64;
         FaultSummary {
-            id: format!("F{n}"),
-            kind: kind.to_owned(),
-            target: "primary".to_owned(),
             stages: vec![
                 stage(FaultPhase::Injected, at),
                 stage(FaultPhase::Observed, at + 10),
                 stage(FaultPhase::Healed, at + 50),
             ],
-            operations: 0,
-            violations: 0,
+            ..sample::fault(&format!("F{n}"), kind, "primary")
         }
     }
 

@@ -3,6 +3,8 @@
 //! The palette is that of Okabe and Ito, which people with any colour vision can tell apart. No
 //! meaning rests on colour alone: beside it stand a hatch, an outline, a mark or a word.
 
+use lockstorm_checker::history::FaultClass;
+
 /// The meaning of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
@@ -43,17 +45,19 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// Colour of a kind of fault, given by its word in scenarios: one for each way to do harm, for
-    /// nobody can tell thirty apart.
-    pub(crate) fn of_fault(kind: &str) -> Self {
-        match kind {
-            "kill" | "restart" | "power-cut" | "kill-client" | "kill-thread" => Self::FaultDeath,
-            "pause" | "pause-client" | "stall-watchdog" | "sleep" | "busy-script"
-            | "pause-commands" | "slow-fsync" => Self::FaultStall,
-            "cut" | "partition" | "kill-connections" => Self::FaultCut,
-            "delay" | "throttle" | "lose" | "reorder" => Self::FaultPacket,
-            "clock" => Self::FaultClock,
-            _ => Self::Fault,
+    /// Colour of a fault: one for each way to do harm, for nobody can tell thirty apart.
+    pub(crate) const fn of_fault(class: FaultClass) -> Self {
+        match class {
+            FaultClass::Death => Self::FaultDeath,
+            FaultClass::Stall => Self::FaultStall,
+            FaultClass::Cut => Self::FaultCut,
+            FaultClass::Packet => Self::FaultPacket,
+            FaultClass::Clock => Self::FaultClock,
+            FaultClass::Data
+            | FaultClass::Scripts
+            | FaultClass::Promotion
+            | FaultClass::Migration
+            | FaultClass::Other => Self::Fault,
         }
     }
 

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
-use super::faults::{FaultSpec, Link, NodeTarget, Pause};
+use super::faults::{FaultKind, FaultSpec, Link, NodeTarget, Pause};
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
 ///
@@ -306,7 +306,7 @@ impl Step {
 
     /// The words of all steps, as in [`Step::kind`].
     pub fn kinds() -> impl Iterator<Item = &'static str> {
-        Self::OWN_KINDS.iter().chain(FaultSpec::KINDS).copied()
+        Self::OWN_KINDS.iter().chain(FaultKind::NAMES).copied()
     }
 
     /// The word used in scenario files.
@@ -323,7 +323,7 @@ impl Step {
             Self::Heal(_) => "heal",
             Self::ResumeClient(_) => "resume-client",
             Self::End(_) => "end",
-            Self::Fault(fault) => fault.kind(),
+            Self::Fault(fault) => fault.kind().name(),
         }
     }
 

@@ -10,7 +10,7 @@ use serde::de::value::EnumAccessDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, IntoDeserializer as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::faults::FaultSpec;
+use super::faults::{FaultKind, FaultSpec};
 use super::step::Step;
 
 impl Serialize for Step {
@@ -40,7 +40,7 @@ impl<'de> Visitor<'de> for StepVisitor {
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Step, A::Error> {
         let (word, variant) = access.variant::<String>()?;
-        let is_fault = FaultSpec::KINDS.contains(&word.as_str());
+        let is_fault = FaultKind::NAMES.contains(&word.as_str());
         let again = EnumAccessDeserializer::new(Tagged { word, variant });
         if is_fault {
             FaultSpec::deserialize(again).map(Step::Fault)

@@ -8,7 +8,7 @@ use super::ground::Ground;
 use super::links;
 use crate::draft::Draft;
 use crate::model::{
-    Acquire, Await, End, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,
+    Acquire, Await, End, FaultKind, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,
 };
 use crate::suggest::{nearest, suggest};
 
@@ -201,7 +201,7 @@ impl Script<'_, '_> {
         }
         links::judge(fault, &self.here, self.findings);
         fault::judge(fault, &self.here, self.findings);
-        self.broken.insert(fault.kind());
+        self.broken.insert(fault.kind().name());
         if let FaultSpec::Kill(kill) = fault {
             self.strike(&kill.node, State::Dead);
         } else if let FaultSpec::Pause(pause) = fault {
@@ -282,11 +282,11 @@ impl Script<'_, '_> {
             self.findings.key(&path, message, "take two steps");
         }
         let word = end.fault.as_str();
-        if !FaultSpec::KINDS.contains(&word) {
+        if !FaultKind::NAMES.contains(&word) {
             let path = self.at("fault");
             let message = format!("there is no fault '{word}'");
             self.findings
-                .value(&path, message, &suggest(word, FaultSpec::KINDS));
+                .value(&path, message, &suggest(word, FaultKind::NAMES));
         } else if !self.broken.contains(word) {
             let help = "it takes the word of a step before it";
             self.wrong_state("fault", word, "was not injected", help);

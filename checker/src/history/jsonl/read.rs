@@ -156,10 +156,10 @@ impl<R: BufRead> Input<'_, R> {
                 mend: "convert the history, or correct its header".to_owned(),
             });
         }
-        if header.version != VERSION {
+        if !(1..=VERSION).contains(&header.version) {
             return Err(Fault::Other {
                 reason: format!(
-                    "version {} of the format is not supported, only version {VERSION}",
+                    "version {} of the format is not supported, only 1 to {VERSION}",
                     header.version
                 ),
                 mend: "use the version of lockstorm that wrote it".to_owned(),

@@ -179,6 +179,8 @@ fn named(spans: &[Span]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockstorm_checker::history::FaultTarget;
+
     use super::*;
     use crate::sample;
 
@@ -210,7 +212,8 @@ mod tests {
     #[test]
     fn hostile_names_are_inert_in_words_and_in_data() {
         let mut run = sample::hostile_run();
-        run.analysis.faults[0].target = run.environment.nodes[0].name.clone();
+        let node = run.environment.nodes[0].name.as_str().into();
+        run.analysis.faults[0].target = FaultTarget::Node(node);
         let page = page_of(&run);
         assert!(page.contains("&lt;/script&gt;"));
         assert!(!page.contains("<img") && !page.contains("</script"));

@@ -6,7 +6,7 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
 
 use crate::closeup::{Deed, Turn};
-use crate::hit::{CLIENTS, Hit, is_promotion};
+use crate::hit::{CLIENTS, Hit, promoted};
 use crate::model::Node;
 
 /// Actors of one picture; more are not small.
@@ -77,12 +77,14 @@ impl Ground<'_> {
         if self.nodes.iter().any(|node| node.role == "sentinel") {
             return concluded(SERVERS);
         }
-        let promoted = |fault: &&FaultSummary| {
-            let seen = fault.at(FaultPhase::Observed);
-            is_promotion(&fault.kind) && seen.is_some_and(|seen| seen <= time)
+        let promoted = |fault: &FaultSummary| {
+            let seen = fault.at(FaultPhase::Observed).filter(|seen| *seen <= time);
+            promoted(fault).filter(|_| seen.is_some()).cloned()
         };
-        let last = self.faults.iter().rev().find(promoted);
-        concluded(last.map_or(&first.name, |fault| &fault.target))
+        match self.faults.iter().rev().find_map(promoted) {
+            Some(last) => concluded(&last),
+            None => concluded(&first.name),
+        }
     }
 }
 

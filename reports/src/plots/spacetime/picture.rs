@@ -10,9 +10,11 @@ use super::super::ink::Ink;
 use super::cast::{Cast, Ground};
 use super::paper::Paper;
 use super::script::{Row, What, numbers, rows};
+use lockstorm_scenarios::Absence;
+
 use crate::closeup::{CloseUp, Deed};
 use crate::cure::Scene;
-use crate::hit::{Hit, is_absence};
+use crate::hit::{Hit, absence};
 use crate::words;
 
 /// A picture, and what had to be left out of it.
@@ -165,15 +167,9 @@ impl<'a> Stage<'a> {
     /// From which row to which an actor with this fault answers nobody.
     fn absence(&self, fault: &FaultSummary) -> Option<(f64, f64)> {
         let observed = fault.at(FaultPhase::Observed)?;
-        if !is_absence(&fault.kind) {
-            return None;
-        }
-        // A restarted server is back when the probe saw it.
-        let is_blip = matches!(fault.kind.as_str(), "restart" | "power-cut");
-        let (from, back) = if is_blip {
-            (fault.at(FaultPhase::Injected)?, Some(observed))
-        } else {
-            (observed, fault.at(FaultPhase::Healed))
+        let (from, back) = match absence(fault)? {
+            Absence::UntilObserved(_) => (fault.at(FaultPhase::Injected)?, Some(observed)),
+            Absence::UntilHealed(_) => (observed, fault.at(FaultPhase::Healed)),
         };
         let to = back.map_or(self.end(), |back| self.row_at(back));
         Some((self.row_at(from), to))

@@ -1,5 +1,6 @@
 //! Faults of the links between nodes and clients.
 
+use lockstorm_checker::history::FaultTarget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -187,7 +188,13 @@ pub enum PartitionForm {
 }
 
 impl Partition {
-    /// Its name in notes: `a,n1 | b,n2`, or its form.
+    /// The sides that are named.
+    pub(super) fn target(&self) -> FaultTarget {
+        let side = |side: &Vec<String>| side.iter().map(|name| name.as_str().into()).collect();
+        FaultTarget::Sides(self.sides.iter().map(side).collect())
+    }
+
+    /// It in words: `a,n1 | b,n2`, or its form.
     pub fn name(&self) -> String {
         match self.form {
             Some(PartitionForm::Halves) => "halves".to_owned(),

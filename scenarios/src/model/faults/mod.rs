@@ -8,6 +8,7 @@ mod clock;
 mod data;
 mod disk;
 mod failover;
+mod kind;
 mod link;
 mod node_word;
 mod server;
@@ -19,6 +20,7 @@ pub use clock::Clock;
 pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
 pub use disk::{PowerCut, SlowFsync};
 pub use failover::{Failover, FailoverMode};
+pub use kind::{Absence, FaultKind};
 pub use link::{
     ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Lose, Partition, PartitionForm,
     Reorder, Throttle,

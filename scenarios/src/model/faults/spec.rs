@@ -1,5 +1,6 @@
 //! The one table of the faults.
 
+use lockstorm_checker::history::{FaultTarget, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use super::clock::Clock;
 use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
 use super::disk::{PowerCut, SlowFsync};
 use super::failover::Failover;
+use super::kind::FaultKind;
 use super::link::{Cut, Delay, KillConnections, Lose, Partition, Reorder, Throttle};
 use super::server::{BusyScript, Kill, Pause, PauseCommands, Promote, Restart, Sleep, Stop};
 use super::shard::MigrateSlot;
@@ -16,68 +18,69 @@ use super::shard::MigrateSlot;
 /// its implementation in the nemesis) cannot forget one.
 ///
 /// A line is: what the fault does, as readers of `lockstorm list faults` and of the schema see
-/// it; its word in scenario files and histories; the struct of its parameters; and which of the
-/// parameters name something, with the [`Role`] of what they name.
+/// it; its word in scenario files and histories; the struct of its parameters; which of the
+/// parameters name something, with the [`Role`] of what they name; and the
+/// [class](lockstorm_checker::history::FaultClass) of harm that it does.
 #[macro_export]
 macro_rules! with_every_fault {
     ($callback:ident) => {
         $callback! {
             /// SIGKILL of a server; healed by a start with what its persistence kept.
-            "kill" => Kill { node: Node },
+            "kill" => Kill { node: Node } as Death,
             /// SIGTERM of a server, which saves and goes; healed by a start with what it had saved.
-            "stop" => Stop { node: Node },
+            "stop" => Stop { node: Node } as Death,
             /// SIGKILL of a server that may still run and a start, with its memory kept or lost.
-            "restart" => Restart { node: Node },
+            "restart" => Restart { node: Node } as Death,
             /// SIGSTOP of a server; healed by SIGCONT.
-            "pause" => Pause { node: Node },
+            "pause" => Pause { node: Node } as Stall,
             /// Nothing passes from one place to another (stall or reset); the way back stays open.
-            "cut" => Cut { from: Place, to: Place },
+            "cut" => Cut { from: Place, to: Place } as Cut,
             /// What passes from one place to another arrives later, by a delay and a jitter.
-            "delay" => Delay { from: Place, to: Place },
+            "delay" => Delay { from: Place, to: Place } as Packet,
             /// So many bytes a second pass from one place to another on each connection.
-            "throttle" => Throttle { from: Place, to: Place },
+            "throttle" => Throttle { from: Place, to: Place } as Packet,
             /// Packets from one place to another are lost by lot; needs a network of packets.
-            "lose" => Lose { from: Place, to: Place },
+            "lose" => Lose { from: Place, to: Place } as Packet,
             /// Packets from one place to another are overtaken; needs a network of packets.
-            "reorder" => Reorder { from: Place, to: Place },
+            "reorder" => Reorder { from: Place, to: Place } as Packet,
             /// Nodes and clients are parted into sides between which nothing passes.
-            "partition" => Partition { sides: Place },
+            "partition" => Partition { sides: Place } as Cut,
             /// A replica becomes primary and clients follow it; it stays so.
-            "promote" => Promote { node: Node },
+            "promote" => Promote { node: Node } as Promotion,
             /// A replica takes over as a Sentinel or a Cluster is told, agreed or not; it stays so.
-            "failover" => Failover { node: Node },
+            "failover" => Failover { node: Node } as Promotion,
             /// A client stands still and sees no reply; healed by letting it go on.
-            "pause-client" => PauseClient { client: Client },
+            "pause-client" => PauseClient { client: Client } as Stall,
             /// A client's watchdog stalls: renewals fall due and are not sent, and nobody tells it.
-            "stall-watchdog" => StallWatchdog { client: Client },
+            "stall-watchdog" => StallWatchdog { client: Client } as Stall,
             /// A client dies, at once or after some further commands; it does not come back.
-            "kill-client" => KillClient { client: Client },
+            "kill-client" => KillClient { client: Client } as Death,
             /// A client's thread dies, and its process lives: its watchdog keeps what it held.
-            "kill-thread" => KillThread { client: Client },
+            "kill-thread" => KillThread { client: Client } as Death,
             /// An operator's plain DEL of a lock's key.
-            "delete-key" => DeleteKey { key: Key, node: Node },
+            "delete-key" => DeleteKey { key: Key, node: Node } as Data,
             /// An operator's FLUSHALL.
-            "flush-all" => FlushAll { node: Node },
+            "flush-all" => FlushAll { node: Node } as Data,
             /// SCRIPT FLUSH: who sends a script by its digest is answered NOSCRIPT.
-            "flush-scripts" => FlushScripts { node: Node },
+            "flush-scripts" => FlushScripts { node: Node } as Scripts,
             /// The memory is full and the server evicts a lock's key to make room for others.
-            "evict" => Evict { key: Key, node: Node },
+            "evict" => Evict { key: Key, node: Node } as Data,
             /// DEBUG SLEEP: a server answers nobody for a while, as during a slow script.
-            "sleep" => Sleep { node: Node },
+            "sleep" => Sleep { node: Node } as Stall,
             /// A script that does not end: a server answers BUSY to everybody until SCRIPT KILL.
-            "busy-script" => BusyScript { node: Node },
+            "busy-script" => BusyScript { node: Node } as Stall,
             /// CLIENT PAUSE: a server puts off all commands for a while, or those that write.
-            "pause-commands" => PauseCommands { node: Node },
+            "pause-commands" => PauseCommands { node: Node } as Stall,
             /// CLIENT KILL of the connections of clients, subscribers or replicas.
-            "kill-connections" => KillConnections { client: Client, node: Node },
+            "kill-connections" => KillConnections { client: Client, node: Node } as Cut,
             /// A key's slot moves to another shard, or part of the way; healed by finishing it.
-            "migrate-slot" => MigrateSlot { key: Key, to: Node },
+            "migrate-slot" => MigrateSlot { key: Key, to: Node } as Migration,
             /// The wall clock of a server or client jumps, drifts or stands still until healed.
-            "clock" => Clock { node: Node, client: Client },
+            "clock" => Clock { node: Node, client: Client } as Clock,
             /// SIGKILL of a server, the loss of all that was not yet safe on its disk, and a start.
-            "power-cut" => PowerCut { node: Node },
+            "power-cut" => PowerCut { node: Node } as Death,
             /// Each synchronisation of a server's files waits, as for a slow disk.
-            "slow-fsync" => SlowFsync { node: Node },
+            "slow-fsync" => SlowFsync { node: Node } as Stall,
         }
     };
 }
@@ -109,7 +112,7 @@ pub struct Named<T> {
 macro_rules! fault_spec {
     ($(
         #[doc = $about:literal]
-        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* },
+        $word:literal => $Fault:ident { $($parameter:ident: $Role:ident),* } as $Class:ident,
     )*) => {
         /// A fault with its target, as `<kind> = { ... }`.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -122,13 +125,10 @@ macro_rules! fault_spec {
         }
 
         impl FaultSpec {
-            /// The words of all faults, as in [`FaultSpec::kind`].
-            pub const KINDS: &[&str] = &[$($word),*];
-
-            /// The word used in scenario files and histories.
-            pub const fn kind(&self) -> &'static str {
+            /// The kind of it, without its parameters.
+            pub const fn kind(&self) -> FaultKind {
                 match self {
-                    $(Self::$Fault(_) => $word,)*
+                    $(Self::$Fault(_) => FaultKind::$Fault,)*
                 }
             }
 
@@ -183,8 +183,35 @@ impl FaultSpec {
         matches!(self, Self::Lose(_) | Self::Reorder(_))
     }
 
-    /// What it hits, as its notes name it: a node, a link, a client, a key.
-    pub fn target(&self) -> String {
+    /// The servers, clients, links or keys that it names; words such as `replicas` as they stand.
+    pub fn target(&self) -> FaultTarget {
+        let names = self.names();
+        let names: Vec<(Role, Name)> = names
+            .into_iter()
+            .map(|named| (named.role, named.name.into()))
+            .collect();
+        match (self, names.as_slice()) {
+            (Self::Partition(partition), _) if partition.form.is_none() => partition.target(),
+            (_, [(Role::Node, node)]) => FaultTarget::Node(node.clone()),
+            (_, [(Role::Client, client)]) => FaultTarget::Client(client.clone()),
+            (_, [(Role::Key, key), rest @ ..]) => FaultTarget::Key {
+                key: key.clone(),
+                node: rest.first().map(|(_, node)| node.clone()),
+            },
+            (_, [(Role::Place, from), (Role::Place, to)]) => FaultTarget::Link {
+                from: vec![from.clone()],
+                to: vec![to.clone()],
+            },
+            (_, [(Role::Client, client), (Role::Node, node)]) => FaultTarget::Connections {
+                client: client.clone(),
+                node: node.clone(),
+            },
+            (_, _) => FaultTarget::Words(self.words().into()),
+        }
+    }
+
+    /// What it names, in words of the scenario, by which a step can heal it.
+    pub fn words(&self) -> String {
         if let Self::Partition(partition) = self {
             return partition.name();
         }
@@ -243,13 +270,16 @@ mod tests {
     fn a_fault_is_written_with_its_word_and_names_what_it_hits() {
         let key = "lock".to_owned();
         let mut fault = FaultSpec::DeleteKey(DeleteKey { key, node: None });
-        assert_eq!(fault.target(), "lock");
+        assert_eq!(fault.words(), "lock");
         if let FaultSpec::DeleteKey(delete) = &mut fault {
             delete.node = Some("n1".to_owned());
         }
-        assert_eq!(fault.target(), "lock on n1");
+        assert_eq!(fault.words(), "lock on n1");
+        let node = Some("n1".into());
+        let key = "lock".into();
+        assert_eq!(fault.target(), FaultTarget::Key { key, node });
         let written = serde_json::to_value(&fault).unwrap();
-        assert!(written.get(fault.kind()).is_some(), "{written}");
+        assert!(written.get(fault.kind().name()).is_some(), "{written}");
     }
 
     #[test]
@@ -258,7 +288,7 @@ mod tests {
         let mode = super::super::CutMode::Stall;
         let mut fault = FaultSpec::Cut(Cut { from, to, mode });
         "n2".clone_into(fault.names_mut()[0]);
-        assert_eq!(fault.target(), "n2→clients");
+        assert_eq!(fault.words(), "n2→clients");
         let roles: Vec<_> = fault.names().iter().map(|named| named.role).collect();
         assert_eq!(roles, [Role::Place, Role::Place]);
     }
