@@ -139,8 +139,8 @@ fn a_line_that_is_cut_before_the_last_is_an_error() {
 fn a_malformed_line_names_file_line_column_reason_and_mend() {
     for (line, place, reason) in [
         ("not json", "h.jsonl:2:2", "expected ident"),
-        ("", "h.jsonl:2:0", "the line is blank"),
-        ("[1,2]", "h.jsonl:2:0", "invalid type: sequence"),
+        ("", "h.jsonl:2: ", "the line is blank"),
+        ("[1,2]", "h.jsonl:2: ", "invalid type: sequence"),
         (
             r#"{"type":"done","process":1,"f":"x"}"#,
             "h.jsonl:2:14",

@@ -173,7 +173,7 @@ fn a_file_that_is_no_history_is_refused_with_the_formats_that_there_are() {
         "diary.txt",
         "Dear diary",
         "--from",
-        "jsonl, edn, jepsen-log",
+        "jsonl, json, edn, jepsen-log",
     ] {
         assert!(shown.contains(word), "{word} is missing in\n{shown}");
     }

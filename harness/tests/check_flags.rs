@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::process::Output;
 
-use support::{run, stderr};
+use support::{run, stderr, stdout};
 
 /// `a` gives the lock back before `b` asks for it.
 const GOOD: &str = r#"
@@ -116,4 +116,21 @@ fn a_stretch_without_a_grant_is_a_violation_only_beyond_the_bound() {
     }
     let unbounded = check(OUTAGE, &["--only", "availability"]);
     assert_eq!(unbounded.status.code(), Some(0), "{}", stderr(&unbounded));
+}
+
+/// Whoever meant another format must be able to see it.
+#[test]
+fn what_a_file_was_read_as_is_said_to_people_and_to_machines() {
+    let array = format!("[{}]", GOOD.trim().replace('\n', ","));
+    for (history, format) in [(GOOD, "jsonl"), (&array, "json")] {
+        let told = stderr(&check(history, &[]));
+        let words = format!("read as {format}, 6 events");
+        assert!(told.contains(&words), "{told}");
+        for flag in ["json", "json-lines"] {
+            let output = stdout(&check(history, &["--format", flag]));
+            let json: serde_json::Value = serde_json::from_str(&output).expect("it is JSON");
+            let of_file = if flag == "json" { &json[0] } else { &json };
+            assert_eq!(of_file["format"], format, "{output}");
+        }
+    }
 }

@@ -145,10 +145,10 @@ fn a_format_may_be_named_and_all_are_listed() {
     let unknown = run(&["check", &path, "--from", "xml"]);
     assert_eq!(unknown.status.code(), Some(64));
     assert!(
-        stderr(&unknown).contains("jsonl, edn, jepsen-log"),
+        stderr(&unknown).contains("jsonl, json, edn, jepsen-log"),
         "{}",
         stderr(&unknown)
     );
     let list = stdout(&run(&["list", "formats"]));
-    assert_eq!(list.lines().count(), 5, "{list}");
+    assert_eq!(list.lines().count(), 6, "{list}");
 }

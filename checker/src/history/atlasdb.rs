@@ -72,15 +72,15 @@ struct Array<'a, S> {
 
 impl<S: EventSink> Array<'_, S> {
     fn take(&mut self, line: Line) -> Result<(), ReadError> {
-        let function = match line.f.as_str() {
-            "lock" => Function::Acquire,
-            "refresh" => Function::Renew,
-            "unlock" => Function::Release,
-            other => Function::from(other),
-        };
         let Ok(client) = u64::try_from(line.process) else {
+            let function = Function::from(line.f.as_str());
             return self.hand_on(line, function, Process::Nemesis, Kind::Note);
         };
+        let function = function(&line.f).ok_or_else(|| self.foreign_function(&line.f))?;
+        let names_lock = matches!(line.value, Some(Json::String(_)));
+        if line.kind == Kind::Invoke && !names_lock || matches!(line.value, Some(Json::Object(_))) {
+            return Err(self.foreign_value(&line));
+        }
         let process = *self.clients.entry(client).or_insert(client);
         let mut kind = line.kind;
         if kind == Kind::Fail {
@@ -136,6 +136,20 @@ impl<S: EventSink> Array<'_, S> {
             extra: None,
         };
         self.intake.take(draft, Place::START)
+    }
+
+    fn foreign_function(&self, word: &str) -> ReadError {
+        let reason = format!("AtlasDB's lock service has no function {word:?}");
+        let mend =
+            "it has lock, refresh and unlock; Lockstorm's own events are read by --from json";
+        Place::START.refuse(self.intake.file, reason, mend)
+    }
+
+    fn foreign_value(&self, line: &Line) -> ReadError {
+        let reason = format!("the value of {} is not the name of a lock", line.f);
+        let mend = "in AtlasDB's events `value` is a text: the lock in an invocation, the answer \
+                    in an ok; Lockstorm's own events are read by --from json";
+        Place::START.refuse(self.intake.file, reason, mend)
     }
 
     /// What the parser's error means: a tail that was cut off, or a mistake at its place.
@@ -197,6 +211,16 @@ impl<'de, S: EventSink> Visitor<'de> for &mut Array<'_, S> {
             }
         }
         Ok(())
+    }
+}
+
+/// What one of its functions is to us.
+pub(super) fn function(word: &str) -> Option<Function> {
+    match word {
+        "lock" => Some(Function::Acquire),
+        "refresh" => Some(Function::Renew),
+        "unlock" => Some(Function::Release),
+        _ => None,
     }
 }
 

@@ -29,7 +29,7 @@ pub enum ReadError {
         begin: String,
     },
     /// A line is no event, or cannot stand where it stands.
-    #[error("{file}:{line}:{column}: {reason}; {mend}")]
+    #[error("{file}:{line}{}: {reason}; {mend}", column_of(*.column))]
     Malformed {
         /// Name of the history.
         file: String,
@@ -42,4 +42,12 @@ pub enum ReadError {
         /// What sets it right.
         mend: String,
     },
+}
+
+/// A column as it follows the line; nothing where it is about the line as a whole.
+fn column_of(column: usize) -> String {
+    match column {
+        0 => String::new(),
+        column => format!(":{column}"),
+    }
 }

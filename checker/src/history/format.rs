@@ -3,13 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::jepsen_log;
+use serde::de::IgnoredAny;
+use serde_json::Value as Json;
+
+use super::{atlasdb, jepsen_log};
 
 /// How a history is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// The project's own: one JSON object a line.
     Jsonl,
+    /// The same events in one JSON array.
+    Json,
     /// Jepsen's: maps in EDN.
     Edn,
     /// Jepsen's log lines.
@@ -25,8 +30,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Jsonl,
+        Self::Json,
         Self::Edn,
         Self::JepsenLog,
         Self::Porcupine,
@@ -37,6 +43,7 @@ impl Format {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
+            Self::Json => "json",
             Self::Edn => "edn",
             Self::JepsenLog => "jepsen-log",
             Self::Porcupine => "porcupine",
@@ -48,6 +55,7 @@ impl Format {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Jsonl => "Lockstorm's own: one JSON object a line",
+            Self::Json => "Lockstorm's own events in one JSON array",
             Self::Edn => "Jepsen's: maps in EDN, one after another or in one vector",
             Self::JepsenLog => "the operations in Jepsen's log, or its history.txt",
             Self::Porcupine => "the key-value histories of Porcupine's tests",
@@ -73,7 +81,7 @@ impl Format {
                 _ if is_porcupine(rest) => Some(Self::Porcupine),
                 _ => Some(Self::Edn),
             },
-            [b'[', rest @ ..] if is_json(rest) => Some(Self::AtlasDb),
+            [b'[', rest @ ..] if is_json(rest) => Some(array(rest)),
             // Comments alone are an empty history of Jepsen's.
             [] | [b'[' | b'(' | b'#', ..] => Some(Self::Edn),
             _ => is_log(head).then_some(Self::JepsenLog),
@@ -97,6 +105,45 @@ fn is_json(array: &[u8]) -> bool {
         [b'{', rest @ ..] => rest.trim_ascii_start().first() == Some(&b'"'),
         _ => false,
     }
+}
+
+/// Whose events an array holds: the first call of a client tells it, by its name.
+fn array(events: &[u8]) -> Format {
+    let mut rest = events;
+    while let Some((event, after)) = next_event(rest) {
+        match event.function.as_deref() {
+            Some(word) if atlasdb::function(word).is_some() => return Format::AtlasDb,
+            Some(_) if !event.is_of_nemesis() => return Format::Json,
+            Some(_) | None if event.format.is_some() => return Format::Json,
+            Some(_) | None => rest = after,
+        }
+    }
+    Format::Json
+}
+
+/// What tells whose event it is.
+#[derive(serde::Deserialize)]
+struct Probe {
+    #[serde(rename = "f")]
+    function: Option<String>,
+    process: Option<Json>,
+    format: Option<IgnoredAny>,
+}
+
+impl Probe {
+    fn is_of_nemesis(&self) -> bool {
+        let named = self.process.as_ref();
+        named.is_some_and(|process| *process == -1 || *process == "nemesis")
+    }
+}
+
+/// The next event of an array of which some may be missing, and what follows it.
+fn next_event(array: &[u8]) -> Option<(Probe, &[u8])> {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+    let begin = array.iter().position(|byte| !blank(byte))?;
+    let mut events = serde_json::Deserializer::from_slice(&array[begin..]).into_iter();
+    let event = events.next()?.ok()?;
+    Some((event, &array[begin + events.byte_offset()..]))
 }
 
 /// Porcupine's maps are EDN too, but they name a key, no time, and the calls of a key-value store.
@@ -142,7 +189,7 @@ mod tests {
 
     #[test]
     fn each_format_is_told_by_how_it_begins() {
-        let table: [(&str, Option<Format>); 24] = [
+        let table: [(&str, Option<Format>); 30] = [
             ("", Some(Format::Jsonl)),
             (" \n\n", Some(Format::Jsonl)),
             ("{\"type\":\"invoke\"}", Some(Format::Jsonl)),
@@ -180,7 +227,25 @@ mod tests {
                 "2026-01-01 starting\nINFO [x] jepsen worker 3 - jepsen.util 3 :invoke :read nil",
                 Some(Format::JepsenLog),
             ),
-            ("[\n    {\n        \"f\": \"lock\"", Some(Format::AtlasDb)),
+            (
+                "[\n    {\n        \"f\": \"lock\", \"process\": 0}",
+                Some(Format::AtlasDb),
+            ),
+            (
+                r#"[{"f":"start","process":-1},{"f":"refresh","process":0}]"#,
+                Some(Format::AtlasDb),
+            ),
+            (r#"[{"f":"acquire","process":0}]"#, Some(Format::Json)),
+            (r#"[{"f":"Lock","process":0},"#, Some(Format::Json)),
+            (
+                r#"[{"format":"lockstorm-history"},{"f":"lock"}]"#,
+                Some(Format::Json),
+            ),
+            (
+                r#"[{"f":"fault","process":"nemesis"},{"f""#,
+                Some(Format::Json),
+            ),
+            (r#"[{"f":"lock""#, Some(Format::Json)),
             ("[{}]", Some(Format::Edn)),
             ("Dear diary", None),
             ("<html>", None),

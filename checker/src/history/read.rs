@@ -45,13 +45,18 @@ pub fn read(
         Format::detect(&head).ok_or_else(|| unrecognised(source, &head))?
     };
     let reader = Cursor::new(head).chain(reader);
-    match format {
+    let reading = match format {
         Format::Jsonl => jsonl::stream(reader, source, sink),
+        Format::Json => jsonl::stream_array(reader, source, sink),
         Format::Edn => edn::stream(reader, source, Dialect::Jepsen, sink),
         Format::JepsenLog => jepsen_log::stream(reader, source, sink),
         Format::Porcupine => edn::stream(reader, source, Dialect::Porcupine, sink),
         Format::AtlasDb => atlasdb::stream(reader, source, sink),
-    }
+    }?;
+    Ok(Reading {
+        format: Some(format),
+        ..reading
+    })
 }
 
 fn unrecognised(source: &str, head: &[u8]) -> ReadError {

@@ -2,6 +2,7 @@
 
 use super::document::{History, TornLine};
 use super::event::Event;
+use super::format::Format;
 use super::header::Header;
 
 /// Takes a history event by event, in order of their index.
@@ -29,6 +30,8 @@ impl EventSink for History {
 /// What is known of a history once it is read to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
+    /// What it was read as, where that was to be found out.
+    pub format: Option<Format>,
     /// How many events there were.
     pub events: u64,
     /// A last line that was cut short, and is therefore not among the events.

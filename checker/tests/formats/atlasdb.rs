@@ -119,6 +119,36 @@ fn a_lock_counts_as_held_only_as_far_as_a_refresh_proves_it() {
     assert_eq!(verdict, Some(Verdict::Violated), "both were refreshed");
 }
 
+/// Own events in an array were once read as these, without their leases and their keys.
+#[test]
+fn what_its_service_does_not_have_is_refused() {
+    for (function, value, told) in [
+        ("acquire", "\"bob\"", "has no function \"acquire\""),
+        ("Lock", "\"bob\"", "has no function \"Lock\""),
+        ("read", "null", "has no function \"read\""),
+        (
+            "lock",
+            "{\"owner\":\"a\"}",
+            "the value of lock is not the name of a lock",
+        ),
+        (
+            "unlock",
+            "null",
+            "the value of unlock is not the name of a lock",
+        ),
+    ] {
+        let lines = [
+            line(0, 1, "invoke", "lock", "\"bob\""),
+            line(1, 2, "invoke", function, value),
+        ];
+        let error = refusal(&array(&lines), Format::AtlasDb);
+        assert!(error.starts_with("h:2:") && error.contains(told), "{error}");
+        assert!(error.contains("--from json"), "{error}");
+    }
+    let nemesis = array(&[line(-1, 1, "info", "start", "{\"n1\":\"down\"}")]);
+    assert_eq!(events(&nemesis, Format::AtlasDb).len(), 1);
+}
+
 #[test]
 fn mistakes_are_named_with_line_and_column_and_a_cut_tail_is_torn() {
     let invoke = line(0, 1, "invoke", "lock", "\"bob\"");

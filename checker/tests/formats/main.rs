@@ -4,6 +4,7 @@
 //! must read back as it was; the recorded histories of others must read whole; and random bytes
 //! must end in events or in an error with its place, never in a panic.
 
+mod array;
 mod atlasdb;
 mod edn;
 mod hostile;

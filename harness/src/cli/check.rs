@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
-use lockstorm_checker::history::Format;
+use lockstorm_checker::history::{Format, Reading};
 use lockstorm_checker::{
     Analysis, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
 };
@@ -78,7 +78,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
         let name = file.display().to_string();
         let checked = judge(&file, args.from, &options);
         worst = worst.max(match &checked {
-            Ok(analysis) => exit_code(analysis),
+            Ok(checked) => exit_code(&checked.analysis),
             Err(error) => ExitCode::of(error),
         });
         match args.format {
@@ -112,11 +112,20 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
+/// What was found in one file.
+struct Checked {
+    reading: Reading,
+    analysis: Analysis,
+}
+
 /// Judges a history, of which only the digest is kept while it is read.
-fn judge(path: &Path, from: Option<Format>, options: &Options) -> Result<Analysis, Error> {
+fn judge(path: &Path, from: Option<Format>, options: &Options) -> Result<Checked, Error> {
     let mut builder = DigestBuilder::default();
-    input::read(path, from, &mut builder)?;
-    Ok(check_digest(&builder.finish(), options))
+    let reading = input::read(path, from, &mut builder)?;
+    Ok(Checked {
+        reading,
+        analysis: check_digest(&builder.finish(), options),
+    })
 }
 
 /// Without a scenario there is no expectation: a violation is a violation.
@@ -132,19 +141,32 @@ fn exit_code(analysis: &Analysis) -> ExitCode {
     }
 }
 
-fn show(name: &str, checked: &Result<Analysis, Error>) {
+fn show(name: &str, checked: &Result<Checked, Error>) {
     match checked {
-        Ok(analysis) => output::human(&format!(
-            "{name}\n{}",
+        Ok(Checked { reading, analysis }) => output::human(&format!(
+            "{name}: {}\n{}",
+            read_as(reading),
             lockstorm_reports::terminal_analysis(analysis, output::terminal())
         )),
         Err(error) => output::human(&describe(error)),
     }
 }
 
-fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
+/// What the file was taken for: whoever meant another format sees it here.
+fn read_as(reading: &Reading) -> String {
+    let events = match reading.events {
+        1 => "1 event".to_owned(),
+        many => format!("{many} events"),
+    };
+    match reading.format {
+        Some(format) => format!("read as {format}, {events}"),
+        None => events,
+    }
+}
+
+fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
     match checked {
-        Ok(analysis) => {
+        Ok(Checked { reading, analysis }) => {
             let properties: serde_json::Map<_, _> = analysis
                 .properties
                 .iter()
@@ -159,7 +181,12 @@ fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
                     (property.name().to_owned(), entry)
                 })
                 .collect();
-            json!({ "file": name, "verdict": analysis.verdict, "properties": properties })
+            json!({
+                "file": name,
+                "format": reading.format.map(Format::name),
+                "verdict": analysis.verdict,
+                "properties": properties,
+            })
         }
         Err(error) => json!({
             "file": name,
@@ -170,9 +197,13 @@ fn line(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
     }
 }
 
-fn whole(name: &str, checked: &Result<Analysis, Error>) -> serde_json::Value {
+fn whole(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
     match checked {
-        Ok(analysis) => json!({ "file": name, "analysis": analysis }),
+        Ok(Checked { reading, analysis }) => json!({
+            "file": name,
+            "format": reading.format.map(Format::name),
+            "analysis": analysis,
+        }),
         Err(error) => json!({ "file": name, "error": in_one_line(error) }),
     }
 }

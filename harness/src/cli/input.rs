@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::Error;
-use lockstorm_checker::history::{self, EventSink, Format};
+use lockstorm_checker::history::{self, EventSink, Format, Reading};
 
 use super::exit::MissingInput;
 use super::output;
@@ -18,7 +18,11 @@ const READ_BYTES: usize = 256 * 1024;
 ///
 /// # Errors
 /// When the file cannot be opened, or is no history.
-pub fn read(path: &Path, from: Option<Format>, sink: &mut impl EventSink) -> Result<(), Error> {
+pub fn read(
+    path: &Path,
+    from: Option<Format>,
+    sink: &mut impl EventSink,
+) -> Result<Reading, Error> {
     let path = if path.is_dir() {
         path.join(HISTORY)
     } else {
@@ -35,11 +39,11 @@ pub fn read(path: &Path, from: Option<Format>, sink: &mut impl EventSink) -> Res
         from,
         sink,
     )?;
-    if let Some(torn) = reading.torn {
+    if let Some(torn) = &reading.torn {
         output::human(&format!(
             "{name}: line {} is torn ({} bytes) and left out: {}",
             torn.line, torn.bytes, torn.reason
         ));
     }
-    Ok(())
+    Ok(reading)
 }

@@ -17,11 +17,14 @@
 //! its key. Fields that this version does not know are kept. A last line that was cut short is
 //! reported and dropped; everything else that is malformed is an error.
 
+mod array;
+mod events;
 mod line;
 mod plain;
 mod read;
 mod write;
 
+pub(super) use array::stream as stream_array;
 pub(super) use read::stream;
 pub use read::{LINE_BYTES_MAX, read_jsonl};
 pub use write::{write_event, write_header};

@@ -4,19 +4,16 @@ use std::io::{BufRead, Read as _};
 
 use serde_json::error::Category;
 
-use super::{line, plain};
-use crate::history::order::Order;
-use crate::history::{
-    Event, EventSink, FORMAT, Header, History, ReadError, Reading, TornLine, VERSION,
-};
-use crate::names::Names;
+use super::events::{Events, Fault, reason};
+use crate::history::intake::Place;
+use crate::history::{EventSink, History, ReadError, Reading, TornLine};
 
 /// Longest line that is read. Events take some hundred bytes; the limit keeps a file without line
 /// ends from filling the memory.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Some editors begin a UTF-8 file with it; it means nothing there.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads a history in the project's own format, which `source` names in errors, and keeps it.
 ///
@@ -43,43 +40,26 @@ pub(in crate::history) fn stream(
         line: 0,
         bytes: Vec::new(),
     };
-    let mut names = Names::default();
-    let mut order = Order::default();
-    let mut reading = Reading::default();
+    let mut events = Events::new(source, sink);
     while input.advance()? {
-        if input.line == 1 {
-            match input.header() {
-                Ok(Some(header)) => {
-                    sink.header(header);
-                    continue;
-                }
-                // An unreadable first line is judged as an event, below.
-                Ok(None) | Err(Fault::Json(_)) => {}
-                Err(fault) => return Err(input.error(fault)),
-            }
-        }
-        match input.event(&mut names, &mut order) {
-            Ok(event) => {
-                reading.events += 1;
-                sink.event(event);
-            }
+        let taken = if input.line == 1 {
+            events.take_first(input.content())
+        } else {
+            events.take(input.content())
+        };
+        match taken {
+            Ok(()) => {}
             Err(Fault::Json(error)) if input.is_torn(&error)? => {
-                reading.torn = Some(TornLine {
+                events.reading.torn = Some(TornLine {
                     line: input.line,
                     bytes: input.bytes.len(),
                     reason: reason(&error),
                 });
             }
-            Err(fault) => return Err(input.error(fault)),
+            Err(fault) => return Err(events.refuse(input.place(), fault)),
         }
     }
-    Ok(reading)
-}
-
-/// Why a line is refused.
-enum Fault {
-    Json(serde_json::Error),
-    Other { reason: String, mend: String },
+    Ok(events.reading)
 }
 
 struct Input<'a, R> {
@@ -102,10 +82,8 @@ impl<R: BufRead> Input<'_, R> {
                 return Ok(true);
             };
             self.line = line;
-            return Err(self.error(Fault::Other {
-                reason: "the line is blank".to_owned(),
-                mend: "delete it: every line must be one JSON object".to_owned(),
-            }));
+            let mend = "delete it: every line must be one JSON object";
+            return Err(self.refuse("the line is blank", mend));
         }
         Ok(false)
     }
@@ -123,10 +101,8 @@ impl<R: BufRead> Input<'_, R> {
         }
         self.line += 1;
         if self.bytes.len() > LINE_BYTES_MAX {
-            return Err(self.error(Fault::Other {
-                reason: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
-                mend: "write one event a line".to_owned(),
-            }));
+            let reason = format!("the line is longer than {LINE_BYTES_MAX} bytes");
+            return Err(self.refuse(&reason, "write one event a line"));
         }
         if self.line == 1 && self.bytes.starts_with(BYTE_ORDER_MARK) {
             self.bytes.drain(..BYTE_ORDER_MARK.len());
@@ -140,46 +116,12 @@ impl<R: BufRead> Input<'_, R> {
         self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
     }
 
-    fn header(&self) -> Result<Option<Header>, Fault> {
-        if !line::is_header(self.content()).map_err(Fault::Json)? {
-            return Ok(None);
+    /// The line as a whole: what is found in it has a column.
+    fn place(&self) -> Place {
+        Place {
+            line: self.line,
+            column: 0,
         }
-        let header: Header = serde_json::from_slice(self.content()).map_err(|error| Fault::Other {
-            reason: format!("the header cannot be read: {}", reason(&error)),
-            mend: format!(
-                "begin it with {{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}, or leave it out"
-            ),
-        })?;
-        if header.format != FORMAT {
-            return Err(Fault::Other {
-                reason: format!("the format is {:?}, not {FORMAT:?}", header.format),
-                mend: "convert the history, or correct its header".to_owned(),
-            });
-        }
-        if !(1..=VERSION).contains(&header.version) {
-            return Err(Fault::Other {
-                reason: format!(
-                    "version {} of the format is not supported, only 1 to {VERSION}",
-                    header.version
-                ),
-                mend: "use the version of lockstorm that wrote it".to_owned(),
-            });
-        }
-        Ok(Some(header))
-    }
-
-    fn event(&self, names: &mut Names, order: &mut Order) -> Result<Event, Fault> {
-        let event = match plain::event(self.content(), names) {
-            Some(event) => event,
-            None => line::parse(self.content(), names)
-                .map_err(Fault::Json)?
-                .into_event(order.index_next(), names),
-        };
-        order.push(&event).map_err(|disorder| Fault::Other {
-            reason: disorder.reason,
-            mend: disorder.mend.to_owned(),
-        })?;
-        Ok(event)
     }
 
     /// Whether the line was cut short: it is the last one, and its JSON ends too early, or breaks
@@ -207,34 +149,7 @@ impl<R: BufRead> Input<'_, R> {
         }
     }
 
-    fn error(&self, fault: Fault) -> ReadError {
-        let (column, reason, mend) = match fault {
-            Fault::Json(error) => (error.column(), reason(&error), mend(&error)),
-            Fault::Other { reason, mend } => (0, reason, mend),
-        };
-        ReadError::Malformed {
-            file: self.file.to_owned(),
-            line: self.line,
-            column,
-            reason,
-            mend,
-        }
+    fn refuse(&self, reason: &str, mend: &str) -> ReadError {
+        self.place().refuse(self.file, reason, mend)
     }
-}
-
-/// What `serde_json` says, without the place, which counts from the start of the line.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
-}
-
-fn mend(error: &serde_json::Error) -> String {
-    match error.classify() {
-        Category::Data => "correct the field, or delete the line",
-        Category::Syntax | Category::Eof | Category::Io => {
-            "every line must be one JSON object; repair or delete this one"
-        }
-    }
-    .to_owned()
 }
