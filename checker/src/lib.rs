@@ -23,6 +23,7 @@ mod groups;
 pub mod history;
 mod hold;
 mod holds;
+pub mod inert;
 mod interval;
 mod lease;
 mod ledger;

@@ -4,6 +4,7 @@
 //! terminal and no log takes them for more than text.
 
 use crate::history::{FaultTarget, Nanos};
+use crate::inert::visible;
 use crate::verdict::FaultSummary;
 
 /// A lock: its key in quotes, or "the lock" in a history without keys.
@@ -25,17 +26,9 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// A sentence from outside, such as the evidence of a fault: control characters are escaped.
+/// A sentence from outside, such as the evidence of a fault: hidden characters are escaped.
 pub(crate) fn prose(sentence: &str) -> String {
-    let mut out = String::with_capacity(sentence.len());
-    for letter in sentence.chars() {
-        if letter.is_control() {
-            out.extend(letter.escape_debug());
-        } else {
-            out.push(letter);
-        }
-    }
-    out
+    visible(sentence).into_owned()
 }
 
 /// A fault with its kind and target: `F1 (kill n1)`.

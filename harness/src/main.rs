@@ -7,6 +7,8 @@ use clap::error::ErrorKind;
 use lockstorm_harness::cli::{self, Arguments, ExitCode, output};
 
 fn main() -> Status {
+    // What a panic says may quote input.
+    std::panic::set_hook(Box::new(|panic| output::human(&panic.to_string())));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
@@ -15,7 +17,7 @@ fn main() -> Status {
         Ok(Ok(code)) => code.number().into(),
         Ok(Err(error)) if is_closed_pipe(&error) => Status::SUCCESS,
         Ok(Err(error)) => {
-            output::human(&cli::describe(&error));
+            output::failure(&error);
             ExitCode::of(&error).number().into()
         }
         Err(_) => {
@@ -27,12 +29,22 @@ fn main() -> Status {
 
 /// Help and version are no mistakes; everything else that clap refuses is one.
 fn refuse(error: &clap::Error) -> Status {
-    // A closed pipe while printing help is nobody's loss.
-    let _ = error.print();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Status::SUCCESS,
-        _ => ExitCode::Usage.number().into(),
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        // It holds no words but ours. A closed pipe while printing help is nobody's loss.
+        let _ = error.print();
+        return Status::SUCCESS;
     }
+    output::choose_color(output::Color::Auto);
+    let text = error.render();
+    if output::colored() {
+        output::painted(text.ansi().to_string().trim_end());
+    } else {
+        output::human(text.to_string().trim_end());
+    }
+    ExitCode::Usage.number().into()
 }
 
 /// Whoever reads our output has seen enough.

@@ -122,12 +122,12 @@ impl Bar {
 
 impl Progress for Bar {
     fn say(&self, text: &str) {
-        self.0.set_message(text.to_owned());
+        self.0.set_message(output::inert(text));
         self.0.tick();
     }
 
     fn end(&self, summary: &str) {
-        self.0.println(format!("  {summary}"));
+        self.0.println(format!("  {}", output::inert(summary)));
         self.0.inc(1);
     }
 }

@@ -107,7 +107,7 @@ pub fn tell(event: Event) {
     let line = Line { v: VERSION, event };
     let text = serde_json::to_string(&line).expect("events have string keys only");
     // Nobody reads it any more when the pipe is closed; the run is worth finishing all the same.
-    let _ = output::machine(&text);
+    let _ = output::json(&text);
 }
 
 /// Tells all progress.

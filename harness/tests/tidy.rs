@@ -9,7 +9,7 @@ const COLUMNS_MAX: usize = 100;
 const LINES_MAX: usize = 600;
 
 /// What may not be called, where it may be all the same, and what to use instead.
-const BANNED: [(&str, &[&str], &str); 7] = [
+const BANNED: [(&str, &[&str], &str); 13] = [
     ("thread::sleep(", &[], "wait for a condition"),
     ("SystemTime::now(", &[], "clock.rs has the run's clock"),
     (
@@ -26,6 +26,47 @@ const BANNED: [(&str, &[&str], &str); 7] = [
         " println!(",
         &["/tests/", "/benches/"],
         "cli/output.rs prints",
+    ),
+    (
+        "eprint!(",
+        &["/tests/", "/benches/"],
+        "cli/output.rs prints",
+    ),
+    (
+        " print!(",
+        &["/tests/", "/benches/"],
+        "cli/output.rs prints",
+    ),
+    (
+        "stderr()",
+        &[
+            "/tests/",
+            "/benches/",
+            "harness/src/cli/output.rs",
+            // Tests only.
+            "reports/src/embed/round_trip.rs",
+        ],
+        "cli/output.rs prints, and cleans what it prints",
+    ),
+    (
+        "stdout()",
+        &[
+            "/tests/",
+            "/benches/",
+            "harness/src/cli/output.rs",
+            "harness/src/worker/serve.rs",
+        ],
+        "cli/output.rs prints, and cleans what it prints",
+    ),
+    (
+        "ProgressBar::new(",
+        &["harness/src/progress.rs"],
+        "it prints by itself; progress.rs cleans what it is given",
+    ),
+    (
+        "/dev/tty",
+        &["/tests/"],
+        "cli/output.rs prints, and cleans what it prints",
     ),
     (
         "process::exit(",

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use lockstorm_checker::inert::visible;
+
 /// What was attempted, on which file, and how to mend it.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
@@ -28,8 +30,9 @@ pub enum RenderError {
     },
     /// `results.json` is not what this version writes.
     #[error(
-        "{} is no results.json: {source}; `lockstorm check` judges the history beside it anew",
-        path.display()
+        "{} is no results.json: {}; `lockstorm check` judges the history beside it anew",
+        path.display(),
+        visible(&source.to_string())
     )]
     Malformed {
         /// Which file.

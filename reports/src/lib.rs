@@ -27,7 +27,6 @@ mod github;
 mod grid;
 mod hit;
 mod html;
-mod inert;
 mod junit;
 mod listing;
 mod markdown;
@@ -45,6 +44,8 @@ mod terminal;
 mod topology;
 mod trace;
 mod words;
+
+use lockstorm_checker::inert;
 
 pub use amend::amend;
 pub use changes::{Change, ChangeState, Changes, Share};

@@ -1,12 +1,16 @@
 //! Why a history cannot be read.
 
 use super::format::Format;
+use crate::inert::visible;
 
 /// A history that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The bytes could not be had.
-    #[error("cannot read {file} after line {line}: {cause}; check that the file can be read")]
+    #[error(
+        "cannot read {} after line {line}: {cause}; check that the file can be read",
+        visible(file)
+    )]
     Io {
         /// Name of the history.
         file: String,
@@ -18,8 +22,9 @@ pub enum ReadError {
     },
     /// No format begins like this.
     #[error(
-        "{file} is no history that can be recognised: it begins with {begin:?}; say its format \
+        "{} is no history that can be recognised: it begins with {begin:?}; say its format \
          with --from ({})",
+        visible(file),
         Format::names()
     )]
     Unrecognised {
@@ -29,7 +34,13 @@ pub enum ReadError {
         begin: String,
     },
     /// A line is no event, or cannot stand where it stands.
-    #[error("{file}:{line}{}: {reason}; {mend}", column_of(*.column))]
+    #[error(
+        "{}:{line}{}: {}; {}",
+        visible(file),
+        column_of(*.column),
+        visible(reason),
+        visible(mend)
+    )]
     Malformed {
         /// Name of the history.
         file: String,

@@ -53,7 +53,8 @@ pub struct TestArgs {
     #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
     pub redis_server: Option<PathBuf>,
     /// Port of all servers, each on a loopback address of its own.
-    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
+        value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
 }
 
@@ -109,7 +110,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         let [mut passed, mut failed] = [0, 0];
         for check in Check::ALL {
             let finding = check.run(&mut ground).await;
-            output::machine(&line(check, &finding))?;
+            output::answer(&line(check, &finding))?;
             match finding {
                 Finding::Passed(_) => passed += 1,
                 Finding::Failed(_) => failed += 1,

@@ -14,7 +14,7 @@ use lockstorm_scenarios::Span;
 use serde_json::json;
 
 use super::exit::ExitCode;
-use super::{describe, in_one_line, input, output};
+use super::{in_one_line, input, output};
 use crate::folder::HISTORY;
 
 /// Arguments of `lockstorm check`.
@@ -83,15 +83,15 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
         });
         match args.format {
             CheckFormat::Human => show(&name, &checked),
-            CheckFormat::JsonLines => output::machine(&line(&name, &checked).to_string())?,
+            CheckFormat::JsonLines => output::json(&line(&name, &checked).to_string())?,
             CheckFormat::Json => all.push(whole(&name, &checked)),
         }
         if let (Err(error), CheckFormat::Json | CheckFormat::JsonLines) = (&checked, args.format) {
-            output::human(&describe(error));
+            output::failure(error);
         }
     }
     if args.format == CheckFormat::Json {
-        output::machine(&serde_json::to_string_pretty(&all)?)?;
+        output::json(&serde_json::to_string_pretty(&all)?)?;
     }
     Ok(worst)
 }
@@ -143,12 +143,14 @@ fn exit_code(analysis: &Analysis) -> ExitCode {
 
 fn show(name: &str, checked: &Result<Checked, Error>) {
     match checked {
-        Ok(Checked { reading, analysis }) => output::human(&format!(
-            "{name}: {}\n{}",
-            read_as(reading),
-            lockstorm_reports::terminal_analysis(analysis, output::terminal())
-        )),
-        Err(error) => output::human(&describe(error)),
+        Ok(Checked { reading, analysis }) => {
+            output::human(&format!("{name}: {}", read_as(reading)));
+            output::painted(&lockstorm_reports::terminal_analysis(
+                analysis,
+                output::terminal(),
+            ));
+        }
+        Err(error) => output::failure(error),
     }
 }
 

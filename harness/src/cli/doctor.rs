@@ -18,7 +18,8 @@ pub struct DoctorArgs {
     #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
     pub redis_server: Option<PathBuf>,
     /// Port of all servers.
-    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
+        value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
     /// Folder of runs.
     #[arg(
@@ -60,10 +61,10 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
                 format!("missing  {what}: {text}")
             }
         };
-        output::machine(&text)?;
+        output::answer(&text)?;
     }
     // Last, for nothing else can be looked at from there; and no run needs it but those that ask.
-    output::machine(&match network() {
+    output::answer(&match network() {
         Ok(()) => "ok       kernel network: a namespace with queues of packets".to_owned(),
         Err(error) => format!("without  kernel network (--network kernel): {error}"),
     })?;

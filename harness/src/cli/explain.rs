@@ -19,6 +19,6 @@ pub struct ExplainArgs {
 /// # Errors
 /// When it cannot be written.
 pub fn execute(args: &ExplainArgs) -> Result<ExitCode, Error> {
-    output::machine(args.property.explain())?;
+    output::answer(args.property.explain())?;
     Ok(ExitCode::AsExpected)
 }

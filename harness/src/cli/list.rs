@@ -73,7 +73,7 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
             .collect(),
         What::Scenarios => scenarios(args)?,
     };
-    output::machine(&table(&rows))?;
+    output::answer(&table(&rows))?;
     Ok(ExitCode::AsExpected)
 }
 

@@ -7,6 +7,7 @@ mod args;
 mod bare;
 mod baseline;
 mod check;
+mod clean;
 mod doctor;
 mod exit;
 mod explain;
@@ -27,6 +28,7 @@ pub use args::{Arguments, Command};
 pub use exit::{ExitCode, UsageError};
 
 use anyhow::Error;
+use lockstorm_checker::inert::visible;
 
 /// Does what was typed.
 ///
@@ -59,12 +61,18 @@ pub fn describe(error: &Error) -> String {
 
 /// An error with its causes, each said once: our own errors name their cause already.
 fn in_one_line(error: &Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text.push_str(": ");
-            text.push_str(&cause);
+    let mut text = String::new();
+    for (n, cause) in error.chain().enumerate() {
+        // Libraries quote what they were given.
+        let cause = cause.to_string();
+        let cause = visible(cause.trim_end());
+        if n > 0 && text.contains(&*cause) {
+            continue;
         }
+        if n > 0 {
+            text.push_str(": ");
+        }
+        text.push_str(&cause);
     }
     text
 }

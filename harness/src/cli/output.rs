@@ -1,9 +1,11 @@
-//! The only place that prints.
+//! The only place that prints. Whatever goes to a terminal or into a log passes [`clean`].
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstorm_reports::TerminalOptions;
+
+use super::clean::{self, Escapes, clean};
 
 static COLORED: AtomicBool = AtomicBool::new(false);
 
@@ -51,14 +53,63 @@ pub fn terminal() -> TerminalOptions {
 
 /// A text for people, on standard error.
 pub fn human(text: &str) {
+    say(&clean(text, Escapes::None));
+}
+
+/// The same for a text with our own colours in it, whose foreign words are clean already.
+pub fn painted(text: &str) {
+    let escapes = if colored() {
+        Escapes::Colors
+    } else {
+        Escapes::None
+    };
+    say(&clean(text, escapes));
+}
+
+/// An error for people, with its place where it has one.
+pub fn failure(error: &anyhow::Error) {
+    painted(&super::describe(error));
+}
+
+fn say(text: &str) {
     // Nobody reads it any more when the pipe is closed; the run is worth finishing all the same.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// An output for machines, on standard output.
+/// `text` on one line and harmless, for a progress bar, which prints by itself.
+pub fn inert(text: &str) -> String {
+    clean(&lockstorm_checker::inert::visible(text), Escapes::None)
+}
+
+/// What was asked for, in words, on standard output.
 ///
 /// # Errors
 /// When it cannot be written; a closed pipe is the caller's success, see `main`.
+pub fn answer(text: &str) -> io::Result<()> {
+    machine(&clean(text, Escapes::None))
+}
+
+/// JSON for machines, on standard output.
+///
+/// # Errors
+/// As for [`answer`].
+pub fn json(text: &str) -> io::Result<()> {
+    machine(&clean::json(text))
+}
+
+/// XML for machines, on standard output.
+///
+/// # Errors
+/// As for [`answer`].
+pub fn xml(text: &str) -> io::Result<()> {
+    machine(&clean::xml(text))
+}
+
+/// An output for machines, byte for byte, on standard output: what it holds is clean already, or a
+/// history that is to stay as it is.
+///
+/// # Errors
+/// As for [`answer`].
 pub fn machine(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -41,9 +41,9 @@ pub fn publish(record: &Record, folder: &Path, format: OutputFormat) -> Result<(
         OutputFormat::Human | OutputFormat::JsonLines => Ok(()),
         OutputFormat::Json => {
             let path = folder.join(lockstorm_reports::RESULTS_FILE);
-            Ok(output::machine(&std::fs::read_to_string(path)?)?)
+            Ok(output::json(&std::fs::read_to_string(path)?)?)
         }
-        OutputFormat::Junit => Ok(output::machine(&match record {
+        OutputFormat::Junit => Ok(output::xml(&match record {
             Record::Run(run) => junit_run(run)?,
             Record::Suite(suite) => junit_suite(suite)?,
         })?),

@@ -84,7 +84,8 @@ pub struct RunArgs {
     #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
     pub redis_server: Option<PathBuf>,
     /// Port of all servers, each on a loopback address of its own.
-    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT")]
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
+        value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
     /// The network between servers and clients, where a scenario faults links.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_NETWORK")]
@@ -321,7 +322,7 @@ pub fn parse_formats(list: &str) -> Result<Formats, super::exit::UsageError> {
 
 /// Prints the result for people.
 fn show(finished: &Finished) {
-    output::human(&match finished {
+    output::painted(&match finished {
         Finished::Run(record) => lockstorm_reports::terminal_run(record, output::terminal()),
         Finished::Suite(suite, _) => lockstorm_reports::terminal_suite(suite, output::terminal()),
     });

@@ -37,6 +37,6 @@ pub fn execute(args: &SchemaArgs) -> Result<ExitCode, Error> {
         Schema::Results => RESULTS_SCHEMA.to_owned(),
         Schema::History => HISTORY_SCHEMA.to_owned(),
     };
-    output::machine(&text)?;
+    output::json(&text)?;
     Ok(ExitCode::AsExpected)
 }

@@ -42,7 +42,7 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
                 output::human(&format!("{}: ok, {runs} {word}", path.display()));
             }
             Err(diagnostics) => {
-                output::human(&diagnostics.render(output::colored()));
+                output::painted(&diagnostics.render(output::colored()));
                 worst = ExitCode::InvalidInput;
             }
         }
