@@ -2,19 +2,23 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use lockstorm_checker::inert::visible;
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
+use crate::excerpt::Excerpt;
 use crate::model::without_passwords;
 use crate::source::{Sources, Spot};
 
 /// Width of rendered diagnostics in columns: what fits an ordinary terminal and a CI log.
 const RENDER_COLUMNS: usize = 100;
 
-/// Diagnostics kept at most for one scenario; the rest is counted, so that a hostile file floods
-/// nobody.
+/// Diagnostics kept at most for one scenario with the files of its matrix; the rest is counted, so
+/// that a hostile file floods nobody.
 const KEPT_MAX: usize = 100;
+
+/// Longest message or help, in characters.
+const MESSAGE_CHARS_MAX: usize = 1_000;
 
 /// A mistake found while the scenario is examined, with a span of [`Sources`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +77,14 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&inert(&self.file))?;
+        f.write_str(&visible(&self.file))?;
         if let Some(spot) = &self.spot {
             let (line, column) = spot.line_column();
             write!(f, ":{line}:{column}")?;
         }
-        write!(f, ": {}", inert(&self.message))?;
+        write!(f, ": {}", visible(&self.message))?;
         match &self.help {
-            Some(help) => write!(f, " (help: {})", inert(help)),
+            Some(help) => write!(f, " (help: {})", visible(help)),
             None => Ok(()),
         }
     }
@@ -157,8 +161,10 @@ impl Diagnostics {
         mistakes.truncate(KEPT_MAX);
         for mistake in mistakes {
             let span = mistake.span;
-            let message = without_passwords(&mistake.message);
-            let help = mistake.help.map(|help| without_passwords(&help));
+            let message = shortened(&without_passwords(&mistake.message));
+            let help = mistake
+                .help
+                .map(|help| shortened(&without_passwords(&help)));
             let spot = sources.spot(&span);
             self.items.push(Diagnostic {
                 message,
@@ -173,6 +179,13 @@ impl Diagnostics {
     pub(crate) fn append(&mut self, other: Self) {
         self.items.extend(other.items);
         self.more += other.more;
+        self.more += self.items.len().saturating_sub(KEPT_MAX);
+        self.items.truncate(KEPT_MAX);
+    }
+
+    /// Whether more mistakes would only be counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.items.len() >= KEPT_MAX
     }
 
     /// `value`, unless there are mistakes.
@@ -183,6 +196,16 @@ impl Diagnostics {
             Err(self)
         }
     }
+}
+
+/// `text` as far as somebody reads it: what it quotes may be as long as the file.
+fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut short: String = chars.by_ref().take(MESSAGE_CHARS_MAX).collect();
+    if chars.next().is_some() {
+        short.push_str(" …");
+    }
+    short
 }
 
 /// One line for each mistake.
@@ -200,28 +223,20 @@ impl fmt::Display for Diagnostics {
 struct Rendered {
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<String>>,
-    label: Option<LabeledSpan>,
+    excerpt: Option<Excerpt>,
 }
 
 impl Rendered {
     fn new(item: &Diagnostic) -> Self {
         let spot = item.spot.as_ref();
         let message = match spot {
-            Some(_) => inert(&item.message),
-            None => format!("{}: {}", inert(&item.file), inert(&item.message)),
+            Some(_) => visible(&item.message).into_owned(),
+            None => format!("{}: {}", visible(&item.file), visible(&item.message)),
         };
         Self {
             message,
-            help: item.help.as_deref().map(inert),
-            source: spot.map(|spot| {
-                let source = Arc::clone(&spot.source);
-                NamedSource::new(inert(&source.name), inert(&source.text))
-            }),
-            label: spot.map(|spot| {
-                let length = spot.range.len().max(1);
-                LabeledSpan::new_primary_with_span(None, (spot.range.start, length))
-            }),
+            help: item.help.as_deref().map(|help| visible(help).into_owned()),
+            excerpt: spot.map(Excerpt::new),
         }
     }
 }
@@ -242,23 +257,14 @@ impl miette::Diagnostic for Rendered {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|source| source as &dyn SourceCode)
+        self.excerpt
+            .as_ref()
+            .map(|excerpt| excerpt as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.label.clone().into_iter()))
+        Some(Box::new(
+            self.excerpt.as_ref().map(Excerpt::label).into_iter(),
+        ))
     }
-}
-
-/// The text without control characters, which would otherwise steer the reader's terminal. Each
-/// is one byte and is replaced by one byte, so that spans stay true.
-fn inert(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            '\r' => ' ',
-            c if c.is_ascii_control() => '?',
-            c => c,
-        })
-        .collect()
 }

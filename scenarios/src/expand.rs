@@ -1,5 +1,7 @@
 //! From a loaded scenario to the cases that it stands for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
 use crate::load::Loaded;
@@ -79,6 +81,8 @@ struct Table<'a> {
     /// The scenarios of the columns: the files of the matrix, or the file with the matrix itself.
     files: Vec<&'a Loaded>,
     expanded: Expanded,
+    /// The scenario that fills each cell.
+    filled: BTreeMap<CaseLabels, String>,
     /// Mistakes in the file with the matrix.
     mistakes: Vec<Mistake>,
     /// Mistakes in each of `files`.
@@ -98,6 +102,7 @@ impl<'a> Table<'a> {
             in_files: vec![Vec::new(); files.len()],
             files,
             expanded: Expanded::default(),
+            filled: BTreeMap::new(),
             mistakes: Vec::new(),
         }
     }
@@ -110,7 +115,7 @@ impl<'a> Table<'a> {
                 hazards.push(hazard);
             }
         }
-        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut rows: BTreeSet<(String, String)> = BTreeSet::new();
         for (n, lock) in self.matrix.locks.iter().enumerate() {
             for (m, topology) in self.matrix.topologies.iter().enumerate() {
                 if !lock.kind().supports(topology.alike()) {
@@ -121,7 +126,7 @@ impl<'a> Table<'a> {
                     self.refuse_row(n, &row);
                     continue;
                 }
-                rows.push(row);
+                rows.insert(row);
                 for hazard in &hazards {
                     self.column((n, lock), (m, topology), hazard);
                 }
@@ -159,7 +164,7 @@ impl<'a> Table<'a> {
         let mut is_filled = false;
         for (n_file, file) in &column {
             if fits(&file.scenario, lock, topology) {
-                let (lock, topology) = self.filled(file, (n, lock), (m, topology));
+                let (lock, topology) = self.taken_from(file, (n, lock), (m, topology));
                 let row = Row {
                     table: self.loaded,
                     lock: n,
@@ -182,7 +187,7 @@ impl<'a> Table<'a> {
 
     /// The lock and the servers of a row, with what they leave out taken from the file, unless
     /// that is the one with the matrix.
-    fn filled(
+    fn taken_from(
         &self,
         file: &Loaded,
         (n, lock): (usize, &Lock),
@@ -211,12 +216,12 @@ impl<'a> Table<'a> {
     ) {
         let scenario = &file.scenario;
         let case = case(file, lock, topology, Some(row));
-        let twin = |other: &&Case| other.labels == case.labels;
-        if let Some(twin) = self.expanded.cases.iter().find(twin) {
-            let (twin, labels) = (twin.name.clone(), case.labels);
-            self.refuse_cell(n, &twin, &scenario.name, &labels);
+        if let Some(twin) = self.filled.get(&case.labels) {
+            let twin = twin.clone();
+            self.refuse_cell(n, &twin, &scenario.name, &case.labels);
             return;
         }
+        self.filled.insert(case.labels.clone(), case.name.clone());
         let draft = Draft::of_cell(scenario, lock, topology);
         let on = format!("in the cell of {} on {}", lock.label(), topology.label());
         let mistakes = rules::judge_cell(&draft, &file.places);

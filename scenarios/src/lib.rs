@@ -11,6 +11,7 @@
 mod diagnostics;
 mod document;
 mod draft;
+mod excerpt;
 mod expand;
 mod inspect;
 mod library;

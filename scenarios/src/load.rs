@@ -1,5 +1,6 @@
 //! From a file to a scenario, or to all its mistakes.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -72,12 +73,20 @@ fn load_level(
     let mut diagnostics = Diagnostics::default();
     let (whole, mut mistakes) = match document::parse(&mut sources, name, text, overrides) {
         Ok(parsed) => parsed,
+        Err(mistake) if level == Level::InMatrix => {
+            let (line, _) = sources.spot(&mistake.span).line_column();
+            let reason = format!("it cannot be read as TOML, from line {line} on");
+            return Err(no_scenario(name, &reason));
+        }
         Err(mistake) => {
             diagnostics.extend(&sources, vec![mistake]);
             return Err(diagnostics);
         }
     };
     let places = Places::of(&whole);
+    if level == Level::InMatrix && !places.has("name") {
+        return Err(no_scenario(name, "it has no `name`"));
+    }
     let words = Words::of(&whole);
     let mut root = whole.clone();
     let inspection = inspect(&SCENARIO, &mut root);
@@ -123,6 +132,13 @@ fn load_level(
     })
 }
 
+/// Of a file that a matrix names and that is no scenario nothing is shown: who wrote the matrix may
+/// be somebody else than who is allowed to read the file.
+fn no_scenario(name: &str, reason: &str) -> Diagnostics {
+    let message = format!("is no scenario file: {reason}; `lockstorm validate` of it shows more");
+    Diagnostics::unreadable(name, message)
+}
+
 /// The last word has serde; the inspection before has found what it would refuse, and more.
 fn deserialize(root: Spanned<DeValue<'_>>) -> Result<Scenario, Mistake> {
     let mut track = serde_path_to_error::Track::new();
@@ -152,17 +168,25 @@ impl MatrixFiles<'_> {
             return Vec::new();
         }
         let mut loaded = Vec::new();
+        let mut seen = BTreeSet::new();
         for (n, file) in scenarios.iter().enumerate() {
             let Some(file) = file else { continue };
+            if self.nested.is_full() {
+                break;
+            }
             let folder = Path::new(self.name).parent().unwrap_or(Path::new(""));
             let path = folder.join(file);
+            if !seen.insert(path.clone()) {
+                let message = format!("'{file}' is named twice");
+                let help = "each scenario file is a column, or part of one: name it once";
+                self.refuse(n, message, help);
+                continue;
+            }
             let name = path.display().to_string();
-            match read(&path) {
+            match read_named(&path) {
                 Err(message) => {
-                    let span = self.places.value(&format!("matrix.scenarios.{n}"));
-                    let mistake = Mistake::new(span, format!("'{file}' {message}"));
                     let help = format!("paths are relative to this file; looked for {name}");
-                    self.mistakes.push(mistake.help(help));
+                    self.refuse(n, format!("'{file}' {message}"), &help);
                 }
                 Ok(text) => match load_level(&text, &name, &[], Level::InMatrix) {
                     Ok(file) => loaded.push(file),
@@ -172,6 +196,22 @@ impl MatrixFiles<'_> {
         }
         loaded
     }
+
+    fn refuse(&mut self, n: usize, message: String, help: &str) {
+        let span = self.places.value(&format!("matrix.scenarios.{n}"));
+        self.mistakes.push(Mistake::new(span, message).help(help));
+    }
+}
+
+/// Reads a file that a matrix names: a scenario file, and no pipe, device or anything else.
+fn read_named(path: &Path) -> Result<String, String> {
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return Err("is no scenario file: its name does not end with .toml".to_owned());
+    }
+    if path.exists() && !path.is_dir() && !path.is_file() {
+        return Err("is no regular file".to_owned());
+    }
+    read(path)
 }
 
 /// Reads a text file of bearable size; else says what is wrong with it.

@@ -65,7 +65,7 @@ impl Sources {
 }
 
 /// The largest boundary between characters that is not after `at`.
-fn floor_char_boundary(text: &str, at: usize) -> usize {
+pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at)
         .rev()
         .find(|&i| text.is_char_boundary(i))

@@ -322,6 +322,64 @@ fn missing_and_broken_files_are_all_shown_each_by_its_name() {
     insta::assert_snapshot!(files.mistakes());
 }
 
+/// Who runs a matrix may be allowed to read more than who wrote it.
+#[test]
+fn nothing_is_shown_of_a_file_that_is_no_scenario() {
+    let secret = "root:x9Jk2:19000:0:99999:7:::";
+    let files = Files::new(&format!(
+        "{BOTH}scenarios = [\"shadow\", \"linked.toml\", \"table.toml\", \"/dev/zero\"]\n"
+    ));
+    files.put("shadow", &format!("{secret}\n"));
+    let folder = files.0.path();
+    std::os::unix::fs::symlink(folder.join("shadow"), folder.join("linked.toml"))
+        .expect("it can be linked");
+    files.put("table.toml", &format!("secret = \"{secret}\"\n"));
+    let said = files.mistakes();
+    let shown = files.expand().expect_err("it is wrong").render(false);
+    assert!(
+        !said.contains("x9Jk2") && !shown.contains("x9Jk2"),
+        "{shown}"
+    );
+    for told in [
+        "'shadow' is no scenario file: its name does not end with .toml",
+        "linked.toml: is no scenario file: it cannot be read as TOML, from line 1 on",
+        "table.toml: is no scenario file: it has no `name`",
+        "'/dev/zero' is no scenario file",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_is_named_again_is_read_once() {
+    let named = vec!["\"s.toml\""; 100].join(", ");
+    let files = Files::new(&format!("{BOTH}scenarios = [{named}]\n")).litmus(
+        "s",
+        "x",
+        "topology.single = {}\nlock.tokn = {}",
+        "",
+    );
+    let said = files.mistakes();
+    assert_eq!(said.matches("tokn").count(), 1, "{said}");
+    assert!(said.contains("'s.toml' is named twice"), "{said}");
+}
+
+#[test]
+fn a_matrix_has_no_more_cells_than_anybody_looks_at() {
+    let locks: Vec<String> = (1..=101)
+        .map(|n| format!("{{ token.lease = \"{n}s\" }}"))
+        .collect();
+    let topologies: Vec<String> = (1..=100)
+        .map(|n| format!("{{ replicated.replicas = {n} }}"))
+        .collect();
+    let (locks, topologies) = (locks.join(","), topologies.join(","));
+    let files = Files::new(&format!("locks = [{locks}]\ntopologies = [{topologies}]\n"));
+    let said = files.mistakes();
+    let told = "m.toml:2:2: the matrix has 10100 cells (101 locks on 100 topologies, 1 columns), \
+                and a comparison has at most 10000";
+    assert!(said.contains(told), "{said}");
+}
+
 #[test]
 fn what_a_matrix_takes_from_elsewhere_must_not_be_said_in_it() {
     let files =

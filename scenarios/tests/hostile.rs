@@ -137,3 +137,31 @@ fn a_long_word_is_compared_with_nothing() {
     let long = "x".repeat(500_000);
     read(&format!("{long} = 1\nname = \"{long}\"\n"), &[]);
 }
+
+/// The place of a mistake far to the right is shown with what is around it, and its column told.
+#[test]
+fn a_mistake_far_into_a_line_is_shown_without_the_line() {
+    let head = "name = \"far\"\ntopology.single = {}\nlock.token = {}\n[[step]]\n";
+    for length in [100, 65_400, 65_530, 65_600, 500_000] {
+        let client = "a".repeat(length);
+        let text = format!("{head}acquire = {{ client = \"{client}\", expct = \"granted\" }}\n");
+        let mistakes = load_str(&text, "far.toml", &[]).expect_err("there is a mistake");
+        let shown = mistakes.render(false);
+        assert!(shown.contains("expct"), "{shown}");
+        let place = format!(
+            "far.toml:5:{}",
+            "acquire = { client = \"\", ".len() + length + 1
+        );
+        assert!(shown.contains(&place), "{place}: {shown}");
+        assert!(shown.len() < 10_000, "{} bytes", shown.len());
+    }
+}
+
+#[test]
+fn what_a_message_quotes_is_cut() {
+    let long = "x".repeat(500_000);
+    let mistakes = load_str(&format!("name = \"{long} \""), "long.toml", &[]);
+    let mistakes = mistakes.expect_err("it is no name");
+    assert!(mistakes.to_string().len() < 10_000);
+    assert!(mistakes.render(false).len() < 10_000);
+}

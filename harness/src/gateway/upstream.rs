@@ -17,6 +17,11 @@ use crate::client::{Wire, WireError};
 /// How long it may take to enter: over the internet, with TLS.
 const ENTERS_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long the first words of TLS may take: less, so that it is known what was slow.
+const SHAKES_WITHIN: Duration = Duration::from_secs(4);
+/// What to do where no TLS is spoken.
+const PLAIN: &str = "does the server speak TLS on this port? without it: redis://";
+
 /// A stream to a server, with or without TLS.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -53,6 +58,12 @@ pub enum EnterError {
         /// What to do.
         mend: &'static str,
     },
+    /// Something else listens there.
+    #[error(
+        "what answers there does not speak the protocol of Redis; is it the port of a web server, \
+         or is there an HTTP proxy in between?"
+    )]
+    Foreign,
     /// It wants to know who enters.
     #[error("it asks for a password: name one in its url, or its variable with password-env")]
     NoPassword,
@@ -154,7 +165,11 @@ impl Upstream {
         let stream: Box<dyn Duplex> = match &self.tls {
             None => Box::new(stream),
             Some((connector, server)) => {
-                let shaken = connector.connect(server.clone(), stream).await;
+                let shaken = timeout(SHAKES_WITHIN, connector.connect(server.clone(), stream));
+                let shaken = shaken.await.map_err(|_| EnterError::Tls {
+                    reason: format!("no answer to its first words within {SHAKES_WITHIN:?}"),
+                    mend: PLAIN,
+                })?;
                 Box::new(shaken.map_err(|error| tls_error(&error))?)
             }
         };
@@ -183,6 +198,7 @@ impl Upstream {
     /// What a server says while it is entered.
     fn told(&self, reply: Result<Value, WireError>) -> Result<Value, EnterError> {
         reply.map_err(|error| match error {
+            WireError::Lost(text) if text.contains("Parse error") => EnterError::Foreign,
             WireError::Lost(text) if self.tls.is_some() => EnterError::Tls {
                 reason: text,
                 mend: "if the server asks clients for a certificate: tls.cert and tls.key",
@@ -224,7 +240,7 @@ fn tls_error(error: &io::Error) -> EnterError {
     } else if reason.contains("not valid for name") || reason.contains("NotValidForName") {
         "take the host that its certificate names, or say which name that is: tls.server-name"
     } else {
-        "does the server speak TLS on this port? without it: redis://"
+        PLAIN
     };
     EnterError::Tls { reason, mend }
 }

@@ -1,8 +1,17 @@
 //! Finds the server program.
 
 use std::env;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use super::error::EnvironmentError;
 
@@ -10,6 +19,14 @@ use super::error::EnvironmentError;
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 /// Where the set-up script puts what it fetched without root, relative to the checkout.
 const FETCHED: &str = ".tools/bin/valkey-server";
+
+/// How long a program may take to say its version: servers take milliseconds.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+/// Bytes of what it says that are read at most: servers say a line.
+const ANSWER_BYTES_MAX: usize = 4096;
+
+/// Characters of it that an error quotes.
+const SHOWN_CHARS_MAX: usize = 200;
 
 /// A server program that answered when asked for its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,18 +87,29 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
 
 /// What `--version` says, shortened; the error is a reason in words.
 fn version_of(path: &Path) -> Result<String, String> {
-    let output = Command::new(path)
+    let mut child = Command::new(path)
         .arg("--version")
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
         .map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = read_within(child.stdout.take().expect("it is piped"));
+    // It has said what there is to say; whatever it started goes with it.
+    let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    let _ = killpg(group, Signal::SIGKILL);
+    let _ = child.wait();
+    let text = String::from_utf8_lossy(&said?).into_owned();
     let word = |prefix: &str| {
         text.split_whitespace()
             .find_map(|part| part.strip_prefix(prefix))
             .map(str::to_owned)
     };
-    let number = word("v=").ok_or_else(|| format!("--version printed {:?}", text.trim()))?;
+    let number = word("v=").ok_or_else(|| {
+        let said: String = text.trim().chars().take(SHOWN_CHARS_MAX).collect();
+        format!("--version printed {said:?}")
+    })?;
     let kind = if text.starts_with("Valkey") {
         "valkey"
     } else {
@@ -93,6 +121,29 @@ fn version_of(path: &Path) -> Result<String, String> {
     Ok(format!("{kind} {number}{allocator}"))
 }
 
+/// What comes out of a pipe until it is closed, as far as anybody is interested in it.
+fn read_within(mut pipe: ChildStdout) -> Result<Vec<u8>, String> {
+    let end = Instant::now() + ANSWERS_WITHIN;
+    let mut said = Vec::new();
+    let mut some = [0; 4096];
+    while said.len() < ANSWER_BYTES_MAX {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+        let mut readable = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut readable, left) {
+            Ok(0) => return Err(format!("--version did not end within {ANSWERS_WITHIN:?}")),
+            Ok(_) => {}
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(error.to_string()),
+        }
+        match pipe.read(&mut some).map_err(|error| error.to_string())? {
+            0 => break,
+            read => said.extend_from_slice(&some[..read]),
+        }
+    }
+    Ok(said)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +153,41 @@ mod tests {
         let error = find_program(Some(Path::new("/no/such/redis-server"))).expect_err("absent");
         let text = error.to_string();
         assert!(text.contains("/no/such/redis-server") && text.contains("--redis-server"));
+    }
+
+    /// Written by another process: of a file that this one has open for writing, a child of
+    /// another test may hold a copy, and then it cannot be run.
+    fn program(folder: &Path, script: &str) -> PathBuf {
+        let path = folder.join("redis-server");
+        let write = "printf '#!/bin/sh\n%s\n' \"$1\" > \"$0\" && chmod +x \"$0\"";
+        let written = Command::new("sh")
+            .args(["-c", write])
+            .arg(&path)
+            .arg(script)
+            .status()
+            .expect("there is a shell");
+        assert!(written.success());
+        path
+    }
+
+    #[test]
+    fn a_program_that_never_says_its_version_is_refused_in_time() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = program(folder.path(), "sleep 1000 & sleep 1000");
+        let error = find_program(Some(&path)).expect_err("it never answers");
+        let text = error.to_string();
+        assert!(
+            text.contains("did not end within 10s") && text.contains("--redis-server"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_says_too_much_is_refused_with_the_beginning() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let error = find_program(Some(&program(folder.path(), "yes hello")));
+        let text = error.expect_err("it is no server").to_string();
+        assert!(text.contains("hello") && text.len() < 1_000, "{text}");
     }
 
     #[test]

@@ -11,6 +11,16 @@ use crate::model::{Clients, LockKind, Span, TopologyKind};
 /// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
 pub(crate) const COUNT_MAX: u32 = 10_000;
 
+/// Bytes of a scenario's name at most: file systems take 255 for a folder, and terminals and pages
+/// show names in columns.
+const NAME_BYTES_MAX: usize = 100;
+
+/// Names that mean something in a folder of runs: the newest run, and several scenarios at once.
+const RESERVED_NAMES: [&str; 2] = ["latest", "suite"];
+
+/// Cells of a matrix at most, rows times columns: several times the largest shipped one.
+const CELLS_MAX: usize = 10_000;
+
 /// Parts of a file that a matrix with scenario files takes from those files.
 const OWN_PARTS: [&str; 11] = [
     "applies-to",
@@ -63,6 +73,23 @@ pub(crate) fn judge_cell(draft: &Draft, places: &Places) -> Vec<Mistake> {
 
 fn judge_name(draft: &Draft, findings: &mut Findings<'_>) {
     let Some(name) = &draft.name else { return };
+    if name.len() > NAME_BYTES_MAX {
+        let message = format!(
+            "the name has {} bytes, and names have at most {NAME_BYTES_MAX}",
+            name.len()
+        );
+        findings.value(
+            "name",
+            message,
+            "it names a folder; say more in `description`",
+        );
+        return;
+    }
+    if RESERVED_NAMES.contains(&name.as_str()) {
+        let message = format!("'{name}' is reserved, and no name for a scenario");
+        let help = "in the folder of runs this name stands for something else: choose another";
+        findings.value("name", message, help);
+    }
     let words_are_good = name.split('-').all(|word| {
         !word.is_empty()
             && word
@@ -162,6 +189,11 @@ fn judge_matrix(matrix: &MatrixDraft, findings: &mut Findings<'_>) {
         let message = format!("'{part}' has no meaning beside `matrix.scenarios`");
         findings.key(part, message, "each cell takes it from its scenario file");
     }
+    if let Some(message) = too_large(matrix) {
+        let help = "compare fewer at a time, in several files";
+        findings.key("matrix", message, help);
+        return;
+    }
     for (n, topology) in matrix.topologies.iter().enumerate() {
         if let Some(topology) = topology {
             topology::judge(topology, &format!("matrix.topologies.{n}"), findings);
@@ -205,6 +237,19 @@ fn judge_matrix(matrix: &MatrixDraft, findings: &mut Findings<'_>) {
             );
         }
     }
+}
+
+/// What is said of a matrix with more cells than a comparison can have.
+fn too_large(matrix: &MatrixDraft) -> Option<String> {
+    let (locks, topologies) = (matrix.locks.len(), matrix.topologies.len());
+    let columns = matrix.scenarios.len().max(1);
+    let cells = locks.saturating_mul(topologies).saturating_mul(columns);
+    (cells > CELLS_MAX).then(|| {
+        format!(
+            "the matrix has {cells} cells ({locks} locks on {topologies} topologies, {columns} \
+             columns), and a comparison has at most {CELLS_MAX}"
+        )
+    })
 }
 
 fn judge_presence(draft: &Draft, findings: &mut Findings<'_>) {
