@@ -1,6 +1,5 @@
 //! Adds to stored records what older versions did not store: what the lock cost.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -11,11 +10,13 @@ use crate::encode::{Record, read_record, write_run, write_suite};
 use crate::error::RenderError;
 use crate::model::RunRecord;
 use crate::render::HISTORY_FILE;
+use crate::stored::{inside, open_stored};
 
 /// Works out the costs of the run stored in `folder`, or of all runs of the suite, from their
 /// histories, where the record has none, and stores them there.
 ///
-/// What has no history that can be read stays as it is.
+/// What has no history that can be read stays as it is, and so do runs of a suite that lie
+/// elsewhere.
 ///
 /// # Errors
 /// [`RenderError`] when there is no record, or it cannot be written again.
@@ -29,7 +30,9 @@ pub fn amend(folder: &Path) -> Result<(), RenderError> {
         Record::Suite(mut suite) => {
             let mut is_changed = false;
             for run in &mut suite.runs {
-                let path = folder.join(&run.folder);
+                let Some(path) = inside(folder, &run.folder) else {
+                    continue;
+                };
                 if amend_run(&path, &mut run.record) {
                     write_run(&path, &run.record)?;
                     is_changed = true;
@@ -49,7 +52,7 @@ fn amend_run(folder: &Path, run: &mut RunRecord) -> bool {
         return false;
     }
     let path = folder.join(HISTORY_FILE);
-    let Ok(file) = File::open(&path) else {
+    let Ok(file) = open_stored(&path) else {
         return false;
     };
     let history = read_jsonl(BufReader::new(file), &path.display().to_string());

@@ -1,6 +1,7 @@
 //! Reads and writes `results.json`, of a run and of a suite.
 
-use std::fs;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
@@ -9,9 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::RenderError;
 use crate::files::write_whole;
 use crate::model::{RESULTS_VERSION, RunRecord, SuiteRecord};
+use crate::stored::{open_stored, text_of};
 
 /// Name of the file in a run folder and in a suite folder.
 pub const RESULTS_FILE: &str = "results.json";
+
+/// Bytes of a `results.json` that are read: many times what the largest comparison takes.
+const RESULTS_BYTES_MAX: u64 = 256 << 20;
 
 /// What a `results.json` holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +40,17 @@ struct Outline {
 /// # Errors
 /// [`RenderError`] names the file: unreadable, malformed, or of another version.
 pub fn read_record(folder: &Path) -> Result<Record, RenderError> {
-    read_file(folder.join(RESULTS_FILE))
+    let path = folder.join(RESULTS_FILE);
+    read_file(open_stored(&path), path)
+}
+
+/// The text of the `results.json` in `folder`, as it stands there.
+///
+/// # Errors
+/// [`RenderError::Read`].
+pub fn read_results_text(folder: &Path) -> Result<String, RenderError> {
+    let path = folder.join(RESULTS_FILE);
+    text_in(open_stored(&path), &path)
 }
 
 /// Reads what a report is to be compared with: the folder of a run or a suite, or its
@@ -45,21 +60,26 @@ pub fn read_record(folder: &Path) -> Result<Record, RenderError> {
 /// As [`read_record`].
 pub fn read_baseline(path: &Path) -> Result<Record, RenderError> {
     if path.is_file() {
-        read_file(path.to_owned())
+        read_file(File::open(path), path.to_owned())
     } else {
         read_record(path)
     }
 }
 
-fn read_file(path: PathBuf) -> Result<Record, RenderError> {
+fn text_in(file: io::Result<File>, path: &Path) -> Result<String, RenderError> {
+    file.and_then(|file| text_of(file, RESULTS_BYTES_MAX))
+        .map_err(|source| RenderError::Read {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+fn read_file(file: io::Result<File>, path: PathBuf) -> Result<Record, RenderError> {
     let malformed = |source| RenderError::Malformed {
         path: path.clone(),
         source,
     };
-    let text = fs::read_to_string(&path).map_err(|source| RenderError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let text = text_in(file, &path)?;
     let outline: Outline = serde_json::from_str(&text).map_err(malformed)?;
     if !(1..=RESULTS_VERSION).contains(&outline.version) {
         return Err(RenderError::Version {
@@ -134,6 +154,8 @@ fn write(folder: &Path, record: &impl Serialize) -> Result<(), RenderError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::sample;
 

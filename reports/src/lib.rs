@@ -39,6 +39,7 @@ mod render;
 #[cfg(test)]
 mod sample;
 mod schema;
+mod stored;
 mod story;
 mod terminal;
 mod topology;
@@ -53,7 +54,8 @@ pub use combine::combine;
 pub use cost::Cost;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
-    RESULTS_FILE, Record, read_baseline, read_record, read_run, read_suite, write_run, write_suite,
+    RESULTS_FILE, Record, read_baseline, read_record, read_results_text, read_run, read_suite,
+    write_run, write_suite,
 };
 pub use error::RenderError;
 pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
@@ -66,5 +68,6 @@ pub use model::{
 };
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
+pub use stored::{inside, open_stored};
 pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};
 pub use words::verdict as verdict_word;

@@ -1,6 +1,5 @@
 //! A recorded history, read once for everything that a report shows of it.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use lockstorm_checker::{Digest, DigestBuilder, Drift, Hold, holds};
 use crate::closeup::CloseUp;
 use crate::html::History;
 use crate::model::RunRecord;
+use crate::stored::open_stored;
 use crate::trace::Trace;
 
 /// What is read in one go from a history, for fewer calls of the system.
@@ -41,7 +41,7 @@ impl Recorded {
     /// # Errors
     /// Why there is none, in a sentence.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let file = File::open(path)
+        let file = open_stored(path)
             .map_err(|error| format!("the history {} cannot be opened: {error}", path.display()))?;
         let reader = BufReader::with_capacity(BUFFER_BYTES, file);
         let mut builder = DigestBuilder::default();

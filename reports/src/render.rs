@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
+use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -22,11 +22,15 @@ use crate::measures::Measures;
 use crate::model::RunRecord;
 use crate::plots;
 use crate::recorded::Recorded;
+use crate::stored::{open_stored, text_of};
 
 /// Name of the history in a run folder.
 pub(crate) const HISTORY_FILE: &str = "history.jsonl";
 /// Name of the effective scenario in a run folder.
 const SCENARIO_FILE: &str = "scenario.toml";
+
+/// Bytes of an effective scenario that are read: several times what a scenario file may have.
+const SCENARIO_BYTES_MAX: u64 = 8 << 20;
 
 /// An artefact that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,6 +111,20 @@ impl Rendered {
         Ok(())
     }
 
+    /// The scenario that was stored with a run, if it was.
+    fn scenario_in(&mut self, folder: &Path) -> Option<String> {
+        let path = folder.join(SCENARIO_FILE);
+        match open_stored(&path).and_then(|file| text_of(file, SCENARIO_BYTES_MAX)) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let note = format!("the scenario {} is left out: {error}", path.display());
+                self.notes.push(note);
+                None
+            }
+        }
+    }
+
     /// What a picture leaves out, with its name, for the reader does not see the picture.
     fn note(&mut self, pictures: &[Picture]) {
         let notes = pictures.iter().filter_map(|picture| {
@@ -184,7 +202,7 @@ pub fn render_run(
             match format {
                 Format::Html => {
                     let data = embedding.take().map(result_of);
-                    let scenario = fs::read_to_string(folder.join(SCENARIO_FILE)).ok();
+                    let scenario = rendered.scenario_in(folder);
                     let sources = RunSources {
                         history,
                         measures: measures.as_ref(),
@@ -257,6 +275,8 @@ fn page_name(extent: &Extent) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::encode::{write_run, write_suite};
     use crate::sample;

@@ -107,7 +107,10 @@ fn histories(path: &Path) -> Vec<PathBuf> {
         && let Ok(Record::Suite(suite)) = read_record(path)
     {
         let runs = suite.runs.iter();
-        return runs.map(|run| path.join(&run.folder)).collect();
+        let runs = runs.map(|run| path.join(&run.folder));
+        // Whatever is no folder is not taken for a history that somebody has named.
+        let history = |run: PathBuf| if run.is_dir() { run } else { run.join(HISTORY) };
+        return runs.map(history).collect();
     }
     vec![path.to_owned()]
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Error;
 use lockstorm_checker::history::{self, EventSink, Format, Reading};
+use lockstorm_reports::open_stored;
 
 use super::exit::MissingInput;
 use super::output;
@@ -23,13 +24,16 @@ pub fn read(
     from: Option<Format>,
     sink: &mut impl EventSink,
 ) -> Result<Reading, Error> {
-    let path = if path.is_dir() {
-        path.join(HISTORY)
+    // What the user names is opened whatever it is; what a folder holds only if it is a file.
+    let (path, file) = if path.is_dir() {
+        let path = path.join(HISTORY);
+        let file = open_stored(&path);
+        (path, file)
     } else {
-        path.to_owned()
+        (path.to_owned(), File::open(path))
     };
     let name = path.display().to_string();
-    let file = File::open(&path).map_err(|source| MissingInput {
+    let file = file.map_err(|source| MissingInput {
         path: name.clone(),
         source,
     })?;

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Error};
 use clap::ValueEnum;
 use lockstorm_reports::{
-    Record, github_run, github_suite, junit_run, junit_suite, step_summary_run, step_summary_suite,
+    Record, github_run, github_suite, junit_run, junit_suite, read_results_text, step_summary_run,
+    step_summary_suite,
 };
 
 use super::output;
@@ -39,10 +40,7 @@ pub fn publish(record: &Record, folder: &Path, format: OutputFormat) -> Result<(
     match format {
         // The stream has told everything by now.
         OutputFormat::Human | OutputFormat::JsonLines => Ok(()),
-        OutputFormat::Json => {
-            let path = folder.join(lockstorm_reports::RESULTS_FILE);
-            Ok(output::json(&std::fs::read_to_string(path)?)?)
-        }
+        OutputFormat::Json => Ok(output::json(&read_results_text(folder)?)?),
         OutputFormat::Junit => Ok(output::xml(&match record {
             Record::Run(run) => junit_run(run)?,
             Record::Suite(suite) => junit_suite(suite)?,

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Error;
 use clap::Args;
 use lockstorm_reports::{
-    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, amend, combine,
+    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, amend, combine, inside,
     parse_window, read_record, render_run, render_suite, write_suite,
 };
 
@@ -138,8 +138,21 @@ pub fn render(
     let rendered = match read_record(folder)? {
         Record::Run(_) => render_run(folder, formats, extent)?,
         Record::Suite(suite) => {
+            let mut elsewhere = 0;
             for run in &suite.runs {
-                render_run(&folder.join(&run.folder), formats, extent)?;
+                match inside(folder, &run.folder) {
+                    Some(path) => {
+                        render_run(&path, formats, extent)?;
+                    }
+                    None => elsewhere += 1,
+                }
+            }
+            if elsewhere > 0 {
+                output::human(&format!(
+                    "{elsewhere} of the runs are not inside of {}, and are not rendered anew; give \
+                     their own folders for that",
+                    folder.display()
+                ));
             }
             render_suite(folder, formats)?
         }
