@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants clean-exits control matrix pictures setup setup-tests
+.PHONY: demo test check bench mutants clean-exits kills control matrix pictures setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -29,6 +29,10 @@ mutants: setup
 # Ends runs in every way, fifty times each, and looks for what is left of them; some minutes.
 clean-exits: setup
 	LOCKSTORM_ROUNDS=50 cargo test --locked -p lockstorm --test clean_exits
+
+# Kills harnesses two hundred times each way, and looks for what is missing in their histories; some minutes.
+kills: setup
+	LOCKSTORM_ROUNDS=200 cargo test --locked -p lockstorm --test acknowledged -- --nocapture
 
 # Every lock of the control on all kinds of servers, a million healthy cycles each: nobody is accused. Some
 # twenty minutes; `FILTER='token single'` takes one row.

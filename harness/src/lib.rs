@@ -20,6 +20,7 @@ mod folder;
 mod gateway;
 mod hashed;
 pub mod locks;
+mod mapped;
 mod network;
 pub mod orders;
 mod plan;

@@ -1,18 +1,21 @@
 //! Writes events to `history.jsonl` while the run goes on.
 //!
-//! An event gets its index and its bytes where it happens, in one buffer that all share; a thread
-//! of its own hands the buffer to the kernel. Formatting on the spot costs a client a fraction of
-//! a microsecond; passing the event through a queue to be formatted elsewhere cost several times
-//! that, in copies and in cache lines that had to change cores.
+//! An event gets its index and its bytes where it happens, and is in the kernel's hands when
+//! [`EventSink::record`] returns: an invocation before its request leaves, a completion before the
+//! client does anything else. However the harness ends, nothing is lost that anybody acted on.
+//! That costs no system call, for the end of the file is memory that is shared with the kernel; a
+//! thread of its own makes room there ahead of what is written. (Passing the event through a
+//! queue to be formatted elsewhere cost several times as much, in copies and in cache lines that
+//! had to change cores.)
 //!
-//! After SIGKILL of the harness the file ends with the last buffer, at most one line of it torn.
+//! After SIGKILL of the harness the file ends with the room that was left, in NUL bytes, and
+//! perhaps with one torn line before it. Readers pass over both.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
-use std::time::Duration;
 
 use lockstorm_checker::history::{
     Event, FaultNote, Function, Header, Kind, PhaseNote, Process, Value,
@@ -22,13 +25,7 @@ use lockstorm_nemesis::NoteSink;
 use tokio::sync::{Notify, oneshot};
 
 use crate::clock::RunClock;
-
-/// Bytes that may wait for the disk. A full buffer makes clients wait; it never drops.
-const BUFFER_MAX: usize = 16 << 20;
-/// Least time between two writes while events keep coming; after a silence the first is written
-/// at once. A crash of the harness loses no more than this. Measured with 50 clients on two busy
-/// cores: at 2 ms recording takes about a tenth of the cycles, at 20 ms about a twentieth.
-const WRITE_EVERY: Duration = Duration::from_millis(20);
+use crate::mapped::{Filler, PIECE, Piece, Room};
 
 /// Where parts of a run put their events; cheap to clone.
 #[derive(Clone)]
@@ -52,63 +49,107 @@ pub struct RecordError {
     source: io::Error,
 }
 
-/// What clients and the writer share.
+/// What clients and the thread that makes room share.
 struct Shared {
-    pending: Mutex<Pending>,
-    /// Wakes the writer when there is something to write after a silence.
-    arrived: Condvar,
+    state: Mutex<State>,
+    /// Wakes the thread when there is little room left.
+    scarce: Condvar,
     /// Wakes clients when there is room again.
     room: Notify,
 }
 
-/// Events that wait for the disk.
-#[derive(Default)]
-struct Pending {
-    bytes: Vec<u8>,
+/// Where the history has got to.
+struct State {
+    output: Output,
+    /// The line that is being written.
+    line: Vec<u8>,
     /// Index of the next event.
     next: u64,
-    /// The writer waits for something to arrive.
+    /// Room that is to be ready.
+    wanted: usize,
+    /// The thread waits until room is scarce.
     idle: bool,
-    /// Nothing more will come, or nothing more can be written.
+    /// Nothing more is written.
     ended: bool,
+    /// Why there will be no more room.
+    failure: Option<io::Error>,
+    /// There was none for an event.
+    lost: bool,
+}
+
+/// The file, as it is written.
+enum Output {
+    /// Through shared memory.
+    Shared(Filler),
+    /// One system call for each event, where the file system cannot share memory.
+    Plain(File),
 }
 
 impl Recorder {
-    /// Creates the file, writes its header and starts the writer.
+    /// Creates the file, writes its header and starts the thread that makes room in it.
     ///
     /// # Errors
     /// When the file cannot be created or written.
     pub fn start(path: &Path, header: &Header, clock: RunClock) -> Result<Self, RecordError> {
-        let fail = |source| RecordError {
+        Self::begin(path, header, clock, Room::can_be_shared).map_err(|source| RecordError {
             path: path.to_owned(),
             source,
-        };
-        let mut file = File::create(path).map_err(fail)?;
+        })
+    }
+
+    fn begin(
+        path: &Path,
+        header: &Header,
+        clock: RunClock,
+        can_be_shared: impl Fn(&File) -> bool,
+    ) -> io::Result<Self> {
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(path)?;
         let mut line = Vec::new();
         write_header(&mut line, header);
-        file.write_all(&line).map_err(fail)?;
+        let plain = !can_be_shared(&file);
+        let mut room = Room::of(file.try_clone()?);
+        let output = if plain {
+            file.write_all(&line)?;
+            Output::Plain(file)
+        } else {
+            let mut filler = Filler::default();
+            while filler.room() < line.len() {
+                filler.take(room.make()?);
+            }
+            filler.append(&line);
+            Output::Shared(filler)
+        };
         let shared = Arc::new(Shared {
-            pending: Mutex::default(),
-            arrived: Condvar::new(),
+            state: Mutex::new(State {
+                output,
+                line,
+                next: 0,
+                wanted: PIECE,
+                idle: false,
+                ended: false,
+                failure: None,
+                lost: false,
+            }),
+            scarce: Condvar::new(),
             room: Notify::new(),
         });
         let (finished, done) = oneshot::channel();
-        let writer = shared.clone();
+        let served = shared.clone();
         thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || {
-                let written = writer.write_until_ended(file);
-                // Clients that wait for room must not wait for a writer that has gone.
-                writer.end();
                 // The run may have ended without asking: then nobody waits for the answer.
-                let _ = finished.send(written);
-            })
-            .map_err(fail)?;
-        let path = path.to_owned();
+                let _ = finished.send(served.serve(room));
+            })?;
         Ok(Self {
             sink: EventSink { shared, clock },
             done,
-            path,
+            path: path.to_owned(),
         })
     }
 
@@ -122,75 +163,135 @@ impl Recorder {
     ///
     /// # Errors
     /// When any of the events could not be written.
-    pub async fn finish(self) -> Result<u64, RecordError> {
-        let Self { sink, done, path } = self;
-        sink.shared.end();
-        done.await
+    pub async fn finish(mut self) -> Result<u64, RecordError> {
+        self.sink.shared.end();
+        (&mut self.done)
+            .await
             .unwrap_or_else(|_| Err(io::Error::other("the recorder's thread has died")))
-            .map_err(|source| RecordError { path, source })
+            .map_err(|source| RecordError {
+                path: self.path.clone(),
+                source,
+            })
+    }
+}
+
+impl Drop for Recorder {
+    /// Whoever gives up on a run leaves a history of what there was.
+    fn drop(&mut self) {
+        self.sink.shared.end();
+    }
+}
+
+impl State {
+    fn take(&mut self, made: io::Result<Piece>) {
+        match (made, &mut self.output) {
+            (Ok(piece), Output::Shared(filler)) => filler.take(piece),
+            (Ok(_), Output::Plain(_)) => {}
+            // What there is may be enough.
+            (Err(error), _) => self.failure = Some(error),
+        }
+    }
+
+    /// Ends the file after its last event; gives their number.
+    fn close(&mut self, room: &Room) -> io::Result<u64> {
+        match &mut self.output {
+            Output::Shared(filler) => {
+                let written = filler.written();
+                *filler = Filler::default();
+                room.trim(written)?;
+            }
+            Output::Plain(file) => file.sync_all()?,
+        }
+        match self.failure.take() {
+            Some(error) if self.lost => Err(error),
+            _ => Ok(self.next),
+        }
+    }
+
+    /// Writes one event with the next index; `false` when there is no room for it yet.
+    fn append(&mut self, event: &mut Event) -> bool {
+        event.index = self.next;
+        self.line.clear();
+        write_event(&mut self.line, event);
+        let written = match &mut self.output {
+            Output::Shared(filler) if self.line.len() <= filler.room() => {
+                filler.append(&self.line);
+                true
+            }
+            Output::Shared(_) => {
+                self.wanted = self.wanted.max(self.line.len());
+                false
+            }
+            Output::Plain(file) => match file.write_all(&self.line) {
+                Ok(()) => true,
+                Err(error) => {
+                    self.failure = Some(error);
+                    false
+                }
+            },
+        };
+        if written {
+            self.next += 1;
+        } else if self.failure.is_some() {
+            // The history is broken: `Recorder::finish` says so.
+            self.lost = true;
+            self.ended = true;
+        }
+        written || self.lost
+    }
+
+    fn is_scarce(&self) -> bool {
+        let Output::Shared(filler) = &self.output else {
+            return false;
+        };
+        self.failure.is_none() && filler.room() < self.wanted
     }
 }
 
 impl Shared {
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().expect("no holder of this lock panics")
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of this lock panics")
     }
 
-    /// Appends one event, unless there is no room.
+    /// Appends one event, unless there is no room; after the end, nothing.
     fn append(&self, event: &mut Event) -> bool {
-        let mut pending = self.pending();
-        if pending.ended {
-            // The history is over, or broken: `Recorder::finish` tells which.
-            return true;
+        let mut state = self.state();
+        let done = state.ended || state.append(event);
+        if state.idle && state.is_scarce() {
+            state.idle = false;
+            self.scarce.notify_one();
         }
-        if pending.bytes.len() >= BUFFER_MAX {
-            return false;
-        }
-        event.index = pending.next;
-        pending.next += 1;
-        write_event(&mut pending.bytes, event);
-        if pending.idle {
-            pending.idle = false;
-            self.arrived.notify_one();
-        }
-        true
+        done
     }
 
     fn end(&self) {
-        self.pending().ended = true;
-        self.arrived.notify_one();
+        self.state().ended = true;
+        self.scarce.notify_one();
         self.room.notify_waiters();
     }
 
-    /// Writes buffer after buffer; gives the number of events.
-    fn write_until_ended(&self, mut file: File) -> io::Result<u64> {
-        let mut buffer = Vec::new();
+    /// Makes room until the history ends; gives the number of its events.
+    fn serve(&self, mut room: Room) -> io::Result<u64> {
+        let mut state = self.state();
         loop {
-            let (ended, events) = self.take(&mut buffer);
-            file.write_all(&buffer)?;
-            buffer.clear();
-            self.room.notify_waiters();
-            if ended {
-                file.sync_all()?;
-                return Ok(events);
+            if state.ended {
+                return state.close(&room);
             }
-            thread::park_timeout(WRITE_EVERY);
+            if state.is_scarce() {
+                // Clients go on writing meanwhile.
+                drop(state);
+                let made = room.make();
+                state = self.state();
+                state.take(made);
+                self.room.notify_waiters();
+            } else {
+                state.idle = true;
+                state = self
+                    .scarce
+                    .wait(state)
+                    .expect("no holder of this lock panics");
+            }
         }
-    }
-
-    /// Waits for something to write and takes all of it; whether it is the last, and how many
-    /// events there were so far.
-    fn take(&self, buffer: &mut Vec<u8>) -> (bool, u64) {
-        let mut pending = self.pending();
-        while pending.bytes.is_empty() && !pending.ended {
-            pending.idle = true;
-            pending = self
-                .arrived
-                .wait(pending)
-                .expect("no holder of this lock panics");
-        }
-        std::mem::swap(&mut pending.bytes, buffer);
-        (pending.ended, pending.next)
     }
 }
 
@@ -251,9 +352,28 @@ impl NoteSink for EventSink {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd as _;
+
     use lockstorm_checker::history::read_jsonl;
+    use nix::fcntl::{FcntlArg, SealFlag, fcntl};
+    use nix::sys::memfd::{MFdFlags, memfd_create};
 
     use super::*;
+
+    async fn note(sink: &EventSink, key: &str) {
+        sink.record(Event {
+            index: 0,
+            time: sink.clock().now(),
+            kind: Kind::Note,
+            process: Process::Client(0),
+            function: Function::Alive,
+            key: key.into(),
+            value: Value::default(),
+            error: None,
+            extra: None,
+        })
+        .await;
+    }
 
     async fn record(sink: &EventSink, process: u64) {
         for kind in [Kind::Invoke, Kind::Ok] {
@@ -296,12 +416,79 @@ mod tests {
         let file = File::open(&path).expect("the file is there");
         let history = read_jsonl(io::BufReader::new(file), "history").expect("and is a history");
         assert_eq!(history.events.len() as u64, written);
-        assert!(history.torn.is_none(), "nothing is torn");
+        assert!(
+            history.torn.is_none(),
+            "nothing is torn, and no room is left over"
+        );
+    }
+
+    /// What is in the file while the recorder still runs, without its leave: what a kill leaves.
+    fn lines_of(path: &Path) -> Vec<String> {
+        let bytes = std::fs::read(path).expect("the file is there");
+        let used = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let text = std::str::from_utf8(used).expect("events are text");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[tokio::test]
+    async fn an_event_is_in_the_file_as_soon_as_it_is_recorded() {
+        for shared in [true, false] {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            let path = folder.path().join("history.jsonl");
+            let recorder = Recorder::begin(&path, &Header::new(), RunClock::start(), |_| shared);
+            let recorder = recorder.expect("the file can be created");
+            for n in 0..20 {
+                record(&recorder.sink(), n).await;
+                let lines = lines_of(&path);
+                assert_eq!(lines.len() as u64, 1 + 2 * (n + 1), "shared: {shared}");
+            }
+            recorder.finish().await.expect("everything was written");
+            assert_eq!(lines_of(&path).len(), 41, "shared: {shared}");
+        }
+    }
+
+    /// More than one piece, and a line that is longer than all the room there is.
+    #[tokio::test]
+    async fn lines_of_any_length_follow_each_other_without_a_gap() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("history.jsonl");
+        let recorder = Recorder::start(&path, &Header::new(), RunClock::start())
+            .expect("the file can be created");
+        let lengths = [10, PIECE / 2, PIECE - 300, 3 * PIECE, 1, 2 * PIECE];
+        for length in lengths {
+            note(&recorder.sink(), &"x".repeat(length)).await;
+        }
+        recorder.finish().await.expect("everything was written");
+        let file = File::open(&path).expect("the file is there");
+        let history = read_jsonl(io::BufReader::new(file), "history").expect("and is a history");
+        let keys = history.events.iter().map(|event| event.key.len());
+        assert_eq!(keys.collect::<Vec<_>>(), lengths);
+        assert!(history.torn.is_none(), "nothing is left over");
+    }
+
+    /// Room cannot be made in a file that is sealed, as on a disk that is full.
+    #[tokio::test]
+    async fn a_disk_that_gets_full_on_the_way_is_an_error_and_nobody_hangs() {
+        let sealed = memfd_create("history", MFdFlags::MFD_ALLOW_SEALING)
+            .expect("the kernel gives memory as a file");
+        let path = format!("/proc/self/fd/{}", sealed.as_raw_fd());
+        let recorder = Recorder::start(Path::new(&path), &Header::new(), RunClock::start())
+            .expect("there is room at first");
+        let seal = FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_GROW);
+        fcntl(&sealed, seal).expect("it can be sealed");
+        for _ in 0..5 {
+            note(&recorder.sink(), &"x".repeat(PIECE)).await;
+        }
+        let error = recorder
+            .finish()
+            .await
+            .expect_err("not all has been written");
+        assert!(error.to_string().contains("disk full"), "{error}");
     }
 
     /// A full disk: `/dev/full` takes no byte.
-    #[tokio::test]
-    async fn a_history_that_cannot_be_written_is_an_error_and_nobody_hangs() {
+    #[test]
+    fn a_history_that_cannot_be_written_is_an_error() {
         let path = Path::new("/dev/full");
         let Err(error) = Recorder::start(path, &Header::new(), RunClock::start()) else {
             panic!("not even the header can be written");

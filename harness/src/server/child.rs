@@ -1,6 +1,6 @@
 //! A process, a server's or a client's, that dies with the harness.
 //!
-//! The one place with `unsafe`: between fork and exec the child asks the kernel to kill it when
+//! It takes `unsafe`: between fork and exec the child asks the kernel to kill it when
 //! the thread that forked it ends. That thread is therefore a spawner of our own, which lives as
 //! long as the process: a worker of the runtime may end earlier.
 
