@@ -72,13 +72,13 @@ fn a_report_says_what_is_new_and_what_goes_on_and_stores_it() {
 #[test]
 fn the_results_file_itself_is_a_baseline_too() {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let now = stored(out.path().join("now"), without_lost_lock);
-    let before = stored(out.path().join("before"), |_| {}).join("results.json");
+    let now = stored(out.path().join("now"), |_| {});
+    let before = stored(out.path().join("before"), without_lost_lock).join("results.json");
     let args = ["report", text(&now), "--report", "md"];
     let output = lockstorm(&[&args[..], &["--baseline", text(&before)]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let markdown = fs::read_to_string(now.join("report.md")).expect("it was written");
-    assert!(markdown.contains("1 ongoing, 1 resolved"), "{markdown}");
+    assert!(markdown.contains("1 new, 1 ongoing"), "{markdown}");
 }
 
 #[test]

@@ -51,6 +51,11 @@ fn code(text: &str) -> String {
 
 /// A run as Markdown.
 pub fn markdown_run(run: &RunRecord) -> String {
+    markdown_of(run, None)
+}
+
+/// The same, with a word on why the history that the verdict is of cannot be read, if it cannot.
+pub(crate) fn markdown_of(run: &RunRecord, unread: Option<&str>) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}\n", escaped(&run.scenario));
     if !run.description.is_empty() {
@@ -72,6 +77,9 @@ pub fn markdown_run(run: &RunRecord) -> String {
     );
     if let Some(reason) = &run.stopped {
         let _ = writeln!(text, "Stopped early: {}\n", escaped(reason));
+    }
+    if let Some(reason) = unread {
+        let _ = writeln!(text, "{}: {}\n", words::UNCHECKED, escaped(reason));
     }
     push_changes(&mut text, run.changed.as_ref());
     push_verdicts(&mut text, run);

@@ -17,7 +17,7 @@ use crate::files::write_whole;
 use crate::gallery::{self, Picture};
 use crate::html::{History, RunSources, run_page, suite_page};
 use crate::junit::{junit_run, junit_suite};
-use crate::markdown::{markdown_run, markdown_suite};
+use crate::markdown::{markdown_of, markdown_suite};
 use crate::measures::Measures;
 use crate::model::RunRecord;
 use crate::plots;
@@ -175,10 +175,16 @@ pub fn render_run(
     let has_page = formats.contains(&Format::Html);
     let has_pictures = formats.contains(&Format::Png) || formats.contains(&Format::Svg);
     let drawn = has_page || has_pictures;
+    let path = folder.join(HISTORY_FILE);
     let recorded = if drawn {
-        Recorded::read(&folder.join(HISTORY_FILE))
+        Recorded::read(&path)
     } else {
         Err(String::new())
+    };
+    let unread = match &recorded {
+        Ok(_) => None,
+        Err(reason) if drawn => Some(reason.clone()),
+        Err(_) => open_stored(&path).err().map(|error| error.to_string()),
     };
     if let (true, Err(reason)) = (drawn, &recorded) {
         rendered.notes.push(reason.clone());
@@ -218,7 +224,11 @@ pub fn render_run(
                     rendered.write(folder, "junit.xml", junit_run(run)?.as_bytes())?;
                 }
                 Format::Markdown => {
-                    rendered.write(folder, "report.md", markdown_run(run).as_bytes())?;
+                    rendered.write(
+                        folder,
+                        "report.md",
+                        markdown_of(run, unread.as_deref()).as_bytes(),
+                    )?;
                 }
             }
         }

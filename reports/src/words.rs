@@ -7,6 +7,10 @@ use lockstorm_scenarios::{CaseLabels, Expected};
 use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
 use crate::trace::{Answer, CallKind};
 
+/// What is said of a verdict without the history that it is of.
+pub(crate) const UNCHECKED: &str =
+    "The verdict is told as it is stored, and could not be checked against its history";
+
 /// Glyph of a verdict: its second channel beside the colour.
 pub(crate) const fn glyph(verdict: Verdict) -> char {
     match verdict {

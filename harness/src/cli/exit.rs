@@ -5,6 +5,7 @@ use lockstorm_checker::history::ReadError;
 use lockstorm_reports::{Outcome, RenderError};
 use lockstorm_scenarios::Diagnostics;
 
+use super::recheck::Contradiction;
 use crate::runner::RunError;
 use crate::server::EnvironmentError;
 
@@ -67,7 +68,11 @@ impl ExitCode {
 
     /// What an error is worth.
     pub fn of(error: &Error) -> Self {
-        if error.is::<Diagnostics>() || error.is::<ReadError>() || error.is::<MissingInput>() {
+        if error.is::<Diagnostics>()
+            || error.is::<ReadError>()
+            || error.is::<MissingInput>()
+            || error.is::<Contradiction>()
+        {
             return Self::InvalidInput;
         }
         if let Some(error) = error.downcast_ref::<RenderError>() {

@@ -18,6 +18,7 @@ mod list;
 mod open;
 pub mod output;
 mod publish;
+mod recheck;
 mod report;
 mod run;
 mod schema;

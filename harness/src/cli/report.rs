@@ -13,6 +13,7 @@ use lockstorm_reports::{
 use super::baseline::Baseline;
 use super::exit::{ExitCode, UsageError};
 use super::publish::{OutputFormat, publish};
+use super::recheck::recheck;
 use super::run::parse_formats;
 use super::{bare, open, output};
 
@@ -75,6 +76,9 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     if args.format == OutputFormat::JsonLines {
         let text = "nothing goes on in a report that one could follow: --format json";
         return Err(UsageError(text.to_owned()).into());
+    }
+    for folder in args.folders.iter().filter(|folder| !folder.is_file()) {
+        recheck(folder)?;
     }
     let (folder, paths) = match (args.folders.as_slice(), &args.out) {
         ([only], None) if args.window.is_some() => {

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use lockstorm_checker::Nanos;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
 
 use super::script::SCRIPTS;
 use super::{
@@ -21,13 +24,10 @@ use crate::plots;
 use crate::trace::Trace;
 use crate::words;
 
-/// Nothing is fetched, nothing is sent: style, script and pictures are in the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data:";
-
-/// The list of runs shows their pictures, which lie beside it.
-const INDEX_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
-                            script-src 'unsafe-inline'; img-src 'self' file:";
+/// Nothing is fetched, nothing is sent: style, script and pictures are in the page. Pictures have
+/// styles in their attributes.
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
+                      style-src 'unsafe-inline'";
 
 /// What kind of page it is, from which its policy and its script follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +39,15 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    const fn policy(self) -> &'static str {
-        match self {
-            Self::Report => POLICY,
-            Self::Index => INDEX_POLICY,
-        }
+    /// Our own script runs, known by its digest, and no other does, should one ever get in.
+    fn policy(self, script: &str) -> String {
+        let images = match self {
+            Self::Report => "data:",
+            // The list of runs shows their pictures, which lie beside it.
+            Self::Index => "'self' file:",
+        };
+        let digest = BASE64.encode(Sha256::digest(script));
+        format!("{POLICY}; script-src 'sha256-{digest}'; img-src {images}")
     }
 
     const fn scripts(self) -> &'static [&'static str] {
@@ -105,7 +109,7 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
     let found = Findings::of_run(run);
     let body = html! {
         (header(&run.scenario, &run.description))
-        (verdict::of_run(run))
+        (verdict::of_run(run, sources.history.err()))
         (contents(run.changed.as_ref(), &entries))
         (changed::section(run.changed.as_ref()))
         (findings::section(&found, |_| sources.history.ok().map(Cow::Borrowed)))
@@ -230,12 +234,13 @@ fn page(title: &str, body: &Markup) -> String {
 
 /// The same for a page of any kind.
 pub(super) fn framed(title: &str, body: &Markup, frame: Frame) -> String {
+    let script = frame.scripts().concat();
     let document = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(frame.policy());
+                meta http-equiv="Content-Security-Policy" content=(frame.policy(&script));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (visible(title)) }
@@ -250,7 +255,7 @@ pub(super) fn framed(title: &str, body: &Markup, frame: Frame) -> String {
                         "Lockstorm is inspired by Jepsen and not affiliated with it."
                     }
                 }
-                script { @for part in frame.scripts() { (PreEscaped(part)) } }
+                script { (PreEscaped(&script)) }
             }
         }
     };
@@ -282,6 +287,7 @@ mod tests {
         page.replace(&data.text, "(data)")
             .replace(include_str!("style.css"), "(style)")
             .replace(&SCRIPTS.concat(), "(script)")
+            .replace(&BASE64.encode(Sha256::digest(SCRIPTS.concat())), "(digest)")
             .replace("><", ">\n<")
     }
 
@@ -350,6 +356,35 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.contains("default-src 'none'"));
+    }
+
+    #[test]
+    fn only_the_script_of_the_page_may_run() {
+        for page in [
+            run_page_of(&sample::failover_run(), sample::FAILOVER_SCENARIO),
+            suite_page(&sample::suite(), |_, _| None),
+            framed("runs", &html! {}, Frame::Index),
+        ] {
+            let inner = |from: &str, to: &str| {
+                let rest = page.split_once(from).expect("it is there").1;
+                rest.split_once(to).expect("it ends").0.to_owned()
+            };
+            let script = inner("<script>", "</script>");
+            assert!(script.len() > 1_000 && !script.contains('\r'));
+            let policy = inner("Content-Security-Policy\" content=\"", "\"");
+            let digest = BASE64.encode(Sha256::digest(&script));
+            assert!(
+                policy.contains(&format!("script-src 'sha256-{digest}';")),
+                "{policy}"
+            );
+            for part in [
+                "base-uri 'none'",
+                "form-action 'none'",
+                "default-src 'none'",
+            ] {
+                assert!(policy.contains(part), "{part}: {policy}");
+            }
+        }
     }
 
     #[test]

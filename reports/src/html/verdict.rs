@@ -87,8 +87,8 @@ fn sentence(run: &RunRecord) -> String {
     }
 }
 
-/// The bar of a run.
-pub(super) fn of_run(run: &RunRecord) -> Markup {
+/// The bar of a run. `unread` says why the history that the verdict is of cannot be read.
+pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
     let verdict = run_verdict(run);
     html! {
         section.verdict.(class(verdict)) id="verdict" aria-label="Verdict" {
@@ -117,6 +117,9 @@ pub(super) fn of_run(run: &RunRecord) -> Markup {
                 }
                 @if let Some(reason) = &run.stopped {
                     p.warning { "Stopped early: " (visible(reason)) }
+                }
+                @if let Some(reason) = unread {
+                    p.warning { (words::UNCHECKED) ": " (visible(reason)) }
                 }
                 (outcome(run.outcome))
             }

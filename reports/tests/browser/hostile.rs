@@ -114,3 +114,26 @@ fn the_details_of_a_hostile_operation_and_a_hostile_address_do_nothing() {
     assert!(!status.is_empty(), "the timeline is still there");
     report.was_quiet(&page);
 }
+
+/// Nothing gets in; should anything ever, it does not run.
+#[test]
+fn a_script_that_got_into_the_page_does_not_run() {
+    let report = hostile();
+    let Some(page) = Page::new() else { return };
+    let text = std::fs::read_to_string(&report.file).expect("it was written");
+    let intruder = "<script>globalThis.pwned=1</script><p onclick=\"globalThis.pwned=1\">x</p>\
+                    <base href=\"https://elsewhere.example/\">";
+    let text = text.replacen("<main>", &format!("<main id=\"open\">{intruder}"), 1);
+    assert!(
+        text.contains("id=\"open\""),
+        "the test must get in, or it proves nothing"
+    );
+    std::fs::write(&report.file, text).expect("it can be written");
+    page.visit(&report.file, "");
+    page.evaluate("document.querySelector('[onclick]').click()");
+    assert_eq!(page.evaluate("typeof globalThis.pwned"), "undefined");
+    let ours = page.evaluate("document.querySelector('button.theme').hidden");
+    assert_eq!(ours, false, "the script of the page runs all the same");
+    let base = page.evaluate("document.baseURI.startsWith('file:')");
+    assert_eq!(base, true, "links of the page stay what they are");
+}
