@@ -5,16 +5,19 @@
 //! an operation whose process moves on without completing it is indeterminate.
 
 mod asides;
+mod givers;
 mod modes;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-pub use self::asides::{Asides, CommandAside, RouteAside, ViewAside};
+pub use self::asides::{Asides, CommandAside, RoleAside, RouteAside, ViewAside};
+use self::givers::GiverNumbers;
 use self::modes::Modes;
 use crate::groups::Groups;
 use crate::history::{
-    Event, EventSink, FaultNote, Function, Header, History, Kind, Mode, Name, Nanos, Process, Value,
+    Event, EventSink, FaultNote, Function, Givers, Header, History, Kind, Mode, Name, Nanos,
+    Process, Value,
 };
 use crate::names::Names;
 use crate::operation::{
@@ -44,6 +47,8 @@ pub struct Digest {
     pub values: Names,
     /// What operations on resources asked and were told.
     details: Vec<Detail>,
+    /// The sets of servers that granted locks, by [`GiversId`](crate::operation::GiversId).
+    givers: Vec<Givers>,
     /// The ends of the operations on each key, in order of their events.
     edges: Groups<Edge>,
     /// Whether no event is earlier than one before it, so that the order of events is that of time.
@@ -145,6 +150,11 @@ impl Digest {
         self.details.get(id - 1)
     }
 
+    /// The servers that granted `operation`, as far as its reply names them.
+    pub fn givers(&self, operation: &Operation) -> Option<&Givers> {
+        self.givers.get(operation.by?.0.get() as usize - 1)
+    }
+
     /// The ends of the operations on `key`, in order of their events.
     pub(crate) fn edges(&self, key: KeyId) -> &[Edge] {
         self.edges.of(key.0)
@@ -204,6 +214,7 @@ pub struct DigestBuilder {
     /// An event was earlier than one before it.
     is_disordered: bool,
     modes: Modes,
+    givers: GiverNumbers,
 }
 
 impl DigestBuilder {
@@ -236,6 +247,7 @@ impl DigestBuilder {
     /// The digest; operations still pending are indeterminate.
     pub fn finish(self) -> Digest {
         let mut digest = self.digest;
+        digest.givers = self.givers.finish();
         let key = |edge: Edge| digest.operation(edge.operation()).key.0;
         digest.edges = Groups::new(self.edges, digest.keys.len(), key);
         digest.is_in_time = !self.is_disordered;
@@ -271,6 +283,7 @@ impl DigestBuilder {
             outcome: Outcome::Unknown,
             waited: Nanos(0),
             count: None,
+            by: None,
             detail,
         };
         self.digest.has_readers |= operation.is_reader();
@@ -333,6 +346,7 @@ impl DigestBuilder {
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
         }
+        operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));
         operation.count = event.value.count;
         operation.waited = waited(operation, event);
         if let Some(detail) = operation.detail {
@@ -368,7 +382,7 @@ impl DigestBuilder {
         // believes.
         let is_aside = matches!(
             event.function,
-            Function::Routed | Function::View | Function::Command
+            Function::Routed | Function::Role | Function::View | Function::Command
         );
         if event.process == Process::Nemesis || is_aside {
             return;

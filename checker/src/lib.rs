@@ -45,7 +45,7 @@ mod witness;
 pub use check::{check, check_digest};
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
-    RouteAside, ViewAside,
+    RoleAside, RouteAside, ViewAside,
 };
 #[doc(hidden)]
 pub use engine::alone::frontier_alone;

@@ -73,6 +73,10 @@ impl Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub u32);
 
+/// The servers of a grant, by their number in [`Digest::givers`](crate::Digest::givers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GiversId(pub(crate) NonZeroU32);
+
 /// The number of a [`Detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DetailId(pub(crate) NonZeroU32);
@@ -131,6 +135,7 @@ impl From<&Function> for Action {
             | Function::Lost
             | Function::Alive
             | Function::Routed
+            | Function::Role
             | Function::View
             | Function::Command
             | Function::Fault
@@ -195,6 +200,8 @@ pub struct Operation {
     pub waited: Nanos,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
+    /// The servers that granted it, as far as the reply names them.
+    pub by: Option<GiversId>,
     /// What it asked of the guarded resource and was told, in
     /// [`Digest::detail`](crate::Digest::detail).
     pub detail: Option<DetailId>,

@@ -3,7 +3,7 @@
 //! Names come from outside. They are quoted with escapes unless they are plain, so that no
 //! terminal and no log takes them for more than text.
 
-use crate::history::{FaultTarget, Nanos};
+use crate::history::{FaultTarget, Giver, Givers, Nanos};
 use crate::inert::visible;
 use crate::verdict::FaultSummary;
 
@@ -29,6 +29,26 @@ pub(crate) fn name(name: &str) -> String {
 /// A sentence from outside, such as the evidence of a fault: hidden characters are escaped.
 pub(crate) fn prose(sentence: &str) -> String {
     visible(sentence).into_owned()
+}
+
+/// By whom a lock was granted, as the end of a sentence: ` by n2 (primary)`; nothing where nobody
+/// knows.
+pub(crate) fn by(givers: Option<&Givers>) -> String {
+    match givers {
+        Some(Givers(all)) if !all.is_empty() => {
+            let all: Vec<String> = all.iter().map(giver).collect();
+            format!(" by {}", list(&all))
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
+fn giver(giver: &Giver) -> String {
+    let node = name(&giver.node);
+    match &giver.role {
+        Some(role) => format!("{node} ({})", name(role)),
+        None => node,
+    }
 }
 
 /// A fault with its kind and target: `F1 (kill n1)`.

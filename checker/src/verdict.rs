@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::history::{
-    DataLoss, FaultClass, FaultNote, FaultPhase, FaultTarget, Nanos, WrittenTarget,
+    DataLoss, FaultClass, FaultNote, FaultPhase, FaultTarget, Givers, Nanos, WrittenTarget,
 };
 
 /// Answer to "does the history show a violation?", merged as violated > unknown > valid.
@@ -390,6 +390,10 @@ pub struct Holder {
     /// When the release was sent, if it was: the hold ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_invoked: Option<Nanos>,
+    /// The servers that granted it, each with what it took itself for; absent where the reply names
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Givers>,
     /// Fencing token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<u64>,
@@ -417,6 +421,8 @@ pub enum StepKind {
     Command,
     /// A client turned to another server, or to the same anew.
     Route,
+    /// A server became a primary or a replica.
+    Role,
     /// What servers knew of the lock, or were told to do with it.
     Trace,
     /// A fault began or ended.

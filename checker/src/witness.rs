@@ -80,6 +80,7 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
         acquire_invoked: hold.hull.start,
         granted: hold.core.start,
         release_invoked: release.map(|release| release.invoked),
+        by: digest.givers(digest.operation(hold.acquire)).cloned(),
         token: hold.token,
         lease_floor: leased(hold.lease.floor),
         lease_ceiling: leased(hold.lease.ceiling),

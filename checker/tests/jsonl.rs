@@ -6,8 +6,9 @@
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
     self, CommandNote, DataLoss, Event, FaultClass, FaultNote, FaultPhase, FaultTarget, Format,
-    Function, Header, History, Kind, Mode, Name, Nanos, NodeView, PhaseNote, Process, ReadError,
-    RouteNote, Value, ViewNote, read_jsonl, write_event, write_header,
+    Function, Giver, Givers, Header, History, Kind, Mode, Name, Nanos, NodeView, PhaseNote,
+    Process, ReadError, RoleNote, RouteNote, Value, ViewNote, read_jsonl, write_event,
+    write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -66,7 +67,7 @@ fn absent_fields_take_their_defaults() {
 #[test]
 fn what_editors_leave_behind_is_passed_over() {
     let plain = read(&format!("{INVOKE}\n{OK}\n")).unwrap();
-    let header = "{\"format\":\"lockstorm-history\",\"version\":1}";
+    let header = "{\"format\":\"lockstorm-history\",\"version\":2}";
     for text in [
         format!("\u{feff}{INVOKE}\n{OK}\n"),
         format!("\u{feff}{header}\r\n{INVOKE}\r\n{OK}\r\n"),
@@ -270,9 +271,9 @@ fn clocks_of_different_processes_need_not_agree_with_the_order_of_lines() {
 
 #[test]
 fn foreign_and_newer_headers_are_refused_with_a_remedy() {
-    let newer = refusal("{\"format\":\"lockstorm-history\",\"version\":2}\n");
+    let newer = refusal("{\"format\":\"lockstorm-history\",\"version\":3}\n");
     assert!(
-        newer.contains("version 2 of the format is not supported"),
+        newer.contains("version 3 of the format is not supported"),
         "{newer}"
     );
     assert!(newer.contains("use the version of lockstorm"), "{newer}");
@@ -332,6 +333,25 @@ fn target(word: &Name, turn: u64) -> FaultTarget {
     }
 }
 
+/// The servers of a grant, with and without a role.
+fn given(word: Option<&Name>) -> Option<Box<Givers>> {
+    let giver = |node: &str, role: Option<&Name>| Giver {
+        node: node.into(),
+        role: role.cloned(),
+    };
+    word.map(|word| Box::new(Givers(vec![giver(word, None), giver("n2", Some(word))])))
+}
+
+fn became(word: Option<&Name>) -> Option<Box<RoleNote>> {
+    word.map(|word| {
+        Box::new(RoleNote {
+            node: word.clone(),
+            role: "primary".into(),
+            was: "replica".into(),
+        })
+    })
+}
+
 fn value() -> impl Strategy<Value = Value> {
     let lock = (
         proptest::option::of(name()),
@@ -383,6 +403,7 @@ fn value() -> impl Strategy<Value = Value> {
             let (route, notes) = notes.unzip();
             let (route, trace) = route.unzip();
             let (view, command) = trace.unzip();
+            let (by, role) = (given(owner.as_ref()), became(owner.as_ref()));
             let (fault, phase) = notes.unzip();
             let extra = extra.then(|| json!({"z": {"deep": [null]}}).as_object().cloned());
             Value {
@@ -392,6 +413,8 @@ fn value() -> impl Strategy<Value = Value> {
                 lease_ms,
                 wait_ms,
                 token,
+                by,
+                role,
                 waited_ns: token.map(|token| token / 3),
                 count,
                 resource,

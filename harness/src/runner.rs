@@ -27,7 +27,7 @@ use crate::progress::Progress;
 use crate::recorder::{EventSink, RecordError, Recorder};
 use crate::rerun;
 use crate::server::{EnvironmentError, Program, ServerSettings, Servers, Shim};
-use crate::trace::{Herald, Monitor, MonitorSettings, Watch};
+use crate::trace::{Herald, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 
 /// What all runs of a plan share.
@@ -164,6 +164,8 @@ async fn record(
     })
     .await;
     let (monitor, watch) = trace(&job.case, &servers, &sink).await?;
+    let roles = Arc::new(Roles::new(&servers, sink.clone()).await);
+    let role_watch = RoleWatch::start(&roles, &servers);
     let herald = Herald {
         sink: sink.clone(),
         watch: watch.clone(),
@@ -179,6 +181,7 @@ async fn record(
         orders,
         sink,
         seed: job.seed,
+        roles,
         watch,
         interrupt: settings.interrupt.clone(),
         progress: settings.progress.clone(),
@@ -187,6 +190,7 @@ async fn record(
     // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
     let round_trips = stage.servers.roster().round_trips(&stage.client_names());
     let left = stage.servers.leave().await.err().map(Stopped);
+    role_watch.stop().await;
     drop(stage);
     if let Some(monitor) = monitor {
         monitor.stop().await;

@@ -130,14 +130,40 @@ fn with_the_monitor_the_story_shows_the_commands_of_both_holders_and_who_sent_th
 }
 
 #[test]
-fn a_run_that_asks_for_no_trace_tells_none() {
+fn a_litmus_is_traced_unless_it_asks_for_no_trace() {
+    if !have_server() {
+        return;
+    }
+    let told = |step: &String| step.contains("the servers on") || step.contains(": SET lock");
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let usual = story(out.path(), &[]);
+    assert!(usual.iter().any(told), "{}", usual.join("\n"));
+    for args in [["--trace", "none"], ["--set", "trace=[]"]] {
+        let out = tempfile::tempdir().expect("a temporary folder can be made");
+        let story = story(out.path(), &args);
+        assert!(!story.iter().any(told), "{}", story.join("\n"));
+    }
+}
+
+/// Nobody asks for it: it stands in each grant, and in a note for each promotion.
+#[test]
+fn without_a_trace_the_story_says_who_gave_each_grant_and_who_was_promoted() {
     if !have_server() {
         return;
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let story = story(out.path(), &[]);
-    let told = |step: &String| step.contains("the servers on") || step.contains(": SET lock");
-    assert!(!story.iter().any(told), "{}", story.join("\n"));
+    let story = story(out.path(), &["--trace", "none"]);
+    let first = place(&story, &["a was granted \"lock\" by primary (primary), "]);
+    let promoted = place(
+        &story,
+        &["replica-1 takes itself for a primary; until now it was a replica"],
+    );
+    let second = place(&story, &["b was granted \"lock\" by replica-1 (primary), "]);
+    assert!(
+        first < promoted && promoted < second,
+        "{}",
+        story.join("\n")
+    );
 }
 
 /// Who works nearly all of the time is seen at it, however few looks there are.

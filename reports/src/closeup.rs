@@ -4,8 +4,9 @@
 //! For: the raw operations of a card, its space-time diagram, and the topology. Not for: the whole
 //! run, which the trace has.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use lockstorm_checker::history::Givers;
 use lockstorm_checker::verdict::Witness;
 use lockstorm_checker::{Access, Action, Digest, Nanos, Operation, Outcome, OwnerId};
 
@@ -47,6 +48,8 @@ pub(crate) struct Deed {
     pub(crate) answer: Answer,
     pub(crate) lease: Option<Nanos>,
     pub(crate) token: Option<u64>,
+    /// The servers that granted it, as far as the reply names them.
+    pub(crate) by: Option<Givers>,
 }
 
 /// What became of an operation, in words.
@@ -138,6 +141,7 @@ impl Deed {
             answer: answer(operation, digest),
             lease: operation.lease,
             token: operation.token,
+            by: digest.givers(operation).cloned(),
         }
     }
 }
@@ -196,25 +200,29 @@ fn turns(digest: &Digest) -> Vec<Turn> {
         .collect()
 }
 
+/// What servers were whenever they were asked, each time that it was something new.
 fn roles(digest: &Digest) -> Vec<RoleSeen> {
-    let mut roles: Vec<RoleSeen> = Vec::new();
-    for view in &digest.asides.views {
-        for seen in &view.note.nodes {
-            let Some(role) = seen.role.as_deref() else {
-                continue;
-            };
-            let mut before = roles.iter().rev();
-            let last = before.find(|known| known.node == *seen.node);
-            if last.is_none_or(|known| known.role != role) && roles.len() < ROLES_MAX {
-                roles.push(RoleSeen {
-                    time: view.time,
-                    node: seen.node.to_string(),
-                    role: role.to_owned(),
-                });
-            }
-        }
-    }
+    let asides = &digest.asides;
+    let viewed = asides.views.iter().flat_map(|view| {
+        let seen = view.note.nodes.iter();
+        seen.filter_map(|seen| Some((view.time, &seen.node, seen.role.as_ref()?)))
+    });
+    let became = asides
+        .roles
+        .iter()
+        .map(|seen| (seen.time, &seen.note.node, &seen.note.role));
+    let mut all: Vec<_> = viewed.chain(became).collect();
+    all.sort_by_key(|&(time, _, _)| time);
+    let mut last: BTreeMap<&str, &str> = BTreeMap::new();
+    all.retain(|(_, node, role)| last.insert(node, role) != Some(role));
+    let roles = all.into_iter().take(ROLES_MAX);
     roles
+        .map(|(time, node, role)| RoleSeen {
+            time,
+            node: node.to_string(),
+            role: role.to_string(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The servers, clients and links that a fault hits, for the pictures of a run.
 //!
-//! For: drawing faults where they act, and for how long a server was away or led. Not for: judging; a
-//! target that is only words hits nothing here and is named in words.
+//! For: drawing faults where they act, and for how long a server was away or led. Not for: judging;
+//! a target that is only words hits nothing here and is named in words.
 
 use lockstorm_checker::history::{FaultClass, FaultTarget, Name};
 use lockstorm_checker::verdict::FaultSummary;

@@ -57,7 +57,7 @@ fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -
         topology: topology.clone(),
         lock: lock.clone(),
         guarded_resource: scenario.guarded_resource.clone(),
-        trace: scenario.trace.clone(),
+        trace: BTreeSet::new(),
         clients: scenario.clients.clone(),
         checks: scenario.checks.clone(),
         workload: match &scenario.storm {
@@ -66,6 +66,7 @@ fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -
         },
         origins: Origins::default(),
     };
+    case.trace = scenario.trace.clone().unwrap_or_else(|| case.usual_trace());
     case.origins = Origins::of(&case, |path| origin(file, row, lock.kind(), path));
     case
 }

@@ -3,13 +3,15 @@
 //!
 //! For: stories and counts. Not for: any verdict.
 
-use crate::history::{CommandNote, Event, Function, Name, Nanos, RouteNote, ViewNote};
+use crate::history::{CommandNote, Event, Function, Name, Nanos, RoleNote, RouteNote, ViewNote};
 
 /// The notes, and how many turns there were.
 #[derive(Clone, Debug, Default)]
 pub struct Asides {
     /// The turns of clients; a first connection is none.
     pub routes: Vec<RouteAside>,
+    /// What servers became.
+    pub roles: Vec<RoleAside>,
     /// What servers knew of a lock.
     pub views: Vec<ViewAside>,
     /// What servers were told.
@@ -31,6 +33,17 @@ pub struct RouteAside {
     pub owner: Name,
     /// What it says.
     pub note: RouteNote,
+}
+
+/// A server became a primary or a replica.
+#[derive(Clone, Debug)]
+pub struct RoleAside {
+    /// Index of the note.
+    pub event: u64,
+    /// When.
+    pub time: Nanos,
+    /// What it says.
+    pub note: RoleNote,
 }
 
 /// What the servers knew of a lock.
@@ -65,6 +78,12 @@ impl Asides {
         let (index, time, key) = (event.index, event.time, &event.key);
         match &event.function {
             Function::Routed => self.route(event),
+            Function::Role => {
+                if let Some(note) = event.value.role.as_deref() {
+                    let (event, note) = (index, note.clone());
+                    self.roles.push(RoleAside { event, time, note });
+                }
+            }
             Function::View => {
                 if let Some(note) = event.value.view.as_deref() {
                     let (key, note) = (key.clone(), note.clone());

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::fault::FaultNote;
-use super::note::{CommandNote, PhaseNote, RouteNote, ViewNote};
+use super::giver::Givers;
+use super::note::{CommandNote, PhaseNote, RoleNote, RouteNote, ViewNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -122,6 +123,8 @@ pub enum Function {
     /// Note: the client's commands go to another server from here on, or to the same anew, see
     /// [`RouteNote`].
     Routed,
+    /// Note: a server became a primary or a replica, see [`RoleNote`].
+    Role,
     /// Note: what the servers know of a lock, see [`ViewNote`].
     View,
     /// Note: what a server was told to do with a lock, see [`CommandNote`].
@@ -153,6 +156,7 @@ impl Function {
             Self::Lost => "lost",
             Self::Alive => "alive",
             Self::Routed => "routed",
+            Self::Role => "role",
             Self::View => "view",
             Self::Command => "command",
             Self::Fault => "fault",
@@ -176,6 +180,7 @@ impl From<&str> for Function {
             "lost" => Self::Lost,
             "alive" => Self::Alive,
             "routed" => Self::Routed,
+            "role" => Self::Role,
             "view" => Self::View,
             "command" => Self::Command,
             "fault" => Self::Fault,
@@ -232,12 +237,16 @@ pub struct Value {
     pub waited_ns: Option<u64>,
     /// In a reply: how often the owner holds the lock now; 0 means that it is free.
     pub count: Option<u32>,
+    /// In the reply to a granted acquire: the servers that granted it.
+    pub by: Option<Box<Givers>>,
     /// Guarded resource.
     pub resource: Option<Name>,
     /// What is read or written there.
     pub value: Option<Box<Json>>,
     /// Where a client's commands go, on its notes of that.
     pub route: Option<Box<RouteNote>>,
+    /// What a server has become, on notes of that.
+    pub role: Option<Box<RoleNote>>,
     /// What the servers know of a lock, on notes of that.
     pub view: Option<Box<ViewNote>>,
     /// What a server was told, on notes of that.

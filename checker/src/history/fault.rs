@@ -324,7 +324,10 @@ mod tests {
         let text = serde_json::to_string(&note).unwrap();
         assert_eq!(
             text,
-            r#"{"id":"F1","kind":"delete-key","class":"data","phase":"observed","target":{"key":{"key":"primary→replica-1","node":"n1"}},"lost":{"bytes":116}}"#
+            concat!(
+                r#"{"id":"F1","kind":"delete-key","class":"data","phase":"observed","#,
+                r#""target":{"key":{"key":"primary→replica-1","node":"n1"}},"lost":{"bytes":116}}"#
+            )
         );
         assert_eq!(serde_json::from_str::<FaultNote>(&text).unwrap(), note);
     }

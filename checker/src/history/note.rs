@@ -1,5 +1,5 @@
-//! Notes beside operations and faults: the phases of a run, which servers a client turned to, and what
-//! the servers themselves knew and were told.
+//! Notes beside operations and faults: the phases of a run, which servers a client turned to, what
+//! servers became, and what they knew and were told.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,17 @@ pub struct PhaseNote {
     /// In `final`: how long a key may stay unobtainable from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Nanos>,
+}
+
+/// A server became something else: value of a `note` with function `role`. No verdict rests on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleNote {
+    /// Which server.
+    pub node: Name,
+    /// What it is from here on, `primary` or `replica`.
+    pub role: Name,
+    /// What it was when it was last asked.
+    pub was: Name,
 }
 
 /// A client's commands go to another server from here on, or to the same over a new connection:

@@ -34,7 +34,8 @@ impl Teller<'_> {
             Action::Resource(access) => self.access_words(access, operation),
             Action::Other => format!("did something else on {}", self.lock),
         };
-        format!("{asked} {}{}", answer(operation), self.reply(operation))
+        let by = text::by(self.case.digest.givers(operation));
+        format!("{asked} {}{by}{}", answer(operation), self.reply(operation))
     }
 
     fn access_words(&self, access: Access, operation: &Operation) -> String {

@@ -38,8 +38,13 @@ impl Teller<'_> {
             let token = hold.token.map(|token| format!(" with token {token}"));
             let token = token.unwrap_or_default();
             format!(
-                "{owner} was granted {}{token}, {}",
+                "{owner} was granted {}{}{token}, {}",
                 self.lock,
+                text::by(
+                    self.case
+                        .digest
+                        .givers(self.case.digest.operation(hold.acquire))
+                ),
                 self.good_until(hold.acquire)
             )
         };

@@ -11,6 +11,7 @@ mod ownership;
 mod queue;
 mod reentrancy;
 mod renewals;
+mod roles;
 mod routes;
 mod steps;
 mod teller;

@@ -45,7 +45,11 @@ impl Teller<'_> {
 /// Whether a step of this kind may prove what the story leads to; others only explain it.
 const fn is_proof(kind: StepKind) -> bool {
     match kind {
-        StepKind::Fault | StepKind::Route | StepKind::Trace | StepKind::Contradiction => false,
+        StepKind::Fault
+        | StepKind::Route
+        | StepKind::Role
+        | StepKind::Trace
+        | StepKind::Contradiction => false,
         StepKind::Grant
         | StepKind::Refuse
         | StepKind::Renew

@@ -1,7 +1,9 @@
 //! Gathers the steps of a story.
 
+use std::collections::BTreeSet;
+
 use crate::case::{Case, Finding};
-use crate::history::Nanos;
+use crate::history::{Givers, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::operation::OpId;
@@ -36,6 +38,7 @@ pub(crate) fn story(
     }
     rule(finding.property).tell(&mut teller, interval);
     teller.routes(scene);
+    teller.roles(scene);
     teller.views(scene);
     teller.commands(scene);
     teller.tell(rule(finding.property).claim(case, finding, interval))
@@ -69,6 +72,17 @@ pub(crate) struct Teller<'a> {
     pub(super) until: Nanos,
     pub(super) drafts: Vec<Draft>,
 }
+impl<'a> Teller<'a> {
+    /// The servers that granted the lock in this story, as far as replies name them.
+    pub(super) fn givers(&self) -> BTreeSet<&'a str> {
+        let case = self.case;
+        let held = self.finding.holds.iter().map(|&at| case.holds[at].acquire);
+        let all = held.chain(self.finding.operations.iter().copied());
+        let givers = all.filter_map(|id| case.digest.givers(case.digest.operation(id)));
+        givers.flat_map(Givers::nodes).map(|node| &**node).collect()
+    }
+}
+
 impl Teller<'_> {
     /// What the story is about.
     pub(crate) fn finding(&self) -> &Finding {
@@ -98,6 +112,7 @@ impl Teller<'_> {
                 | StepKind::Expire
                 | StepKind::Command
                 | StepKind::Route
+                | StepKind::Role
                 | StepKind::Trace
                 | StepKind::Fault
                 | StepKind::Contradiction => Change::None,

@@ -1,9 +1,14 @@
 //! The steps that servers tell: what they knew of the lock, and what they were told to do with it.
+//! Only those concerned have a say: the clients of the story, and servers that granted the lock or
+//! have its key.
 //!
 //! For: showing where the lock got lost. Not for: proving it; the contradiction cites none of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::teller::{Change, Draft, Teller};
-use crate::history::{Nanos, NodeView, ViewNote};
+use crate::digest::Digest;
+use crate::history::{CommandNote, Name, Nanos, NodeView, ViewNote};
 use crate::interval::Interval;
 use crate::text;
 use crate::verdict::StepKind;
@@ -22,6 +27,7 @@ impl Teller<'_> {
         let inside = |time: Nanos| scene.start <= time && time <= until;
         let all = self.case.digest.asides.views.iter();
         let all = all.filter(|view| *view.key == *key && inside(view.time));
+        let concerned = Concerned(self.givers());
         let mut before: Option<&ViewNote> = None;
         let mut drafts = Vec::new();
         for view in all {
@@ -30,11 +36,14 @@ impl Teller<'_> {
                 !old.map(standing).eq(new.map(standing))
             });
             if is_new {
-                let nodes = view.note.nodes.iter().map(|node| sentence(node, before));
-                let nodes: Vec<String> = nodes.collect();
-                let text = format!("the servers on {}: {}", self.lock, nodes.join("; "));
-                drafts.push(told(view.time, SERVERS.to_owned(), text, view.event));
+                let nodes = view.note.nodes.iter();
+                let nodes = nodes.filter(|node| concerned.has_say(node, before));
+                let nodes: Vec<String> = nodes.map(|node| sentence(node, before)).collect();
                 before = Some(&view.note);
+                if !nodes.is_empty() {
+                    let text = format!("the servers on {}: {}", self.lock, nodes.join("; "));
+                    drafts.push(told(view.time, SERVERS.to_owned(), text, view.event));
+                }
             }
         }
         let early = drafts.len().saturating_sub(VIEWS_MAX);
@@ -47,7 +56,9 @@ impl Teller<'_> {
         let inside = |time: Nanos| scene.start <= time && time <= until;
         let all = self.case.digest.asides.commands.iter();
         let all = all.filter(|command| *command.key == *key && inside(command.time));
+        let mut senders = Senders::of(self);
         let mut drafts: Vec<Draft> = all
+            .filter(|command| senders.are_concerned(&command.note))
             .map(|command| {
                 let said = &command.note;
                 let (node, what) = (text::name(&said.node), text::prose(&said.text));
@@ -60,6 +71,51 @@ impl Teller<'_> {
             .collect();
         let early = drafts.len().saturating_sub(COMMANDS_MAX);
         self.drafts.extend(drafts.drain(early..));
+    }
+}
+
+/// The servers that granted the lock in a story; none where no reply names any.
+struct Concerned<'a>(BTreeSet<&'a str>);
+
+impl Concerned<'_> {
+    /// Whether what `node` knows belongs to the story.
+    fn has_say(&self, node: &NodeView, before: Option<&ViewNote>) -> bool {
+        let old = before.and_then(|before| before.nodes.iter().find(|old| old.node == node.node));
+        let had = old.is_some_and(NodeView::is_there);
+        self.0.is_empty() || self.0.contains(&*node.node) || node.is_there() || had
+    }
+}
+
+/// Tells whose commands belong to a story: those of its clients, and what other servers send.
+struct Senders<'a> {
+    clients: BTreeSet<String>,
+    digest: &'a Digest,
+    /// By server: whether the last command that was no script's is told of. A script does what the
+    /// command before it asked for.
+    scripts: BTreeMap<Name, bool>,
+}
+
+impl<'a> Senders<'a> {
+    fn of(teller: &Teller<'a>) -> Self {
+        Self {
+            clients: teller
+                .drafts
+                .iter()
+                .map(|draft| draft.actor.clone())
+                .collect(),
+            digest: teller.case.digest,
+            scripts: BTreeMap::new(),
+        }
+    }
+
+    fn are_concerned(&mut self, command: &CommandNote) -> bool {
+        let Some(from) = &command.from else {
+            return self.scripts.get(&command.node).copied().unwrap_or(true);
+        };
+        let is_client = self.digest.owners.find(from).is_some();
+        let is_told = !is_client || self.clients.contains(&text::name(from));
+        self.scripts.insert(command.node.clone(), is_told);
+        is_told
     }
 }
 

@@ -5,8 +5,8 @@
 
 use lockstorm_checker::history::{
     CommandNote, DataLoss, EdnStyle, EdnWriter, Event, FaultClass, FaultNote, FaultPhase,
-    FaultTarget, Format, Function, Kind, Mode, Name, Nanos, NodeView, Process, RefusedRelease,
-    Value, ViewNote, read_jsonl, write_event,
+    FaultTarget, Format, Function, Giver, Givers, Kind, Mode, Name, Nanos, NodeView, Process,
+    RefusedRelease, Value, ViewNote, read_jsonl, write_event,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -75,6 +75,9 @@ fn lock_value() -> impl Strategy<Value = Value> {
         wait_ms: numbers[1],
         token: numbers[2],
         count: small[1],
+        by: texts[0]
+            .clone()
+            .map(|node| Box::new(Givers(vec![Giver { node, role: None }]))),
         resource: texts[1].clone(),
         value: contents.map(Box::new),
         extra: (!others.is_empty()).then(|| Box::new(others.into_iter().collect())),

@@ -6,8 +6,8 @@ use lockstorm_checker::{Options, Property, check};
 
 use crate::support::history;
 
-/// A release without an answer, `cycles` cycles of another client on another lock, and then a double
-/// grant, in milliseconds.
+/// A release without an answer, `cycles` cycles of another client on another lock, and then a
+/// double grant, in milliseconds.
 fn far_apart(cycles: u64) -> String {
     let mut text = String::from(
         "a acquire 1000..1100 ok lease 2000

@@ -226,6 +226,10 @@ pub enum Answer {
         /// By what the servers know the holder: what stands at the key, or a field of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         marks: Vec<String>,
+        /// The servers that granted it, by the names in `open`; empty where the program does not
+        /// know.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<String>,
     },
     /// To `renew`: the lease is extended.
     Renewed {

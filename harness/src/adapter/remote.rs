@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
+use lockstorm_checker::history::Name;
 use tokio::time::{Instant, sleep_until};
 
 use super::log::keep_log;
@@ -103,6 +104,10 @@ pub struct Remote {
     answered: Option<Nanos>,
     /// The key that was granted last, and by what the servers know its holder.
     marks: (String, Vec<String>),
+    /// The servers that it named at the last grant.
+    givers: Vec<String>,
+    /// The one server that there is, where there is one.
+    only_server: Option<Name>,
 }
 
 impl Remote {
@@ -142,6 +147,10 @@ impl Remote {
             trail: settings.trail,
             complaints: settings.complaints,
         });
+        let only_server = match open.nodes.as_slice() {
+            [one] => Some(one.name.as_str().into()),
+            _ => None,
+        };
         let (name, can) = introduce(&talk, open).await?;
         if let Some(page) = settings.page
             && !page.attached().is_ok_and(|process| process != 0)
@@ -156,6 +165,8 @@ impl Remote {
             version,
             answered: None,
             marks: (String::new(), Vec::new()),
+            givers: Vec::new(),
+            only_server,
         };
         Ok((remote, program))
     }
@@ -304,16 +315,18 @@ impl Lock for Remote {
         let waits = self.can(Can::Wait);
         let takes = ask.wait.filter(|_| waits).unwrap_or_default();
         let call = Call::Acquire(target(key, ask));
-        let mut known_by = Vec::new();
+        let (mut known_by, mut givers) = (Vec::new(), Vec::new());
         let read = |answer: &Answer| {
             if let Answer::Granted {
                 lease_ms,
                 token,
                 waited_ms,
                 marks,
+                by,
             } = answer
             {
                 known_by.clone_from(marks);
+                givers.clone_from(by);
                 return Some(Outcome::Done(Grant {
                     lease: lease_ms.map(Duration::from_millis),
                     token: *token,
@@ -324,6 +337,7 @@ impl Lock for Remote {
         };
         let outcome = self.ask(call, takes, read).await;
         self.marks = (key.to_owned(), known_by);
+        self.givers = givers;
         outcome
     }
 
@@ -408,6 +422,14 @@ impl Lock for Remote {
             .await;
         self.answered = None;
         outcome
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        let named = self.givers.iter().map(|node| node.as_str().into());
+        // Where there is one server, nobody else can have done it.
+        named
+            .chain(self.only_server.clone().filter(|_| self.givers.is_empty()))
+            .collect()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

@@ -102,13 +102,24 @@ pub enum TraceKind {
     Probe,
     /// What each server is told.
     Monitor,
+    /// Nothing.
+    None,
 }
 
-impl From<TraceKind> for Trace {
-    fn from(kind: TraceKind) -> Self {
-        match kind {
-            TraceKind::Probe => Self::Probe,
-            TraceKind::Monitor => Self::Monitor,
+impl TraceKind {
+    /// What is asked of the servers; `None` for nothing.
+    const fn trace(self) -> Option<Trace> {
+        match self {
+            Self::Probe => Some(Trace::Probe),
+            Self::Monitor => Some(Trace::Monitor),
+            Self::None => None,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self.trace() {
+            Some(trace) => trace.name(),
+            None => "none",
         }
     }
 }
@@ -232,15 +243,15 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     if cases.is_empty() {
         return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
     }
-    if !args.trace.is_empty() && cases.iter().any(|case| case.topology.external().is_some()) {
+    let asks = args.trace.iter().any(|kind| kind.trace().is_some());
+    if asks && cases.iter().any(|case| case.topology.external().is_some()) {
         let text = "--trace takes KEYS and MONITOR, which touch all that external servers have: \
                     leave it out";
         return Err(super::exit::UsageError(text.to_owned()).into());
     }
     if !args.trace.is_empty() {
         for case in &mut cases {
-            case.trace
-                .extend(args.trace.iter().copied().map(Trace::from));
+            case.trace = args.trace.iter().filter_map(|kind| kind.trace()).collect();
             case.origins.note("trace", Origin::CommandLine);
         }
     }
@@ -295,8 +306,11 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     }
     let overrides = args.overrides.iter();
     words.extend(overrides.map(|text| format!("--set {}", shown(text))));
-    let trace = args.trace.iter().copied().map(Trace::from);
-    words.extend(trace.map(|kind| format!("--trace {}", kind.name())));
+    words.extend(
+        args.trace
+            .iter()
+            .map(|kind| format!("--trace {}", kind.name())),
+    );
     let filter = args.filter.iter();
     words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
     let server = args.redis_server.iter();

@@ -100,6 +100,11 @@ impl Connection {
         &self.name
     }
 
+    /// The same, without a copy of its text.
+    pub fn shared_name(&self) -> Name {
+        Name::clone(&self.name)
+    }
+
     /// Where the node is.
     pub const fn address(&self) -> SocketAddr {
         self.address

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Event, Function, Kind, Mode, Name, Process, Value};
+use lockstorm_checker::history::{
+    Event, Function, Giver, Givers, Kind, Mode, Name, Process, Value,
+};
 use lockstorm_scenarios::DurationRange;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
@@ -17,7 +19,7 @@ use super::processes::{MAIN, Processes};
 use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
 use crate::recorder::EventSink;
 use crate::seed::draw;
-use crate::trace::Watch;
+use crate::trace::{Roles, Watch};
 
 /// What a client heard, without the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Session {
     pub(super) tokens: BTreeMap<Name, u64>,
     /// What it does with the guarded resource, if there is one.
     pub(super) job: Option<Job>,
+    /// What each server is.
+    roles: Option<Arc<Roles>>,
     /// Who asks the servers what they know, if anybody does.
     watch: Option<Arc<Watch>>,
 }
@@ -97,6 +101,7 @@ impl Session {
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
+            roles: None,
             watch: None,
         }
     }
@@ -108,6 +113,13 @@ impl Session {
             watch.marks().note(self.owner.to_string(), &self.owner);
         }
         self.watch = watch;
+        self
+    }
+
+    /// The same, and its grants say what the servers were that gave them.
+    #[must_use]
+    pub fn knowing(mut self, roles: Arc<Roles>) -> Self {
+        self.roles = Some(roles);
         self
     }
 
@@ -137,8 +149,27 @@ impl Session {
             self.hear_of_losses().await;
             self.holds.granted(key, ask);
         }
+        let outcome = match outcome {
+            Outcome::Done(grant) => Outcome::Done((grant, self.givers().await)),
+            Outcome::Denied => Outcome::Denied,
+            Outcome::Failed(text) => Outcome::Failed(text),
+            Outcome::Unknown(text) => Outcome::Unknown(text),
+            Outcome::Killed => Outcome::Killed,
+        };
         self.complete(MAIN, Function::Acquire, key, ask, outcome)
             .await
+    }
+
+    /// Who gave the last grant, and what each of them is.
+    async fn givers(&mut self) -> Option<Box<Givers>> {
+        let nodes = self.lock.granted_by();
+        if nodes.is_empty() {
+            return None;
+        }
+        Some(Box::new(match &self.roles {
+            Some(roles) => roles.of_givers(nodes).await,
+            None => nodes.into_iter().map(Giver::unknown).collect(),
+        }))
     }
 
     /// Tries again and again until granted, or until the wait is over or the client is dead. When
@@ -490,6 +521,13 @@ impl Answer for Grant {
         value.lease_ms = self.lease.map(|lease| lease.as_millis() as u64);
         value.token = self.token;
         value.waited_ns = Some(self.waited.as_nanos() as u64).filter(|&waited| waited > 0);
+    }
+}
+
+impl Answer for (Grant, Option<Box<Givers>>) {
+    fn fill(&self, value: &mut Value) {
+        self.0.fill(value);
+        value.by.clone_from(&self.1);
     }
 }
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use lockstorm_checker::history::RouteNote;
+use lockstorm_checker::history::{Name, RouteNote};
 use redis::{Cmd, Value};
 use tokio::time::timeout;
 
@@ -34,6 +34,8 @@ pub struct Shards {
     servers: Vec<(String, SocketAddr)>,
     map: Option<SlotMap>,
     connections: BTreeMap<SocketAddr, Connection>,
+    /// The server that the last command went to.
+    asked: Option<Name>,
     /// Which of the servers is asked next.
     next: usize,
     /// What makes the map a doubtful one.
@@ -59,6 +61,7 @@ impl Shards {
             servers,
             map: None,
             connections: BTreeMap::new(),
+            asked: None,
             next: 0,
             doubt: None,
             lessons: 0,
@@ -91,6 +94,11 @@ impl Shards {
         known.unwrap_or(self.servers[0].1)
     }
 
+    /// The server that the last command went to.
+    pub fn asked(&self) -> Option<Name> {
+        self.asked.clone()
+    }
+
     /// Changes whenever the client learns who leads which slots.
     pub const fn version(&self) -> u64 {
         self.lessons
@@ -115,6 +123,7 @@ impl Shards {
             .connections
             .entry(at)
             .or_insert_with(|| Connection::new(self.dialer.clone(), &name, at));
+        self.asked = Some(connection.shared_name());
         let mut replies = connection.call_all(&all).await;
         if let Ok(replies) = &mut replies {
             replies.drain(..usize::from(asking));

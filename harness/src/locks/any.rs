@@ -169,6 +169,10 @@ impl Lock for AnyLock {
         each!(self, lock => lock.alive(key, ask).await)
     }
 
+    fn granted_by(&self) -> Vec<Name> {
+        each!(self, lock => lock.granted_by())
+    }
+
     fn marks(&self, key: &str) -> Vec<String> {
         each!(self, lock => lock.marks(key))
     }

@@ -87,6 +87,10 @@ pub trait Lock: Send {
         std::future::ready(Outcome::Done(()))
     }
 
+    /// The servers that gave the last grant, by name: the one that was asked, or those of a quorum
+    /// that said yes. Empty where nobody knows.
+    fn granted_by(&self) -> Vec<Name>;
+
     /// By what the servers know that this client holds `key`, or may hold it: what stands at the
     /// key, or a field of it. Empty where that is its name, or not known.
     fn marks(&self, _key: &str) -> Vec<String> {

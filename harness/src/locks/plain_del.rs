@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -46,5 +47,9 @@ impl Lock for PlainDel {
         let mut command = redis::cmd("DEL");
         command.arg(key);
         outcome(self.primary.call(&command).await, Released::default())
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.primary.asked().into_iter().collect()
     }
 }

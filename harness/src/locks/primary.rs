@@ -5,6 +5,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use lockstorm_checker::history::Name;
 use redis::{Cmd, Value};
 
 use crate::client::{CallError, Connection, Dialer, Finder, Shards, SwitchWatch};
@@ -114,6 +115,14 @@ impl Primary {
             self.heed(result);
         }
         results
+    }
+
+    /// The server that the last command went to.
+    pub fn asked(&self) -> Option<Name> {
+        match &self.way {
+            Way::Told(_) | Way::Asks(_) => Some(self.connection.shared_name()),
+            Way::Shards(shards) => shards.asked(),
+        }
     }
 
     /// Where writes of `key` go now, as far as the client knows.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
@@ -33,6 +34,8 @@ pub struct Redlock {
     rng: ChaCha8Rng,
     /// The random value of the latest try for each key that may have taken effect.
     values: HashMap<String, String>,
+    /// The nodes that said yes to the last command.
+    agreed: Vec<Name>,
     mutation: Mutation,
 }
 
@@ -67,6 +70,7 @@ impl Redlock {
             lease: spec.lease.0,
             rng: context.rng,
             values: HashMap::new(),
+            agreed: Vec::new(),
             mutation: Mutation::of(spec.mutant),
         }
     }
@@ -82,10 +86,14 @@ impl Redlock {
         let nodes = self.nodes.iter_mut().take(nodes);
         let replies = join_all(nodes.map(|node| node.call(command))).await;
         let mut votes = Votes::default();
-        for reply in replies {
+        self.agreed.clear();
+        for (node, reply) in self.nodes.iter().zip(replies) {
             match (took_effect(&reply), reply) {
                 (_, Err(CallError::Killed)) => return Err(CallError::Killed),
-                (Some(true), _) => votes.yes += 1,
+                (Some(true), _) => {
+                    votes.yes += 1;
+                    self.agreed.push(node.shared_name());
+                }
                 (Some(false), _) | (None, Err(CallError::Failed(_))) => votes.no += 1,
                 (None, _) => votes.unknown += 1,
             }
@@ -201,6 +209,10 @@ impl Lock for Redlock {
             Ok(votes) => Outcome::Unknown(votes.describe(true)),
             Err(error) => error.into(),
         }
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.agreed.clone()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
@@ -16,6 +17,8 @@ pub struct Setnx {
     primary: Primary,
     client: String,
     lease: Duration,
+    /// The server that set the key last.
+    granted_by: Option<Name>,
 }
 
 impl Setnx {
@@ -25,6 +28,7 @@ impl Setnx {
             primary: Primary::new(context.dialer, context.route),
             client: context.client,
             lease: spec.lease.0,
+            granted_by: None,
         }
     }
 
@@ -38,6 +42,17 @@ impl Setnx {
             Err(error) => error.into(),
         }
     }
+
+    /// Gives the lease to a key that has just been set.
+    async fn lend(&mut self, key: &str) -> Outcome<Grant> {
+        match self.expire(key).await {
+            // The key is set: an error now is no proof that the lock was not taken.
+            Outcome::Failed(text) => Outcome::Unknown(format!("set, but EXPIRE failed: {text}")),
+            // Gone in between; this lock does not look.
+            Outcome::Denied => Outcome::Done(Grant::of(self.lease)),
+            done @ (Outcome::Done(_) | Outcome::Unknown(_) | Outcome::Killed) => done,
+        }
+    }
 }
 
 impl Lock for Setnx {
@@ -45,15 +60,10 @@ impl Lock for Setnx {
         let mut command = redis::cmd("SETNX");
         command.arg(key).arg(&self.client);
         match self.primary.call(&command).await {
-            Ok(Value::Int(1)) => match self.expire(key).await {
-                // The key is set: an error now is no proof that the lock was not taken.
-                Outcome::Failed(text) => {
-                    Outcome::Unknown(format!("set, but EXPIRE failed: {text}"))
-                }
-                // Gone in between; this lock does not look.
-                Outcome::Denied => Outcome::Done(Grant::of(self.lease)),
-                done @ (Outcome::Done(_) | Outcome::Unknown(_) | Outcome::Killed) => done,
-            },
+            Ok(Value::Int(1)) => {
+                self.granted_by = self.primary.asked();
+                self.lend(key).await
+            }
             Ok(_) => Outcome::Denied,
             Err(error) => error.into(),
         }
@@ -71,5 +81,9 @@ impl Lock for Setnx {
             Ok(_) => Outcome::Done(Released::default()),
             Err(error) => error.into(),
         }
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.granted_by.clone().into_iter().collect()
     }
 }

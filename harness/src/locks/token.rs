@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
@@ -170,6 +171,10 @@ impl Lock for Token {
     async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
         let command = delete_by(self.mutation.script(RELEASE), key, self.value(key));
         outcome(self.primary.call(&command).await, Released::default())
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.primary.asked().into_iter().collect()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
@@ -65,6 +66,10 @@ impl Lock for TokenFenced {
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         self.token.release(key, ask).await
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.token.granted_by()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{self as scenarios, Mutant};
 use redis::{Cmd, Value};
 
@@ -105,6 +106,10 @@ impl Lock for TokenWait {
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         self.token.release(key, ask).await
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.token.granted_by()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

@@ -167,6 +167,11 @@ impl Servers {
         self.roster.clone()
     }
 
+    /// Whether we run them, and not someone else.
+    pub const fn are_ours(&self) -> bool {
+        self.elsewhere.is_none()
+    }
+
     /// The nodes, in order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

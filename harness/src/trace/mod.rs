@@ -1,5 +1,5 @@
-//! What the servers themselves say of the locks while a run lasts, for who wants to know where a
-//! lock got lost.
+//! What the servers themselves say while a run lasts: what each of them is, and, for who wants to
+//! know where a lock got lost, what they know of the locks.
 //!
 //! For: notes in the history that stories quote. Not for: verdicts, which rest on what clients were
 //! told. It speaks to servers past any fabric, so that a cut blinds nobody, writes nothing, and
@@ -7,15 +7,18 @@
 //!
 //! ```text
 //! probe     watch → view of each server → note `view`       at each step, each fault, and at times
+//! roles     ROLE of each server  → note `role`, `by` of grants   in every run with replicas
 //! monitor   MONITOR of each server → note `command`         and monitor.log in the node's folder
 //! ```
 
 mod command;
 mod marks;
 mod monitor;
+mod roles;
 mod view;
 mod watch;
 
 pub use marks::Marks;
 pub use monitor::{Monitor, MonitorSettings};
+pub use roles::{RoleWatch, Roles};
 pub use watch::{Herald, Watch};

@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::marks::Marks;
+use super::roles::role_of;
 use crate::client::{Wire, WireError};
 
 /// How much is read of what stands at a key: longer than any mark.
@@ -77,11 +78,7 @@ async fn look_at(
         answer(&mut wire, words).await?;
     }
     let role = answer(&mut wire, &["ROLE"]).await?;
-    let role = match role.as_ref().and_then(first_text) {
-        Some("master") => Some("primary".into()),
-        Some("slave") => Some("replica".into()),
-        Some(_) | None => None,
-    };
+    let role = role.as_ref().and_then(role_of).map(Name::from);
     let mut found = Vec::with_capacity(keys.len());
     for key in keys {
         found.push(look_for(&mut wire, key, marks).await?);
@@ -187,16 +184,6 @@ fn command(words: &[&str]) -> Cmd {
         command.arg(*word);
     }
     command
-}
-
-/// The first text in a reply.
-fn first_text(value: &Value) -> Option<&str> {
-    match value {
-        Value::Array(items) => items.first().and_then(first_text),
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        Value::SimpleString(text) => Some(text),
-        _ => None,
-    }
 }
 
 /// All texts in a reply.

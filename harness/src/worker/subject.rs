@@ -80,11 +80,14 @@ impl Subject {
         let outcome = self.lock.acquire(&key, ask).await;
         let queued = self.lock.queued(&key);
         let marks = self.lock.marks(&key);
+        let by = self.lock.granted_by();
+        let by = by.iter().map(ToString::to_string).collect();
         let granted = |grant: Grant| Answer::Granted {
             lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
             token: grant.token,
             waited_ms: None,
             marks,
+            by,
         };
         if let Outcome::Done(_) = &outcome {
             self.holds.granted(&key, ask);

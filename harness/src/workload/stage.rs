@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::recorder::EventSink;
 use crate::seed::Seed;
 use crate::server::{Page, Servers, Shim};
-use crate::trace::Watch;
+use crate::trace::{Roles, Watch};
 use crate::worker::{self, lock_stream};
 
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
@@ -49,6 +49,8 @@ pub struct Stage {
     pub sink: EventSink,
     /// All choices follow from it.
     pub seed: Seed,
+    /// What each server is.
+    pub roles: Arc<Roles>,
     /// Asks the servers what they know of the locks, if anybody wants to know.
     pub watch: Option<Arc<Watch>>,
     /// Cancelled when the user wants an end.
@@ -173,6 +175,7 @@ impl Stage {
             rng: self.seed.stream(&format!("client/{name}")),
             job: self.orders.clone().map(Job::new),
         })
+        .knowing(self.roles.clone())
         .watched(self.watch.clone()))
     }
 

@@ -51,9 +51,11 @@ pub struct Scenario {
     /// What the lock protects; absent means nothing but itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded_resource: Option<GuardedResource>,
-    /// What is asked of the servers themselves, for the stories of violations.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub trace: BTreeSet<Trace>,
+    /// What is asked of the servers themselves, for the stories of violations. Absent means
+    /// everything in a litmus and for an adapter, and nothing in any other storm or on servers that
+    /// someone else runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<BTreeSet<Trace>>,
     /// Clients.
     #[serde(default)]
     pub clients: Clients,
@@ -153,6 +155,20 @@ impl Case {
             .unwrap_or(Expected::Valid)
     }
 
+    /// What is asked of the servers where the scenario does not say: everything where a single run
+    /// is to explain itself, and nothing where it would cost the servers some of their speed.
+    pub fn usual_trace(&self) -> BTreeSet<Trace> {
+        let explains = match (&self.workload, &self.lock) {
+            (Workload::Litmus(_), _) | (Workload::Storm(..), Lock::Adapter(_)) => true,
+            (Workload::Storm(..), _) => false,
+        };
+        if explains && self.topology.external().is_none() {
+            BTreeSet::from(Trace::ALL)
+        } else {
+            BTreeSet::new()
+        }
+    }
+
     /// The case as a scenario file of its own, which runs exactly this case.
     pub fn to_scenario(&self) -> Scenario {
         let (step, storm, nemesis) = match self.workload.clone() {
@@ -169,7 +185,7 @@ impl Case {
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
             guarded_resource: self.guarded_resource.clone(),
-            trace: self.trace.clone(),
+            trace: Some(self.trace.clone()).filter(|trace| *trace != self.usual_trace()),
             clients: self.clients.clone(),
             checks: self.checks.clone(),
             step,

@@ -18,6 +18,9 @@ pub enum Trace {
 }
 
 impl Trace {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Probe, Self::Monitor];
+
     /// The word used in scenario files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {

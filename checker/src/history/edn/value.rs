@@ -19,7 +19,8 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 29] = [
+pub(super) const RESERVED: [&str; 31] = [
+    "by",
     "client",
     "command",
     "count",
@@ -39,6 +40,7 @@ pub(super) const RESERVED: [&str; 29] = [
     "process",
     "reply",
     "resource",
+    "role",
     "route",
     "time",
     "token",
@@ -78,6 +80,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Lost
         | Function::Alive
         | Function::Routed
+        | Function::Role
         | Function::View
         | Function::Command
         | Function::Fault
@@ -94,7 +97,12 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
 pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Meaning, Misfit> {
     if matches!(
         function,
-        Function::Fault | Function::Phase | Function::Routed | Function::View | Function::Command
+        Function::Fault
+            | Function::Phase
+            | Function::Routed
+            | Function::Role
+            | Function::View
+            | Function::Command
     ) {
         // Others may mean something else by these words, and then it is theirs.
         let foreign = |_| Ok(contents(form.clone()));
@@ -186,9 +194,11 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "token" | "fence" => value.token = Some(natural(&field, &form)?),
             "waited-ns" | "waited_ns" => value.waited_ns = Some(natural(&field, &form)?),
             "count" => value.count = Some(small(&field, &form)?),
+            "by" => value.by = Some(note(&field, form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
             "route" => value.route = Some(note(&field, form)?),
+            "role" => value.role = Some(note(&field, form)?),
             "view" => value.view = Some(note(&field, form)?),
             "command" => value.command = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),

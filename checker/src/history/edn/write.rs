@@ -267,7 +267,9 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
         map.json("value", content);
     }
     let notes = [
+        ("by", value.by.as_ref().map(serde_json::to_value)),
         ("route", value.route.as_ref().map(serde_json::to_value)),
+        ("role", value.role.as_ref().map(serde_json::to_value)),
         ("view", value.view.as_ref().map(serde_json::to_value)),
         ("command", value.command.as_ref().map(serde_json::to_value)),
         ("fault", value.fault.as_ref().map(serde_json::to_value)),

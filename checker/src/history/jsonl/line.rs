@@ -206,10 +206,12 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "token" => fill(&mut value.token, map.next_value()?),
                 "waited_ns" => fill(&mut value.waited_ns, map.next_value()?),
                 "count" => fill(&mut value.count, map.next_value()?),
+                "by" => fill(&mut value.by, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.
                 "value" => fill(&mut value.value, Some(map.next_value()?)),
                 "route" => fill(&mut value.route, map.next_value()?),
+                "role" => fill(&mut value.role, map.next_value()?),
                 "view" => fill(&mut value.view, map.next_value()?),
                 "command" => fill(&mut value.command, map.next_value()?),
                 "fault" => fill(&mut value.fault, map.next_value()?),

@@ -7,7 +7,7 @@
 
 use serde_json::Value as Json;
 
-use crate::history::{Event, Function, Kind, Mode, Nanos, Process, Value};
+use crate::history::{Event, Function, Giver, Givers, Kind, Mode, Nanos, Process, Value};
 use crate::names::Names;
 
 /// The event of a line in the form of the writer; `None` for any other line.
@@ -85,12 +85,35 @@ fn value(scan: &mut Scan, names: &mut Names) -> Option<Value> {
             "token" => fill(&mut value.token, scan.number()?),
             "waited_ns" => fill(&mut value.waited_ns, scan.number()?),
             "count" => fill(&mut value.count, scan.small()?),
+            "by" => fill(&mut value.by, Box::new(givers(scan, names)?)),
             "resource" => fill(&mut value.resource, names.share(scan.text()?)),
             "value" => fill(&mut value.value, Box::new(scan.scalar()?)),
             _ => None,
         }?;
         if scan.expect(b"}").is_some() {
             return Some(value);
+        }
+        scan.expect(b",")?;
+    }
+}
+
+/// The servers of a grant, each with its role.
+fn givers(scan: &mut Scan, names: &mut Names) -> Option<Givers> {
+    let mut givers = Givers::default();
+    scan.expect(b"{")?;
+    if scan.expect(b"}").is_some() {
+        return Some(givers);
+    }
+    loop {
+        let node = names.share(scan.text()?);
+        scan.expect(b":")?;
+        let role = match scan.expect(b"null") {
+            Some(()) => None,
+            None => Some(names.share(scan.text()?)),
+        };
+        givers.0.push(Giver { node, role });
+        if scan.expect(b"}").is_some() {
+            return Some(givers);
         }
         scan.expect(b",")?;
     }
@@ -210,6 +233,7 @@ mod tests {
             text().prop_map(|text| format!("\"resource\":{text}")),
             text().prop_map(|text| format!("\"value\":{text}")),
             number().prop_map(|number| format!("\"value\":{number}")),
+            text().prop_map(|text| format!("\"by\":{{\"n1\":{text},\"n2\":null}}")),
             Just("\"value\":[1]".to_owned()),
             Just("\"rain\":true".to_owned()),
         ];
@@ -260,7 +284,7 @@ mod tests {
             r#"{"owner":"a","lease_ms":2000,"wait_ms":0}"#,
             r#"{"mode":"read","permits":2,"token":17,"count":0}"#,
             r#"{"token":3,"resource":"r","value":18446744073709551615}"#,
-            r#"{"value":null}"#,
+            r#"{"by":{"n1":"primary","n2":null},"value":null}"#,
             r#"{"value":"é"}"#,
         ] {
             for error in ["null", "\"refused\""] {

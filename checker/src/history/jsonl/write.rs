@@ -1,6 +1,6 @@
 //! Events → lines. This is on the hot path of a recorder: nothing is allocated but the output.
 
-use crate::history::{Event, Function, Header, Kind, Mode, Process, Value};
+use crate::history::{Event, Function, Givers, Header, Kind, Mode, Process, Value};
 
 /// Room for nearly every line, so that it grows once and not field by field.
 const LINE_USUAL: usize = 256;
@@ -90,6 +90,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(count) = value.count {
         number(fields.next("count"), u64::from(count));
     }
+    if let Some(by) = &value.by {
+        givers(fields.next("by"), by);
+    }
     if let Some(resource) = &value.resource {
         text(fields.next("resource"), resource);
     }
@@ -98,6 +101,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     }
     if let Some(route) = &value.route {
         json(fields.next("route"), route);
+    }
+    if let Some(role) = &value.role {
+        json(fields.next("role"), role);
     }
     if let Some(view) = &value.view {
         json(fields.next("view"), view);
@@ -114,6 +120,18 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(extra) = &value.extra {
         for (field, content) in extra.iter() {
             json(fields.next(field), content);
+        }
+    }
+    fields.end();
+}
+
+fn givers(out: &mut Vec<u8>, givers: &Givers) {
+    let mut fields = Fields { out, empty: true };
+    for giver in &givers.0 {
+        let out = fields.next(&giver.node);
+        match &giver.role {
+            Some(role) => text(out, role),
+            None => out.extend_from_slice(b"null"),
         }
     }
     fields.end();

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{Era, Mutant, Sync};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -258,6 +259,11 @@ impl Instance {
             // It ends by itself.
             Ok(_) | Err(_) => Ok(()),
         }
+    }
+
+    /// The server that the last command went to.
+    pub fn asked(&self) -> Option<Name> {
+        self.primary.asked()
     }
 
     /// Whether its keys are spread over shards.

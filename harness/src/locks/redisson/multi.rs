@@ -41,6 +41,8 @@ pub struct RedissonMulti {
     /// The lease that callers ask for; `None`: a watchdog for each sub-lock.
     lease: Option<Duration>,
     time_to_live: Duration,
+    /// The sub-locks that were granted in the last pass.
+    granted: Vec<usize>,
     mutation: Mutation,
 }
 
@@ -86,6 +88,7 @@ impl RedissonMulti {
             share,
             lease: spec.lease.map(|lease| lease.0),
             time_to_live: spec.time_to_live().0,
+            granted: Vec::new(),
             mutation: Mutation::of(spec.mutant),
         }
     }
@@ -116,12 +119,14 @@ impl RedissonMulti {
     /// Tries all sub-locks in order, until enough are held or can no longer be.
     async fn pass(&mut self, key: &str, ask: Ask, deadline: Instant) -> Pass {
         let mut taken = Vec::new();
+        self.granted.clear();
         let mut tally = Tally::default();
         for at in 0..self.locks.len() {
             match self.take(at, key, ask, deadline).await {
                 Outcome::Done(_) => {
                     tally.yes += 1;
                     taken.push(at);
+                    self.granted.push(at);
                 }
                 Outcome::Denied | Outcome::Failed(_) => tally.no += 1,
                 Outcome::Unknown(_) => {
@@ -293,6 +298,11 @@ impl Lock for RedissonMulti {
             }
         }
         self.judge(tally, Released::default())
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        let taken = self.granted.iter().map(|&at| &self.locks[at]);
+        taken.flat_map(Lock::granted_by).collect()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

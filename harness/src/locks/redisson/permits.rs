@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -142,6 +143,10 @@ impl Lock for RedissonPermits {
 
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.instance.asked().into_iter().collect()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use lockstorm_checker::history::Mode;
+use lockstorm_checker::history::{Mode, Name};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::Era;
 use redis::Cmd;
@@ -153,6 +153,10 @@ impl Lock for RedissonReadWrite {
 
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.instance.asked().into_iter().collect()
     }
 
     fn marks(&self, _key: &str) -> Vec<String> {

@@ -195,6 +195,10 @@ impl Lock for Redisson {
         self.instance.end_wait(granted).await;
     }
 
+    fn granted_by(&self) -> Vec<Name> {
+        self.instance.asked().into_iter().collect()
+    }
+
     fn marks(&self, _key: &str) -> Vec<String> {
         vec![self.instance.holder().to_owned()]
     }

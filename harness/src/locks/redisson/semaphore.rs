@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 use tokio::time::Instant;
@@ -84,6 +85,10 @@ impl Lock for RedissonSemaphore {
 
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
+    }
+
+    fn granted_by(&self) -> Vec<Name> {
+        self.instance.asked().into_iter().collect()
     }
 }
 

@@ -42,6 +42,17 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
+    /// To whom a request went: to the server that answers it, where the reply names one.
+    pub(super) fn addressee_of(&self, deed: &Deed) -> Addressee {
+        match deed.by.as_ref().map(|by| by.0.as_slice()) {
+            Some([giver]) => Addressee {
+                name: giver.node.to_string(),
+                is_known: true,
+            },
+            Some(_) | None => self.addressee(&deed.client, deed.sent),
+        }
+    }
+
     /// To whom `client` speaks at `time`: as its last turn says, or else to the primary of that
     /// time. Masters that know nothing of each other are asked all at once.
     pub(super) fn addressee(&self, client: &str, time: Nanos) -> Addressee {
@@ -98,10 +109,7 @@ impl Cast {
             add(&mut clients, client);
         }
         for deed in deeds {
-            add(
-                &mut servers,
-                &ground.addressee(&deed.client, deed.sent).name,
-            );
+            add(&mut servers, &ground.addressee_of(deed).name);
         }
         for hit in hits {
             // Of a fault that parts many from many, only those are shown who speak anyway.

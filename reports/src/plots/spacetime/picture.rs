@@ -202,7 +202,7 @@ impl<'a> Stage<'a> {
 
     /// A request and what came of it.
     fn deed(&mut self, row: usize, deed: &Deed) {
-        let to = self.ground.addressee(&deed.client, deed.sent);
+        let to = self.ground.addressee_of(deed);
         self.is_concluded |= !to.is_known;
         let (Some(&client), Some(&server)) = (
             self.cast.columns(&deed.client).first(),

@@ -94,6 +94,7 @@ pub(super) fn numbers(witness: &Witness, event: u64) -> Vec<u32> {
             | StepKind::Expire
             | StepKind::Command
             | StepKind::Route
+            | StepKind::Role
             | StepKind::Trace
             | StepKind::Fault
             | StepKind::Release => step.evidence.last() == Some(&event),

@@ -1,0 +1,208 @@
+//! What each server is, a primary or a replica, from the start of a run to its end.
+//!
+//! For: saying at each grant what the server was that gave it, and noting when one becomes
+//! something else: whoever promotes it, a fault, a sentinel or its Cluster. Not for: finding the
+//! primary, which is the clients' own business.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstorm_checker::history::{
+    Event, Function, Giver, Givers, Kind, Name, Process, RoleNote, Value as Content,
+};
+use lockstorm_nemesis::{CONNECTION_NAME, ProcessState, process_state};
+use redis::{Cmd, Value};
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Wire, WireError};
+use crate::recorder::EventSink;
+use crate::server::{Node, Servers};
+
+/// What a server takes itself for that takes writes.
+pub const PRIMARY: &str = "primary";
+/// What a server takes itself for that follows another.
+pub const REPLICA: &str = "replica";
+
+/// How often a server is asked: a promotion is noted so much later at most.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+/// How long it may take to answer.
+const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+
+/// What each server was when it was last heard of. Empty for servers that someone else runs.
+pub struct Roles {
+    known: Mutex<BTreeMap<String, &'static str>>,
+    sink: EventSink,
+}
+
+impl Roles {
+    /// What the servers are now.
+    pub async fn new(servers: &Servers, sink: EventSink) -> Self {
+        let mut known = BTreeMap::new();
+        for node in ours(servers) {
+            let role = if may_change(servers) {
+                let looked = timeout(ANSWER_WITHIN, look(node.private)).await;
+                looked.ok().and_then(Result::ok).flatten()
+            } else {
+                Some(PRIMARY)
+            };
+            known.extend(role.map(|role| (node.name.clone(), role)));
+        }
+        Self {
+            known: Mutex::new(known),
+            sink,
+        }
+    }
+
+    /// Each of the servers that gave a grant, with what it is. A replica takes no writes, so that
+    /// one which grants a lock has been promoted since it was last asked.
+    pub async fn of_givers(&self, nodes: Vec<Name>) -> Givers {
+        let mut givers = Givers::default();
+        for node in nodes {
+            let role = self.known.lock().await.get(&*node).copied();
+            if role == Some(REPLICA) {
+                self.learn(&node, PRIMARY).await;
+            }
+            givers.0.push(Giver {
+                role: role.map(|_| PRIMARY.into()),
+                node,
+            });
+        }
+        givers
+    }
+
+    /// Notes it where a server is something else than it was.
+    async fn learn(&self, node: &str, role: &'static str) {
+        let was = self.known.lock().await.insert(node.to_owned(), role);
+        let Some(was) = was.filter(|was| *was != role) else {
+            return;
+        };
+        let change = RoleNote {
+            node: node.into(),
+            role: role.into(),
+            was: was.into(),
+        };
+        let value = Content {
+            role: Some(Box::new(change)),
+            ..Content::default()
+        };
+        self.sink
+            .record(Event {
+                index: 0,
+                time: self.sink.clock().now(),
+                kind: Kind::Note,
+                process: Process::Nemesis,
+                function: Function::Role,
+                key: "".into(),
+                value,
+                error: None,
+                extra: None,
+            })
+            .await;
+    }
+}
+
+/// Asks all servers again and again what they are; dropping it ends that.
+pub struct RoleWatch {
+    tasks: JoinSet<()>,
+}
+
+impl RoleWatch {
+    /// Begins. Where no server follows another, none can become something else, and none is asked.
+    pub fn start(roles: &Arc<Roles>, servers: &Arc<Servers>) -> Self {
+        let mut tasks = JoinSet::new();
+        for (at, node) in servers.nodes().iter().enumerate() {
+            if may_change(servers) && node.role.data().is_some() {
+                tasks.spawn(follow(roles.clone(), servers.clone(), at));
+            }
+        }
+        Self { tasks }
+    }
+
+    /// Asks no more.
+    pub async fn stop(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
+
+/// Follows what becomes of server number `at`.
+async fn follow(roles: Arc<Roles>, servers: Arc<Servers>, at: usize) {
+    let node = &servers.nodes()[at];
+    let mut wire = None;
+    loop {
+        // Whom the system knows not to answer is not asked: the questions would only pile up.
+        if node.pid().map(process_state) == Some(ProcessState::Alive) {
+            // After no answer it is asked again over a new connection.
+            let asked = timeout(ANSWER_WITHIN, ask(node.private, wire.take())).await;
+            if let Ok(Ok((open, role))) = asked {
+                wire = Some(open);
+                if let Some(role) = role {
+                    roles.learn(&node.name, role).await;
+                }
+            }
+        } else {
+            wire = None;
+        }
+        sleep(ASK_EVERY).await;
+    }
+}
+
+/// Whether a server may become something else: where one follows another, or all are a Cluster.
+fn may_change(servers: &Servers) -> bool {
+    let mut data = ours(servers).filter_map(|node| node.role.data());
+    data.any(|role| role.follows.is_some() || role.introduction.is_some())
+}
+
+/// The servers that keep data and that we run ourselves.
+fn ours(servers: &Servers) -> impl Iterator<Item = &Node> {
+    let nodes = servers.nodes().iter().filter(|_| servers.are_ours());
+    nodes.filter(|node| node.role.data().is_some())
+}
+
+async fn look(address: SocketAddr) -> Result<Option<&'static str>, WireError> {
+    Ok(ask(address, None).await?.1)
+}
+
+/// What the server at `address` takes itself for, asked over an open connection or a new one; none
+/// while it does not say.
+async fn ask(
+    address: SocketAddr,
+    wire: Option<Wire>,
+) -> Result<(Wire, Option<&'static str>), WireError> {
+    let mut wire = match wire {
+        Some(wire) => wire,
+        None => connect(address).await?,
+    };
+    let role = match wire.send(&redis::cmd("ROLE")).await {
+        Ok(reply) => role_of(&reply),
+        // A server that still loads its data says so.
+        Err(WireError::Server(_)) => None,
+        Err(lost @ WireError::Lost(_)) => return Err(lost),
+    };
+    Ok((wire, role))
+}
+
+async fn connect(address: SocketAddr) -> Result<Wire, WireError> {
+    let stream = TcpStream::connect(address).await;
+    let mut wire = Wire::new(stream.map_err(|error| WireError::Lost(error.to_string()))?);
+    let mut name = Cmd::new();
+    name.arg("CLIENT").arg("SETNAME").arg(CONNECTION_NAME);
+    wire.send(&name).await?;
+    Ok(wire)
+}
+
+/// The reply to ROLE, in our words.
+pub(super) fn role_of(reply: &Value) -> Option<&'static str> {
+    let Value::Array(items) = reply else {
+        return None;
+    };
+    match items.first() {
+        Some(Value::BulkString(word)) if word == b"master" => Some(PRIMARY),
+        Some(Value::BulkString(word)) if word == b"slave" => Some(REPLICA),
+        Some(_) | None => None,
+    }
+}
