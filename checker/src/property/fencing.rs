@@ -84,8 +84,9 @@ fn judge(case: &Case) -> Ruling {
         }
     }
     let mut tally = Tally::default();
+    let unanswered = Unanswered::of(case);
     for (&key, grants) in &mut grants {
-        judge_grants(case, &mut tally, key, grants);
+        judge_grants(case, &unanswered, &mut tally, (key, grants));
     }
     for (&(key, _), effects) in &effects {
         tally.is_tested |= effects.len() > 1;
@@ -152,7 +153,12 @@ impl Tally {
     }
 }
 
-fn judge_grants(case: &Case, tally: &mut Tally, key: KeyId, grants: &mut [Showing]) {
+fn judge_grants(
+    case: &Case,
+    unanswered: &Unanswered,
+    tally: &mut Tally,
+    (key, grants): (KeyId, &mut Vec<Showing>),
+) {
     tally.is_tested |= grants.len() > 1;
     for grant in &mut *grants {
         let standing = case.standing(grant.op);
@@ -164,7 +170,8 @@ fn judge_grants(case: &Case, tally: &mut Tally, key: KeyId, grants: &mut [Showin
         .into_iter()
         .filter(|(late, _)| {
             let shares = case.permits() > 1 || late.shared;
-            !(shares && matches!(repeats.get(&late.op), Some(Repeat::Own)))
+            let is_own = || matches!(repeats.get(&late.op), Some(Repeat::Own));
+            !(shares && (is_own() || unanswered.may_have_told(key, late)))
         })
         .map(|(late, largest)| (late.op, largest))
         .collect();
@@ -174,6 +181,30 @@ fn judge_grants(case: &Case, tally: &mut Tally, key: KeyId, grants: &mut [Showin
         } else if let Some(&Repeat::Of(first)) = repeats.get(&grant.op) {
             tally.note(key, first, grant);
         }
+    }
+}
+
+/// When somebody may have held a lock since an acquire without an answer: nobody knows the token of
+/// such a hold.
+struct Unanswered(HashMap<(KeyId, OwnerId), Vec<Interval>>);
+
+impl Unanswered {
+    fn of(case: &Case) -> Self {
+        let mut all: HashMap<_, Vec<Interval>> = HashMap::new();
+        for hold in case.holds {
+            if case.digest.operation(hold.acquire).outcome == Outcome::Unknown {
+                let place = (hold.key, hold.owner);
+                all.entry(place).or_default().push(hold.possible());
+            }
+        }
+        Self(all)
+    }
+
+    /// Whether a grant may repeat the token of such a hold.
+    fn may_have_told(&self, key: KeyId, grant: &Showing) -> bool {
+        let lasts = |held: &Interval| held.start <= grant.invoked && grant.invoked <= held.end;
+        let own = self.0.get(&(key, grant.owner));
+        own.is_some_and(|own| own.iter().any(lasts))
     }
 }
 

@@ -130,6 +130,22 @@ fn a_reader_may_be_told_its_own_token_again_after_others_got_larger_ones() {
     assert_eq!(judged(&text("")), (Verdict::Violated, 1));
 }
 
+/// Nobody was told the token of the first acquire: the second may repeat it.
+#[test]
+fn a_reader_may_be_told_the_token_of_its_acquire_without_an_answer() {
+    let text = |mode: &str| {
+        format!(
+            "a acquire 0..10 info lease 50 {mode}
+             b acquire 20..30 ok token 8 lease 50 {mode}
+             a acquire 40..45 ok token 7 {mode}"
+        )
+    };
+    assert_eq!(judged(&text("mode read")), (Verdict::Valid, 0));
+    assert_eq!(judged(&text("")), (Verdict::Violated, 1));
+    let others = text("mode read").replace("a acquire 40", "c acquire 40");
+    assert_eq!(judged(&others), (Verdict::Violated, 1), "it is another's");
+}
+
 #[test]
 fn the_tokens_of_two_locks_have_nothing_to_do_with_each_other() {
     let text = "a acquire 0..10 ok token 7 key one
