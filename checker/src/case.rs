@@ -145,6 +145,8 @@ pub(crate) struct Ruling {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tested {
     Yes,
+    /// It was, and there is this to say where nothing is violated.
+    Remarked(String),
     /// Why there may be no violation although the lock is bad.
     No(String),
     /// Why the history cannot be judged at all, however it goes on.

@@ -202,6 +202,10 @@ impl Answer {
                 judgement.verdict = Verdict::Valid;
                 rule(property).remark(run)
             }),
+            Tested::Remarked(remark) => rule(property).weigh(run).or_else(|| {
+                judgement.verdict = Verdict::Valid;
+                Some(remark)
+            }),
         };
         judgement
     }

@@ -55,7 +55,7 @@ pub enum Property {
     LeaseOverrun,
     /// A fencing token did not grow, or the resource took a smaller one after a larger one.
     Fencing,
-    /// A lock was released by somebody who could not be its owner.
+    /// A holder lost the lock by the release of somebody else.
     Ownership,
     /// The grants of a reentrant lock were miscounted, or a partial release freed it.
     Reentrancy,

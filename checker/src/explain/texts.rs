@@ -10,7 +10,7 @@ impl Property {
             Self::LostLock => "the service drops a lock before its lease could run out",
             Self::LeaseOverrun => "a client goes on after its lease while another holds the lock",
             Self::Fencing => "fencing tokens do not grow, or the resource takes a stale one",
-            Self::Ownership => "a lock is released by somebody who cannot be its owner",
+            Self::Ownership => "a lock is lost by the release of another",
             Self::Reentrancy => "a reentrant lock miscounts, or is freed by a partial release",
             Self::GuardedResource => "what the lock protects is damaged",
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",

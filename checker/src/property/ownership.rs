@@ -1,16 +1,18 @@
-//! Ownership: who releases a lock is its owner.
+//! Ownership: nobody loses a lock by the release of another.
 //!
 //! ```text
 //! a   |--=======floor~ceiling       |--release: done--|    a cannot be the owner any more
 //! b                        |--=========================--|  and takes the lock from b
 //! ```
 //!
-//! - **A foreign release** succeeds although nothing that its caller may have been granted can
-//!   still be there, by the ledger of its own operations. That is certain.
-//! - **A lock taken away**: a release succeeds inside the guaranteed hold of another, who then
-//!   loses the lock. The caller may have had something left of a lease that was running out, so
-//!   this is a possible violation. Where the caller too had a guaranteed hold, two held at once;
-//!   that is mutual exclusion and no matter of this property.
+//! - **A lock taken away** is the violation: a release succeeds inside the guaranteed hold of
+//!   another, who then loses the lock. The caller may have had something left of a lease that was
+//!   running out, and the other may have lost the lock by something else, so this is a possible
+//!   violation. Where the caller too had a guaranteed hold, two held at once; that is mutual
+//!   exclusion and no matter of this property.
+//! - **A foreign release** is a remark: it succeeds although nothing that its caller may have been
+//!   granted can still be there, by the ledger of its own operations. Where nobody loses the lock,
+//!   it changed nothing and harmed nobody, whatever it was answered.
 //!
 //! Where the history does not name the owners, another process may go on for one that is gone: such
 //! a release, and every release of a key that was acquired by somebody unnamed, accuses nobody.
@@ -23,7 +25,6 @@ use crate::digest::Digest;
 use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
-use crate::ledger::standings;
 use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
@@ -45,12 +46,8 @@ impl Rule for Ownership {
         claim(case, finding)
     }
 
-    fn kind(&self, _: &Case, finding: &Finding) -> Option<&'static str> {
-        Some(if finding.certain {
-            "foreign release"
-        } else {
-            "taken away"
-        })
+    fn kind(&self, _: &Case, _: &Finding) -> Option<&'static str> {
+        Some("taken away")
     }
 
     fn tell(&self, teller: &mut Teller, _: Interval) {
@@ -72,6 +69,7 @@ fn judge(case: &Case) -> Ruling {
     };
     let unnamed = acquired_by_nobody(case.digest);
     let holders = Holders::of(case);
+    let mut harmless = 0;
     for standing in case.standings() {
         let operation = case.digest.operation(standing.op);
         let named = operation.is_named && !unnamed.contains(&operation.key);
@@ -85,38 +83,49 @@ fn judge(case: &Case) -> Ruling {
         }
         let victim = holders.around(case, operation);
         ruling.has_matter |= victim.is_some();
-        let loss = victim.and_then(|at| holders.loss(case, at, standing.op));
-        if foreign || loss.is_some() {
-            ruling.count += 1;
-            if ruling.findings.len() < FINDINGS_MAX {
-                let loss = loss.filter(|_| !foreign);
-                ruling
-                    .findings
-                    .push(finding(case, standing.op, victim, loss));
-            }
+        let taken = victim.and_then(|at| Some((at, holders.loss(case, at, standing.op)?)));
+        let Some((victim, loss)) = taken else {
+            harmless += u64::from(foreign);
+            continue;
+        };
+        ruling.count += 1;
+        if ruling.findings.len() < FINDINGS_MAX {
+            let found = finding(case, standing.op, victim, loss);
+            ruling.findings.push(found);
         }
     }
     keep_first(&mut ruling.findings);
     if !ruling.has_matter {
         let reason = "no release was tried by a named client that could not be the owner";
         ruling.tested = Tested::No(reason.to_owned());
+    } else if harmless > 0 {
+        ruling.tested = Tested::Remarked(remark(harmless));
     }
     ruling
 }
 
-fn finding(case: &Case, id: OpId, victim: Option<usize>, loss: Option<OpId>) -> Finding {
+/// What there is to say of releases that nobody lost a lock by.
+fn remark(harmless: u64) -> String {
+    let releases = match harmless {
+        1 => "1 release was answered as done though its caller".to_owned(),
+        _ => format!("{harmless} releases were answered as done though their callers"),
+    };
+    format!("{releases} could not be the owner; nobody lost the lock by that")
+}
+
+fn finding(case: &Case, id: OpId, victim: usize, loss: OpId) -> Finding {
     let release = case.digest.operation(id);
-    // Where the loss shows it, it is plain no sooner.
-    let shown = [Some(id), loss].into_iter().flatten();
+    // It is plain only when the loss shows.
+    let shown = [id, loss].into_iter();
     let answers = shown.filter_map(|id| case.digest.operation(id).answered());
     let end = answers.max().unwrap_or(release.invoked);
     Finding {
         property: Property::Ownership,
         key: release.key,
-        holds: victim.into_iter().collect(),
-        operations: std::iter::once(id).chain(loss).collect(),
+        holds: vec![victim],
+        operations: vec![id, loss],
         interval: Interval::new(release.invoked, end),
-        certain: loss.is_none(),
+        certain: false,
     }
 }
 
@@ -220,35 +229,37 @@ fn claim(case: &Case, finding: &Finding) -> String {
         return format!("{lock} was released by somebody who could not be its owner");
     };
     let caller = text::name(case.digest.owner(release.owner));
-    let held = finding.holds.first().map(|&at| {
-        let owner = text::name(case.digest.owner(case.holds[at].owner));
-        (format!(", while {owner} held it"), owner)
-    });
-    if let (false, Some((_, owner))) = (finding.certain, &held) {
-        return format!("{caller} released {lock} while {owner} held it, and {owner} lost it");
-    }
-    let while_held = held.map(|(text, _)| text).unwrap_or_default();
-    let why = why_not_owner(case, release);
-    format!("{caller} released {lock}, though {why}{while_held}")
+    let Some(victim) = finding.holds.first().map(|&at| &case.holds[at]) else {
+        return format!("{caller} released {lock}, which another held");
+    };
+    let owner = text::name(case.digest.owner(victim.owner));
+    let why = match finding.operation().and_then(|id| case.standing(id)) {
+        Some(standing) if standing.most == 0 => {
+            format!(", though {}", why_not_owner(case, release))
+        }
+        Some(_) | None => String::new(),
+    };
+    format!("{caller} released {lock} while {owner} held it{why}, and {owner} lost it")
 }
 
-fn why_not_owner(case: &Case, release: &Operation) -> &'static str {
+fn why_not_owner(case: &Case, release: &Operation) -> String {
     let own = own_operations(case, release);
+    let caller = text::name(case.digest.owner(release.owner));
     let acquire = own.iter().rposition(|operation| {
         let granted = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
         operation.action == Action::Acquire && granted
     });
     let Some(acquire) = acquire else {
-        return "it had never been granted it";
+        return format!("{caller} had never been granted it");
     };
     let given_back = own[acquire..].iter().any(|operation| {
         let done = operation.action == Action::Release && operation.outcome == Outcome::Ok;
         done && operation.invoke != release.invoke
     });
     if given_back {
-        "it had given back all that it was granted"
+        format!("{caller} had given back all that it was granted")
     } else {
-        "its lease had certainly run out"
+        format!("the lease of {caller} had certainly run out")
     }
 }
 
@@ -263,22 +274,13 @@ fn own_operations(case: &Case, release: &Operation) -> Vec<Operation> {
     operations.filter(own).copied().collect()
 }
 
-/// With nothing left but what the caller did: it still cannot be the owner, or it released inside
-/// the hold of another, who then lost it.
+/// With nothing left but these operations: it still released inside the hold of another, who then
+/// lost it.
 fn stands_alone(case: &Case, finding: &Finding) -> bool {
     let Some(release) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
     };
     let done = release.action == Action::Release && release.outcome == Outcome::Ok;
-    if finding.certain {
-        let operations = own_operations(case, release);
-        let drift = case.options.drift(&case.digest.header);
-        let standings = standings(&operations, &[], drift);
-        let mut own = standings
-            .iter()
-            .filter(|standing| operations[standing.op.position()].invoke == release.invoke);
-        return done && own.any(|standing| standing.most == 0);
-    }
     let (Some(&at), Some(&loss)) = (finding.holds.first(), finding.operations.get(1)) else {
         return false;
     };

@@ -4,6 +4,19 @@ use lockstorm_checker::{Property, Verdict, check};
 
 use crate::support::{exact, history, judge, reason, verdict};
 
+/// How many releases a remark counts.
+fn remarked(text: &str) -> u64 {
+    let reason = judge(text).properties.remove(&Property::Ownership);
+    let reason = reason
+        .and_then(|judgement| judgement.reason)
+        .unwrap_or_default();
+    let count = reason
+        .split(" release")
+        .next()
+        .and_then(|count| count.parse().ok());
+    count.unwrap_or(0)
+}
+
 fn judged(text: &str) -> (Verdict, u64) {
     verdict(Property::Ownership, text)
 }
@@ -15,19 +28,34 @@ fn claim(text: &str) -> String {
 }
 
 #[test]
-fn a_release_by_somebody_who_never_asked_for_the_lock_is_a_violation() {
-    let text = "a acquire 0..10 ok\n b release 20..30 ok";
+fn a_release_by_somebody_who_never_asked_for_the_lock_harms_who_loses_it() {
+    let text = "a acquire 0..10 ok\n b release 20..30 ok\n a release 40..50 not-owner";
     assert_eq!(judged(text), (Verdict::Violated, 1));
     assert_eq!(
         claim(text),
-        "b released \"lock\", though it had never been granted it, while a held it"
+        "b released \"lock\" while a held it, though b had never been granted it, and a lost it"
     );
     let witness = &judge(text).properties[&Property::Ownership].witnesses[0];
     assert_eq!(
         witness.signature,
-        "ownership (foreign release), no fault, certain"
+        "ownership (taken away), no fault, uncertain"
     );
     assert_eq!(witness.holders[0].client, "a");
+}
+
+/// A library may answer so where it has nothing to delete.
+#[test]
+fn a_foreign_release_by_which_nobody_loses_the_lock_is_a_remark() {
+    let text = "a acquire 0..10 ok\n b release 20..30 ok\n a release 40..50 ok";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+    let judgement = &judge(text).properties[&Property::Ownership];
+    assert_eq!(
+        judgement.reason.as_deref(),
+        Some(
+            "1 release was answered as done though its caller could not be the owner; nobody lost \
+             the lock by that"
+        )
+    );
 }
 
 #[test]
@@ -49,24 +77,17 @@ fn what_was_given_back_cannot_be_given_back_again() {
     let text = |between: &str| {
         format!("a acquire 0..10 ok\n {between}\n a release 20..30 ok\n a release 40..50 ok")
     };
-    assert_eq!(judged(&text("")), (Verdict::Violated, 1));
-    assert_eq!(
-        claim(&text("")),
-        "a released \"lock\", though it had given back all that it was granted"
-    );
+    assert_eq!(remarked(&text("")), 1);
     for between in [
         "a acquire 12..14 ok",
         "a acquire 12..14 info",
         "a acquire 12..14 pending",
         "a acquire 32..34 ok",
     ] {
-        assert_eq!(judged(&text(between)).1, 0, "{between}");
+        assert_eq!(remarked(&text(between)), 0, "{between}");
     }
-    assert_eq!(
-        judged(&text("a acquire 12..14 refused")),
-        (Verdict::Violated, 1),
-        "near miss"
-    );
+    let near = text("a acquire 12..14 refused");
+    assert_eq!(remarked(&near), 1, "near miss");
 }
 
 #[test]
@@ -77,7 +98,7 @@ fn a_release_without_an_answer_may_never_have_been_one() {
              a release 20..30 {doubt}
              a release 40..50 ok"
         );
-        assert_eq!(judged(&text).1, 0, "{doubt}");
+        assert_eq!(remarked(&text), 0, "{doubt}");
     }
 }
 
@@ -86,25 +107,21 @@ fn a_lease_that_has_certainly_run_out_leaves_nothing_to_release() {
     let text = |sent, renewed: &str| {
         format!("a acquire 0..10 ok lease 100\n {renewed}\n a release {sent}..150 ok")
     };
-    assert_eq!(judged(&text(111, "")), (Verdict::Violated, 1));
-    assert_eq!(
-        claim(&text(111, "")),
-        "a released \"lock\", though its lease had certainly run out"
-    );
-    assert_eq!(judged(&text(110, "")).1, 0, "near miss: at the ceiling");
+    assert_eq!(remarked(&text(111, "")), 1);
+    assert_eq!(remarked(&text(110, "")), 0, "near miss: at the ceiling");
     for renewed in [
         "a renew 50..60 ok",
         "a renew 50..60 info",
         "a acquire 70..80 info lease 10",
     ] {
-        assert_eq!(judged(&text(111, renewed)).1, 0, "{renewed}");
+        assert_eq!(remarked(&text(111, renewed)), 0, "{renewed}");
     }
 }
 
 #[test]
 fn who_does_two_things_at_once_may_have_done_them_in_either_order() {
     let text = "a release 0..50 ok\n a acquire 10..60 ok\n a release 70..80 ok";
-    assert_eq!(judged(text).1, 0);
+    assert_eq!(remarked(text), 0);
 }
 
 #[test]
@@ -123,7 +140,7 @@ fn where_nobody_is_named_whoever_releases_may_be_the_owner() {
     }
     assert_eq!(
         check(&named, &exact()).properties[&Property::Ownership].verdict,
-        Verdict::Violated
+        Verdict::Valid
     );
 }
 
@@ -217,7 +234,7 @@ fn random_operations_of_one_owner_are_accused_only_where_no_order_explains_them(
                 format!("a {action} {sent}..{answered} {outcome}")
             })
             .collect();
-        let found = judged(&lines.join("\n")).1 > 0;
+        let found = remarked(&lines.join("\n")) > 0;
         let expected = !explained(&ops, 0, 0);
         assert!(!found || expected, "seed {seed}: {lines:?}");
         if !overlapping {

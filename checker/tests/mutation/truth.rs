@@ -36,9 +36,6 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
             if was_denied(record) {
                 seen.push(Property::LostLock);
             }
-            if defect == Defect::ForeignRelease && is_foreign(record, struck) {
-                seen.push(Property::Ownership);
-            }
             seen
         }
         Defect::DuplicateToken | Defect::LowerToken => only(falls(record, op), Property::Fencing),
@@ -160,24 +157,6 @@ fn was_denied(record: &Record) -> bool {
             own && denied && is_renewal && op.inv > hold.from && op.answered() < hold.to
         })
     })
-}
-
-/// Whether a release was answered as if it had been its owner's, who had nothing left to release.
-fn is_foreign(record: &Record, at: usize) -> bool {
-    let op = &record.ops[at];
-    let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
-    let sure = record.ops[..at]
-        .iter()
-        .filter(own)
-        .all(|other| other.answer.is_some() && other.answered() < op.inv);
-    let done = matches!(op.answer, Some((_, Reply::Done { .. })));
-    let left = |other: &&Op| {
-        let release = matches!(other.ask, Ask::Release { .. });
-        release && matches!(other.answer, Some((_, Reply::Done { .. })))
-    };
-    let own = || record.ops[..at].iter().filter(own);
-    let entered = own().filter(|other| other.is_grant()).count();
-    done && sure && entered <= own().filter(left).count()
 }
 
 /// Whether the token of a grant is not larger than that of a grant that came certainly before it,
