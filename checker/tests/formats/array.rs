@@ -8,9 +8,15 @@ use crate::{refusal, try_read};
 /// `a` and `b` hold the same lock inside their leases.
 const LINES: [&str; 6] = [
     r#"{"format":"lockstorm-history","version":1,"seed":7}"#,
-    r#"{"time":0,"type":"invoke","process":0,"f":"acquire","key":"orders, ]}[{","value":{"owner":"a\"]","lease_ms":2000}}"#,
+    concat!(
+        r#"{"time":0,"type":"invoke","process":0,"f":"acquire","#,
+        r#""key":"orders, ]}[{","value":{"owner":"a\"]","lease_ms":2000}}"#
+    ),
     r#"{"time":1000000,"type":"ok","process":0,"f":"acquire","value":{"value":[1,{"b":"\\"}]}}"#,
-    r#"{"time":500000000,"type":"invoke","process":1,"f":"acquire","key":"orders, ]}[{","value":{"owner":"b","lease_ms":2000}}"#,
+    concat!(
+        r#"{"time":500000000,"type":"invoke","process":1,"f":"acquire","#,
+        r#""key":"orders, ]}[{","value":{"owner":"b","lease_ms":2000}}"#
+    ),
     r#"{"time":501000000,"type":"ok","process":1,"f":"acquire"}"#,
     r#"{"time":900000000,"type":"fail","process":2,"f":"acquire","error":"refused"}"#,
 ];
