@@ -153,8 +153,8 @@ fn a_malformed_line_names_file_line_column_reason_and_mend() {
             "a process",
         ),
         (
-            r#"{"type":"ok","process":"p","f":"x"}"#,
-            "h.jsonl:2:26",
+            r#"{"type":"ok","process":"nemsis","f":"x"}"#,
+            "h.jsonl:2:31",
             "a process",
         ),
         (

@@ -5,9 +5,12 @@
 mod support;
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Output;
 
-use support::{run, stderr, stdout};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use support::{lockstorm, run, stderr, stdout};
 
 /// `a` gives the lock back before `b` asks for it.
 const GOOD: &str = r#"
@@ -18,6 +21,9 @@ const GOOD: &str = r#"
 {"time":5000000,"type":"invoke","process":1,"f":"acquire","value":{"owner":"b"}}
 {"time":6000000,"type":"ok","process":1,"f":"acquire"}
 "#;
+
+/// The exit code for [`GOOD`] as a whole: nobody tries the lock while another holds it.
+const READ: Option<i32> = Some(2);
 
 /// Nobody is granted a free lock for ten seconds, in a fault.
 const OUTAGE: &str = r#"
@@ -133,4 +139,104 @@ fn what_a_file_was_read_as_is_said_to_people_and_to_machines() {
             assert_eq!(of_file["format"], format, "{output}");
         }
     }
+}
+
+#[test]
+fn a_word_that_is_nearly_ours_is_an_error_and_other_fields_are_one_warning() {
+    let misnamed = check(&GOOD.replace("\"owner\"", "\"client\""), &[]);
+    assert_eq!(misnamed.status.code(), Some(65), "{}", stderr(&misnamed));
+    let told = stderr(&misnamed);
+    assert!(told.contains("history.jsonl:1:68: "), "{told}");
+    assert!(told.contains("did you mean \"owner\"?"), "{told}");
+
+    let foreign = GOOD.replace("\"owner\"", "\"pid\":7,\"host\":\"n1\",\"owner\"");
+    let output = check(&foreign, &["--format", "json-lines"]);
+    assert_eq!(output.status.code(), READ, "{}", stderr(&output));
+    let warning = "3 events carry fields that are not read: \"host\", \"pid\"";
+    assert_eq!(stderr(&output).matches(warning).count(), 1);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("it is JSON");
+    assert_eq!(json["unread"]["events"], 3);
+    assert_eq!(json["unread"]["fields"][0], "host");
+    assert!(
+        !stderr(&check(GOOD, &[])).contains("warning"),
+        "all is read"
+    );
+}
+
+/// The lock of others, in milliseconds: its lease is over when the next is granted it.
+const MILLIS: &str = r#"
+{"time":0,"type":"invoke","process":"w1","f":"acquire","key":"k","value":{"lease_ms":2000}}
+{"time":2,"type":"ok","process":"w1","f":"acquire"}
+{"time":2200,"type":"invoke","process":"w2","f":"acquire","key":"k","value":{"lease_ms":2000}}
+{"time":2203,"type":"ok","process":"w2","f":"acquire"}
+"#;
+
+#[test]
+fn times_in_another_unit_are_an_error_that_names_the_flag_and_with_it_are_read() {
+    let doubted = check(MILLIS, &[]);
+    assert_eq!(doubted.status.code(), Some(65), "{}", stderr(&doubted));
+    let told = stderr(&doubted);
+    assert!(told.contains("--time-unit ms (which fits)"), "{told}");
+    let flags = ["--time-unit", "ms", "--only", "mutual-exclusion,lost-lock"];
+    let read = check(MILLIS, &flags);
+    assert_ne!(read.status.code(), Some(1), "{}", stderr(&read));
+    assert!(stderr(&read).contains("times in ms"), "{}", stderr(&read));
+    let wrong = check(MILLIS, &["--time-unit", "hours"]);
+    assert_eq!(wrong.status.code(), Some(64), "{}", stderr(&wrong));
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (file, out) = (folder.path().join("h"), folder.path().join("out"));
+    fs::write(&file, MILLIS.trim_start()).expect("it can be written");
+    let (file, out) = (file.display().to_string(), out.display().to_string());
+    let report = ["report", &file, "--out", &out, "--report", "md"];
+    assert_eq!(run(&report).status.code(), Some(65));
+    let output = run(&[&report[..], &["--time-unit", "ms"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn dates_say_when_a_history_began() {
+    let second = |at: u64| format!("\"2026-03-01T12:00:{:02}+01:00\"", at / 1_000_000);
+    let dated: String = (1..=6).fold(GOOD.to_owned(), |text, at| {
+        let time = at * 1_000_000;
+        text.replace(
+            &format!("\"time\":{time},"),
+            &format!("\"time\":{},", second(time)),
+        )
+    });
+    let output = check(&dated, &[]);
+    assert_eq!(output.status.code(), READ, "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(
+        told.contains("6 events, from 2026-03-01T11:00:01Z"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_standard_input_and_packed_files_are_read_like_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("history.jsonl.gz");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed
+        .write_all(GOOD.trim_start().as_bytes())
+        .expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    fs::write(&path, &packed).expect("it can be written");
+    let file = run(&["check", &path.display().to_string()]);
+    assert_eq!(file.status.code(), READ, "{}", stderr(&file));
+    for bytes in [packed, GOOD.trim_start().into()] {
+        let piped = lockstorm_with_input(&["check", "-"], bytes);
+        assert_eq!(piped.status.code(), READ, "{}", stderr(&piped));
+        let told = stderr(&piped);
+        assert!(
+            told.contains("standard input: read as jsonl, 6 events"),
+            "{told}"
+        );
+    }
+}
+
+fn lockstorm_with_input(args: &[&str], bytes: Vec<u8>) -> Output {
+    let mut command = assert_cmd::Command::from_std(lockstorm());
+    command.args(args).write_stdin(bytes);
+    command.output().expect("the program can be started")
 }

@@ -22,6 +22,7 @@ use serde_json::error::Category;
 
 use super::error::ReadError;
 use super::intake::{Draft, Intake, Place};
+use super::read::Terms;
 use super::{Event, EventSink, Function, Kind, Process, Reading, TornLine, Value};
 
 /// Processes of clients that go on after an indeterminate operation are numbered from here:
@@ -32,18 +33,19 @@ const PROCESS_ANEW: u64 = 1 << 32;
 pub(super) fn stream(
     reader: impl BufRead,
     file: &str,
+    terms: Terms,
     sink: &mut impl EventSink,
 ) -> Result<Reading, ReadError> {
     let mut json = serde_json::Deserializer::from_reader(reader);
     let mut array = Array {
-        intake: Intake::new(file, sink),
+        intake: Intake::new(file, terms, sink),
         clients: HashMap::new(),
         anew: PROCESS_ANEW,
         refusal: None,
     };
     let read = (&mut array).deserialize(&mut json);
     match read.and_then(|()| json.end()) {
-        Ok(()) => Ok(array.intake.reading),
+        Ok(()) => array.intake.finish(),
         Err(error) => array.end(error),
     }
 }
@@ -172,7 +174,7 @@ impl<S: EventSink> Array<'_, S> {
                 cause: error.into(),
             }),
             Category::Eof => {
-                let mut reading = self.intake.reading;
+                let mut reading = self.intake.finish()?;
                 reading.torn = Some(TornLine {
                     line: place.line,
                     bytes: place.column,

@@ -1,6 +1,9 @@
 //! Why a history cannot be read.
 
+use super::event::Nanos;
 use super::format::Format;
+use super::stamp::TimeUnit;
+use super::survey::Doubt;
 use crate::inert::visible;
 
 /// A history that cannot be read.
@@ -33,6 +36,19 @@ pub enum ReadError {
         /// How it begins.
         begin: String,
     },
+    /// The times can hardly be nanoseconds.
+    #[error(
+        "{}: {}; say what they count with --time-unit {}",
+        visible(file),
+        why(doubt),
+        fitting(doubt.unit)
+    )]
+    Times {
+        /// Name of the history.
+        file: String,
+        /// What speaks against it.
+        doubt: Doubt,
+    },
     /// A line is no event, or cannot stand where it stands.
     #[error(
         "{}:{line}{}: {}; {}",
@@ -60,5 +76,34 @@ fn column_of(column: usize) -> String {
     match column {
         0 => String::new(),
         column => format!(":{column}"),
+    }
+}
+
+/// What speaks against nanoseconds.
+fn why(doubt: &Doubt) -> String {
+    format!(
+        "if its times count nanoseconds, it lasts {} in all and a call {}, but the shortest \
+         lease {}",
+        told(doubt.span),
+        told(doubt.call),
+        told(doubt.lease)
+    )
+}
+
+/// A stretch of time in the unit that suits it.
+fn told(time: Nanos) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
+    let fit = units.into_iter().find(|(nanos, _)| time.0 >= *nanos);
+    let (nanos, unit) = fit.unwrap_or((1, "ns"));
+    format!(
+        "{} {unit}",
+        (time.0 as f64 / nanos as f64 * 10.0).round() / 10.0
+    )
+}
+
+fn fitting(unit: Option<TimeUnit>) -> String {
+    match unit {
+        Some(unit) => format!("{unit} (which fits), or with --time-unit ns if they do"),
+        None => "s, ms or us, or with --time-unit ns if they do".to_owned(),
     }
 }

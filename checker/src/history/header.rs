@@ -57,6 +57,11 @@ impl Header {
             extra: Map::new(),
         }
     }
+
+    /// Whether Lockstorm recorded what follows, and not only wrote it down for others.
+    pub fn is_recorded(&self) -> bool {
+        self.scenario.is_some() && self.seed.is_some() && self.started.is_some()
+    }
 }
 
 impl Default for Header {

@@ -6,8 +6,11 @@ use serde_json::{Map, Value as Json};
 
 use super::error::ReadError;
 use super::event::{Event, Function, Kind, Name, Nanos, Process, Value};
+use super::guard::Guard;
 use super::order::Order;
+use super::read::Terms;
 use super::sink::{EventSink, Reading};
+use super::stamp::{Clock, Stamp};
 use crate::names::Names;
 
 /// A place in a file; both counts are from 1, columns in characters.
@@ -59,18 +62,34 @@ pub(super) struct Intake<'a, S> {
     sink: &'a mut S,
     names: Names,
     order: Order,
+    guard: Guard,
+    clock: Clock,
     pub(super) reading: Reading,
 }
 
 impl<'a, S: EventSink> Intake<'a, S> {
-    pub(super) fn new(file: &'a str, sink: &'a mut S) -> Self {
+    pub(super) fn new(file: &'a str, terms: Terms, sink: &'a mut S) -> Self {
         Self {
             file,
             sink,
             names: Names::default(),
             order: Order::default(),
+            guard: Guard::new(terms),
+            clock: terms.clock(),
             reading: Reading::default(),
         }
+    }
+
+    /// What is known of the history at its end.
+    ///
+    /// # Errors
+    /// When its times can hardly be what they were taken for.
+    pub(super) fn finish(self) -> Result<Reading, ReadError> {
+        Ok(Reading {
+            began: self.clock.began(),
+            unread: self.guard.finish(self.file)?,
+            ..self.reading
+        })
     }
 
     /// The shared copy of a name.
@@ -82,9 +101,14 @@ impl<'a, S: EventSink> Intake<'a, S> {
     /// Hands on the event that stands at `place`.
     pub(super) fn take(&mut self, draft: Draft, place: Place) -> Result<(), ReadError> {
         let index = draft.index.unwrap_or(self.order.index_next());
+        let time = match draft.time {
+            Some(count) => self.clock.read(Stamp::Count(count)),
+            None => Ok(Nanos(index)),
+        };
+        let time = time.map_err(|(reason, mend)| place.refuse(self.file, reason, mend))?;
         let event = Event {
             index,
-            time: Nanos(draft.time.unwrap_or(index)),
+            time,
             kind: draft.kind,
             process: draft.process,
             function: draft.function,
@@ -95,6 +119,9 @@ impl<'a, S: EventSink> Intake<'a, S> {
         };
         if let Err(disorder) = self.order.push(&event) {
             return Err(place.refuse(self.file, disorder.reason, disorder.mend));
+        }
+        if let Err(objection) = self.guard.push(&event) {
+            return Err(place.refuse(self.file, objection.reason, objection.mend));
         }
         self.reading.events += 1;
         self.sink.event(event);

@@ -14,6 +14,7 @@ use std::io::{BufRead, Read as _};
 use super::edn::{Dialect, Fault, Fields, Form, Scanner};
 use super::error::ReadError;
 use super::intake::{Intake, Place};
+use super::read::Terms;
 use super::{EventSink, Reading, TornLine};
 
 /// Longest line that is read, in bytes. Lines of operations take some dozen; the limit keeps a
@@ -24,9 +25,10 @@ const LINE_BYTES_MAX: usize = 1024 * 1024;
 pub(super) fn stream(
     mut reader: impl BufRead,
     file: &str,
+    terms: Terms,
     sink: &mut impl EventSink,
 ) -> Result<Reading, ReadError> {
-    let mut intake = Intake::new(file, sink);
+    let mut intake = Intake::new(file, terms, sink);
     let mut place = Place::START;
     let mut bytes = Vec::new();
     loop {
@@ -40,7 +42,7 @@ pub(super) fn stream(
             cause,
         })?;
         if bytes.is_empty() {
-            return Ok(intake.reading);
+            return intake.finish();
         }
         if bytes.len() >= LINE_BYTES_MAX {
             let reason = format!("the line takes {LINE_BYTES_MAX} bytes or more");
@@ -55,7 +57,7 @@ pub(super) fn stream(
                     bytes: bytes.len(),
                     reason: "it has no line end, so that its value may be cut short".to_owned(),
                 });
-                return Ok(intake.reading);
+                return intake.finish();
             }
             event(&line, place, &mut intake)?;
         }

@@ -3,7 +3,9 @@
 use super::document::{History, TornLine};
 use super::event::Event;
 use super::format::Format;
+use super::guard::Unread;
 use super::header::Header;
+use super::stamp::TimeUnit;
 
 /// Takes a history event by event, in order of their index.
 ///
@@ -36,4 +38,10 @@ pub struct Reading {
     pub events: u64,
     /// A last line that was cut short, and is therefore not among the events.
     pub torn: Option<TornLine>,
+    /// What its times count, where somebody said it or they told it themselves.
+    pub time_unit: Option<TimeUnit>,
+    /// When its first event was, in nanoseconds since 1970; absent where its times begin with it.
+    pub began: Option<u64>,
+    /// Fields that it has and nobody reads; only where it was read strictly.
+    pub unread: Unread,
 }

@@ -29,7 +29,7 @@ fn feed(bytes: &[u8]) {
 }
 
 /// Whole histories, to be damaged; the long search begins with them too.
-const SAMPLES: [(Format, &str); 6] = [
+pub(crate) const SAMPLES: [(Format, &str); 6] = [
     (Format::Jsonl, include_str!("../../fuzz/seeds/jsonl")),
     (Format::Json, include_str!("../../fuzz/seeds/json")),
     (Format::Edn, include_str!("../../fuzz/seeds/edn")),

@@ -12,6 +12,8 @@ mod jepsen_log;
 mod porcupine;
 mod recorded;
 mod round_trip;
+mod strict;
+mod times;
 
 use lockstorm_checker::history::{Event, Format, History, ReadError, read};
 

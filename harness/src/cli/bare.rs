@@ -5,14 +5,17 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Error};
-use lockstorm_checker::history::{Event, History, write_event, write_header};
+use lockstorm_checker::history::{
+    Event, History, ReadOptions, TimeUnit, write_event, write_header,
+};
 use lockstorm_checker::{Options, Verdict};
 use lockstorm_reports::{
     Cost, Environment, ExpectationResult, RESULTS_VERSION, RunRecord, write_run,
 };
 use lockstorm_scenarios::{CaseLabels, Expected};
 
-use super::input;
+use super::exit::UsageError;
+use super::input::{self, Care};
 use crate::folder::HISTORY;
 use crate::rerun;
 use crate::runner::outcome;
@@ -24,13 +27,23 @@ const UNKNOWN: &str = "unknown";
 ///
 /// # Errors
 /// When it cannot be read, or nothing can be written.
-pub fn adopt(file: &Path, out: &Path) -> Result<(), Error> {
+pub fn adopt(file: &Path, time_unit: Option<TimeUnit>, out: &Path) -> Result<(), Error> {
     let mut history = History::default();
-    input::read(file, None, &mut history)?;
+    let options = ReadOptions {
+        time_unit,
+        ..ReadOptions::default()
+    };
+    let reading = input::read(file, options, Care::Strict, &mut history)?;
     let failed = || format!("cannot write to '{}'", out.display());
     fs::create_dir_all(out).with_context(failed)?;
     let copy = out.join(HISTORY);
     let is_there = copy.canonicalize().ok() == file.canonicalize().ok();
+    let is_counted_anew = reading.time_unit.is_some() || reading.began.is_some();
+    if is_there && is_counted_anew {
+        let text = "the history there has times that are no nanoseconds since its start; give its \
+                    report a folder of its own: --out DIR";
+        return Err(UsageError(text.to_owned()).into());
+    }
     if !is_there {
         write(&history, &copy).with_context(failed)?;
     }

@@ -1,11 +1,12 @@
 //! `lockstorm check`.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
-use lockstorm_checker::history::{Format, Reading};
+use lockstorm_checker::history::{Format, ReadOptions, Reading, TimeUnit};
 use lockstorm_checker::{
     Analysis, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
 };
@@ -14,13 +15,15 @@ use lockstorm_scenarios::Span;
 use serde_json::json;
 
 use super::exit::ExitCode;
+use super::input::Care;
 use super::{in_one_line, input, output};
 use crate::folder::HISTORY;
 
 /// Arguments of `lockstorm check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Histories: files, or folders of runs or suites.
+    /// Histories: files, also packed with gzip, folders of runs or suites, or - for the standard
+    /// input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Judge these properties only, joined by commas.
@@ -29,6 +32,10 @@ pub struct CheckArgs {
     /// What the files are written in, where their content does not tell it.
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<Format>,
+    /// What a number in `time` counts: ns, us, ms or s. Without it nanoseconds, unless the times
+    /// are dates, or plainly count something else since 1970.
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
     /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
     #[arg(long, value_name = "NAME[:PARAM]")]
     pub model: Option<ModelName>,
@@ -56,6 +63,15 @@ pub enum CheckFormat {
     JsonLines,
 }
 
+impl CheckArgs {
+    fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.from,
+            time_unit: self.time_unit,
+        }
+    }
+}
+
 /// Checks each file; the exit code is the worst of them.
 ///
 /// A file that cannot be read does not keep the others from being checked: its error is printed
@@ -75,8 +91,8 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let mut worst = ExitCode::AsExpected;
     let mut all = Vec::new();
     for file in args.files.iter().flat_map(|file| histories(file)) {
-        let name = file.display().to_string();
-        let checked = judge(&file, args.from, &options);
+        let name = input::name(&file);
+        let checked = judge(&file, args.reading(), &options);
         worst = worst.max(match &checked {
             Ok(checked) => exit_code(&checked.analysis),
             Err(error) => ExitCode::of(error),
@@ -122,9 +138,9 @@ struct Checked {
 }
 
 /// Judges a history, of which only the digest is kept while it is read.
-fn judge(path: &Path, from: Option<Format>, options: &Options) -> Result<Checked, Error> {
+fn judge(path: &Path, reading: ReadOptions, options: &Options) -> Result<Checked, Error> {
     let mut builder = DigestBuilder::default();
-    let reading = input::read(path, from, &mut builder)?;
+    let reading = input::read(path, reading, Care::Strict, &mut builder)?;
     Ok(Checked {
         reading,
         analysis: check_digest(&builder.finish(), options),
@@ -163,10 +179,44 @@ fn read_as(reading: &Reading) -> String {
         1 => "1 event".to_owned(),
         many => format!("{many} events"),
     };
-    match reading.format {
+    let mut told = match reading.format {
         Some(format) => format!("read as {format}, {events}"),
         None => events,
+    };
+    if let Some(unit) = reading.time_unit {
+        let _ = write!(told, ", times in {unit}");
     }
+    if let Some(began) = reading.began {
+        let _ = write!(told, ", from {}", date(began));
+    }
+    told
+}
+
+/// So many nanoseconds since 1970, as a date.
+fn date(nanos: u64) -> String {
+    match jiff::Timestamp::from_nanosecond(nanos.into()) {
+        Ok(date) => date.to_string(),
+        Err(_) => format!("{nanos} ns after 1970"),
+    }
+}
+
+/// What the file was read as, for machines.
+fn heading(name: &str, reading: &Reading) -> serde_json::Map<String, serde_json::Value> {
+    let unread = &reading.unread;
+    let mut entries = serde_json::Map::new();
+    entries.insert("file".to_owned(), json!(name));
+    entries.insert("format".to_owned(), json!(reading.format.map(Format::name)));
+    if let Some(unit) = reading.time_unit {
+        entries.insert("time_unit".to_owned(), json!(unit.name()));
+    }
+    if let Some(began) = reading.began {
+        entries.insert("began".to_owned(), json!(date(began)));
+    }
+    if unread.events > 0 {
+        let told = json!({ "events": unread.events, "fields": unread.fields });
+        entries.insert("unread".to_owned(), told);
+    }
+    entries
 }
 
 fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
@@ -186,12 +236,10 @@ fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
                     (property.name().to_owned(), entry)
                 })
                 .collect();
-            json!({
-                "file": name,
-                "format": reading.format.map(Format::name),
-                "verdict": analysis.verdict,
-                "properties": properties,
-            })
+            let mut entries = heading(name, reading);
+            entries.insert("verdict".to_owned(), json!(analysis.verdict));
+            entries.insert("properties".to_owned(), properties.into());
+            entries.into()
         }
         Err(error) => json!({
             "file": name,
@@ -204,11 +252,11 @@ fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
 
 fn whole(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
     match checked {
-        Ok(Checked { reading, analysis }) => json!({
-            "file": name,
-            "format": reading.format.map(Format::name),
-            "analysis": analysis,
-        }),
+        Ok(Checked { reading, analysis }) => {
+            let mut entries = heading(name, reading);
+            entries.insert("analysis".to_owned(), json!(analysis));
+            entries.into()
+        }
         Err(error) => json!({ "file": name, "error": in_one_line(error) }),
     }
 }

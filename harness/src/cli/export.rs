@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Error};
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::{
-    EdnStyle, EdnWriter, Event, EventSink, Format, Header, Kind, Name, Process, RefusedRelease,
-    write_event, write_header,
+    EdnStyle, EdnWriter, Event, EventSink, Format, Header, Kind, Name, Process, ReadOptions,
+    RefusedRelease, write_event, write_header,
 };
 
 use super::exit::{ExitCode, UsageError};
+use super::input::Care;
 use super::{input, output};
 
 /// How many locks a message names.
@@ -73,7 +74,11 @@ pub enum Refused {
 /// one history of EDN.
 pub fn execute(args: &ExportArgs) -> Result<ExitCode, Error> {
     let mut export = Export::new(args);
-    input::read(&args.history, args.from, &mut export)?;
+    let options = ReadOptions {
+        format: args.from,
+        ..ReadOptions::default()
+    };
+    input::read(&args.history, options, Care::Copy, &mut export)?;
     let parts = export.finish()?;
     let Some(out) = &args.out else {
         if parts.len() > 1 {

@@ -1,53 +1,84 @@
 //! Histories as the commands take them: a file, or the folder of a run.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::Error;
-use lockstorm_checker::history::{self, EventSink, Format, Reading};
+use lockstorm_checker::history::{self, EventSink, ReadOptions, Reading, Unread};
 use lockstorm_reports::open_stored;
 
 use super::exit::MissingInput;
-use super::output;
+use super::{bytes, output};
 use crate::folder::HISTORY;
 
-/// How much of a file is read at once: enough that the calls of the system cost nothing.
-const READ_BYTES: usize = 256 * 1024;
+/// What an input is called.
+pub fn name(path: &Path) -> String {
+    match path.to_str() {
+        Some(bytes::STDIN) => "standard input".to_owned(),
+        Some(_) | None => path.display().to_string(),
+    }
+}
 
-/// Reads the history at `path` into `sink`, and says it where the last line is torn.
+/// How much is forgiven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// What is nearly one of our words is an error: a verdict is to rest on it.
+    Strict,
+    /// What nobody understands is handed on as it stands.
+    Copy,
+}
+
+/// Reads the history at `path` into `sink`, and says what of it was left out or not read.
 ///
 /// # Errors
 /// When the file cannot be opened, or is no history.
 pub fn read(
     path: &Path,
-    from: Option<Format>,
+    options: ReadOptions,
+    care: Care,
     sink: &mut impl EventSink,
 ) -> Result<Reading, Error> {
     // What the user names is opened whatever it is; what a folder holds only if it is a file.
     let (path, file) = if path.is_dir() {
         let path = path.join(HISTORY);
-        let file = open_stored(&path);
+        let file = open_stored(&path).map(bytes::raw);
         (path, file)
     } else {
-        (path.to_owned(), File::open(path))
+        (path.to_owned(), bytes::open(path))
     };
-    let name = path.display().to_string();
-    let file = file.map_err(|source| MissingInput {
+    let name = name(&path);
+    let missing = |source| MissingInput {
         path: name.clone(),
         source,
-    })?;
-    let reading = history::read(
-        BufReader::with_capacity(READ_BYTES, file),
-        &name,
-        from,
-        sink,
-    )?;
+    };
+    let file = file.and_then(bytes::unpacked).map_err(missing)?;
+    let reading = match care {
+        Care::Strict => history::read_strictly(file, &name, &options, sink),
+        Care::Copy => history::read(file, &name, options.format, sink),
+    }?;
     if let Some(torn) = &reading.torn {
         output::human(&format!(
             "{name}: line {} is torn ({} bytes) and left out: {}",
             torn.line, torn.bytes, torn.reason
         ));
     }
+    if reading.unread.events > 0 {
+        output::human(&format!("warning: {name}: {}", unread(&reading.unread)));
+    }
     Ok(reading)
+}
+
+fn unread(unread: &Unread) -> String {
+    let (number, carry) = match unread.events {
+        1 => ("1 event".to_owned(), "carries"),
+        many => (format!("{many} events"), "carry"),
+    };
+    let fields: Vec<_> = unread
+        .fields
+        .iter()
+        .map(|name| format!("{name:?}"))
+        .collect();
+    format!(
+        "{number} {carry} fields that are not read: {}",
+        fields.join(", ")
+    )
 }

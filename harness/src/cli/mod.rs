@@ -6,6 +6,7 @@ mod adapter;
 mod args;
 mod bare;
 mod baseline;
+mod bytes;
 mod check;
 mod clean;
 mod doctor;

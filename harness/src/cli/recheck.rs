@@ -1,14 +1,16 @@
 //! Whether a stored record says what its history says: a record is a file, and anybody can edit it.
 //!
-//! For: `lockstorm report`, which makes pages of records that may come from elsewhere. Not for: runs
-//! that have just been judged.
+//! For: `lockstorm report`, which makes pages of records that may come from elsewhere. Not for:
+//! runs that have just been judged.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Error;
+use lockstorm_checker::history::ReadOptions;
 use lockstorm_checker::{Analysis, DigestBuilder, Options, Property, Verdict, check_digest};
 use lockstorm_reports::{Record, RunRecord, inside, open_stored, read_record};
 
+use super::input::Care;
 use super::{input, output};
 use crate::folder::HISTORY;
 use crate::runner::outcome;
@@ -60,7 +62,7 @@ fn recheck_run(folder: &Path, run: &RunRecord) -> Result<(), Error> {
     let mut builder = DigestBuilder::default();
     let read = open_stored(&history)
         .map_err(Error::from)
-        .and_then(|_| input::read(&history, None, &mut builder));
+        .and_then(|_| input::read(&history, ReadOptions::default(), Care::Copy, &mut builder));
     if let Err(error) = read {
         output::human(&format!(
             "the verdict of {} is told as it is stored, and could not be checked against its \

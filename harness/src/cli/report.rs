@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Error;
 use clap::Args;
+use lockstorm_checker::history::TimeUnit;
 use lockstorm_reports::{
     Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, amend, combine, inside,
     parse_window, read_record, render_run, render_suite, write_suite,
@@ -29,6 +30,9 @@ pub struct ReportArgs {
     /// Where a comparison of several folders goes, or the report of a history.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// What a number in `time` of a history file counts: ns, us, ms or s; see `check`.
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
     /// Say what changed against this earlier run or suite, and store it: its folder, or its
     /// results.json.
     #[arg(long, value_name = "DIR")]
@@ -95,7 +99,7 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
             (only, render(only, &formats, &args.budget.extent())?)
         }
         ([only], Some(out)) if only.is_file() => {
-            bare::adopt(only, out)?;
+            bare::adopt(only, args.time_unit, out)?;
             baseline.note_stored(out)?;
             (out, render(out, &formats, &args.budget.extent())?)
         }

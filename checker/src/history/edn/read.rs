@@ -6,6 +6,7 @@ use super::event::{Dialect, Fields};
 use super::form::Form;
 use super::scanner::{Fault, Scanner};
 use crate::history::intake::{Intake, Place};
+use crate::history::read::Terms;
 use crate::history::{EventSink, ReadError, Reading, TornLine};
 
 /// Hands on the events of a history: maps one after another, or one vector of them.
@@ -16,11 +17,12 @@ pub(in crate::history) fn stream(
     reader: impl BufRead,
     file: &str,
     dialect: Dialect,
+    terms: Terms,
     sink: &mut impl EventSink,
 ) -> Result<Reading, ReadError> {
     let mut scanner = Scanner::new(reader, file, Place::START);
     scanner.skip_mark()?;
-    let mut intake = Intake::new(file, sink);
+    let mut intake = Intake::new(file, terms, sink);
     let mut open = None;
     let mut first = true;
     loop {
@@ -31,7 +33,7 @@ pub(in crate::history) fn stream(
             if open.is_some() {
                 intake.reading.torn = Some(torn(place, 0, "the vector is not closed"));
             }
-            return Ok(intake.reading);
+            return intake.finish();
         };
         match (byte, open) {
             (b'[', None) if first => {
@@ -44,7 +46,7 @@ pub(in crate::history) fn stream(
             }
             (_, Some(close)) if byte == close => {
                 scanner.bump(byte);
-                return end(scanner, intake.reading);
+                return end(scanner, intake.finish()?);
             }
             _ => match event(&mut scanner, dialect, &mut intake, place) {
                 Ok(()) => {}
@@ -52,7 +54,7 @@ pub(in crate::history) fn stream(
                 Err(Fault::Cut) if scanner.line_of_last_byte() == place.line => {
                     let reason = "it ends in the middle of an event";
                     intake.reading.torn = Some(torn(place, scanner.taken(), reason));
-                    return Ok(intake.reading);
+                    return intake.finish();
                 }
                 Err(Fault::Cut) => {
                     let mend = "look for a brace or a quote that is not closed";

@@ -7,15 +7,17 @@ use serde_json::error::Category;
 use super::events::{Events, Fault, reason};
 use super::read::{BYTE_ORDER_MARK, LINE_BYTES_MAX};
 use crate::history::intake::Place;
+use crate::history::read::Terms;
 use crate::history::{EventSink, ReadError, Reading, TornLine};
 
 /// Hands on the events of an array. An array that is cut short is torn at its last event.
 pub(in crate::history) fn stream(
     reader: impl BufRead,
     source: &str,
+    terms: Terms,
     sink: &mut impl EventSink,
 ) -> Result<Reading, ReadError> {
-    let mut events = Events::new(source, sink);
+    let mut events = Events::new(source, terms, sink);
     let mut elements = Elements {
         reader,
         file: source,
@@ -27,10 +29,10 @@ pub(in crate::history) fn stream(
     loop {
         let start = match elements.advance(is_first)? {
             Step::Element(start) => start,
-            Step::End => return Ok(events.reading),
+            Step::End => return events.finish(),
             Step::Cut(torn) => {
                 events.reading.torn = Some(torn);
-                return Ok(events.reading);
+                return events.finish();
             }
         };
         let taken = if is_first {
@@ -46,7 +48,7 @@ pub(in crate::history) fn stream(
                     format!("this is no event: {}", reason(&error)),
                     "write each event as a JSON object",
                 ),
-                fault => events.refuse(start, fault),
+                fault => events.refuse(start, &elements.bytes, fault),
             });
         }
     }

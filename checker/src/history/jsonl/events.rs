@@ -4,9 +4,13 @@
 //! an event begins and ends, which the two readers do.
 
 use super::{line, plain};
+use crate::history::guard::Guard;
 use crate::history::intake::Place;
 use crate::history::order::Order;
-use crate::history::{Event, EventSink, FORMAT, Header, ReadError, Reading, VERSION};
+use crate::history::processes::Processes;
+use crate::history::read::Terms;
+use crate::history::stamp::{Clock, Stamp};
+use crate::history::{Event, EventSink, FORMAT, Header, Nanos, ReadError, Reading, VERSION};
 use crate::names::Names;
 
 /// Why an event is refused.
@@ -14,7 +18,12 @@ pub(super) enum Fault {
     /// It is no JSON, or not that of an event.
     Json(serde_json::Error),
     /// It is an event, but not one that can stand there.
-    Other { reason: String, mend: String },
+    Other {
+        reason: String,
+        mend: String,
+        /// How many bytes of it come before what is wrong; absent where it is the whole.
+        before: Option<usize>,
+    },
 }
 
 /// Takes the events of one history.
@@ -23,24 +32,43 @@ pub(super) struct Events<'a, S> {
     sink: &'a mut S,
     names: Names,
     order: Order,
+    guard: Guard,
+    clock: Clock,
+    processes: Processes,
     pub(super) reading: Reading,
 }
 
 impl<'a, S: EventSink> Events<'a, S> {
-    pub(super) fn new(file: &'a str, sink: &'a mut S) -> Self {
+    pub(super) fn new(file: &'a str, terms: Terms, sink: &'a mut S) -> Self {
         Self {
             file,
             sink,
             names: Names::default(),
             order: Order::default(),
+            guard: Guard::new(terms),
+            clock: terms.clock(),
+            processes: Processes::default(),
             reading: Reading::default(),
         }
+    }
+
+    /// What is known of the history at its end.
+    ///
+    /// # Errors
+    /// When its times can hardly be what they were taken for.
+    pub(super) fn finish(self) -> Result<Reading, ReadError> {
+        Ok(Reading {
+            began: self.clock.began(),
+            unread: self.guard.finish(self.file)?,
+            ..self.reading
+        })
     }
 
     /// Takes what comes first: a header, or an event.
     pub(super) fn take_first(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         match header(bytes) {
             Ok(Some(header)) => {
+                self.guard.header(&header);
                 self.sink.header(header);
                 Ok(())
             }
@@ -60,29 +88,83 @@ impl<'a, S: EventSink> Events<'a, S> {
 
     fn event(&mut self, bytes: &[u8]) -> Result<Event, Fault> {
         let names = &mut self.names;
-        let event = match plain::event(bytes, names) {
-            Some(event) => event,
-            None => line::parse(bytes, names)
-                .map_err(Fault::Json)?
-                .into_event(self.order.index_next(), names),
+        let event = if let Some(mut event) = plain::event(bytes, names) {
+            event.time = time_of(&mut self.clock, Stamp::Count(event.time.0), bytes)?;
+            event
+        } else {
+            let line = line::parse(bytes, names).map_err(Fault::Json)?;
+            let (stamp, client) = (line.time, line.client.clone());
+            let mut event = line.into_event(self.order.index_next(), names);
+            if let Some(stamp) = stamp {
+                event.time = time_of(&mut self.clock, stamp, bytes)?;
+            }
+            if let Some(client) = client {
+                self.processes.assign(&mut event, client);
+            }
+            event
         };
-        self.order.push(&event).map_err(|disorder| Fault::Other {
-            reason: disorder.reason,
-            mend: disorder.mend.to_owned(),
+        self.order
+            .push(&event)
+            .map_err(|disorder| whole(disorder.reason, disorder.mend))?;
+        self.guard.push(&event).map_err(|objection| Fault::Other {
+            before: find(bytes, &objection.word),
+            reason: objection.reason,
+            mend: objection.mend,
         })?;
         Ok(event)
     }
 
     /// The refusal of what begins at `start`.
-    pub(super) fn refuse(&self, start: Place, fault: Fault) -> ReadError {
+    pub(super) fn refuse(&self, start: Place, bytes: &[u8], fault: Fault) -> ReadError {
         match fault {
             Fault::Json(error) => {
-                let place = within(start, &error);
+                let place = within(start, error.line(), error.column());
                 place.refuse(self.file, reason(&error), mend(&error))
             }
-            Fault::Other { reason, mend } => start.refuse(self.file, reason, mend),
+            Fault::Other {
+                reason,
+                mend,
+                before,
+            } => {
+                let place = before.map_or(start, |before| after(start, &bytes[..before]));
+                place.refuse(self.file, reason, mend)
+            }
         }
     }
+}
+
+/// A fault of the event as a whole.
+fn whole(reason: String, mend: &str) -> Fault {
+    Fault::Other {
+        reason,
+        mend: mend.to_owned(),
+        before: None,
+    }
+}
+
+/// The time of the event in `bytes`.
+fn time_of(clock: &mut Clock, stamp: Stamp, bytes: &[u8]) -> Result<Nanos, Fault> {
+    clock.read(stamp).map_err(|(reason, mend)| Fault::Other {
+        reason: reason.into_owned(),
+        mend: mend.to_owned(),
+        before: find(bytes, "time"),
+    })
+}
+
+/// Where a word stands first, in quotes, if it has no escapes.
+fn find(bytes: &[u8], word: &str) -> Option<usize> {
+    let quoted = format!("\"{word}\"");
+    let windows = bytes.windows(quoted.len());
+    windows
+        .into_iter()
+        .position(|window| window == quoted.as_bytes())
+}
+
+/// The place that follows `bytes`, which begin at `start`.
+fn after(start: Place, bytes: &[u8]) -> Place {
+    let mut lines = bytes.split(|&byte| byte == b'\n');
+    let last = lines.next_back().unwrap_or_default();
+    within(start, 1 + lines.count(), last.len() + 1)
 }
 
 /// The header that stands there, if it is one.
@@ -90,33 +172,36 @@ fn header(bytes: &[u8]) -> Result<Option<Header>, Fault> {
     if !line::is_header(bytes).map_err(Fault::Json)? {
         return Ok(None);
     }
-    let header: Header = serde_json::from_slice(bytes).map_err(|error| Fault::Other {
-        reason: format!("the header cannot be read: {}", reason(&error)),
-        mend: format!(
+    let header: Header = serde_json::from_slice(bytes).map_err(|error| {
+        let mend = format!(
             "begin it with {{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}, or leave it out"
-        ),
+        );
+        whole(
+            format!("the header cannot be read: {}", reason(&error)),
+            &mend,
+        )
     })?;
     if header.format != FORMAT {
-        return Err(Fault::Other {
-            reason: format!("the format is {:?}, not {FORMAT:?}", header.format),
-            mend: "convert the history, or correct its header".to_owned(),
-        });
+        return Err(whole(
+            format!("the format is {:?}, not {FORMAT:?}", header.format),
+            "convert the history, or correct its header",
+        ));
     }
     if !(1..=VERSION).contains(&header.version) {
-        return Err(Fault::Other {
-            reason: format!(
+        return Err(whole(
+            format!(
                 "version {} of the format is not supported, only 1 to {VERSION}",
                 header.version
             ),
-            mend: "use the version of lockstorm that wrote it".to_owned(),
-        });
+            "use the version of lockstorm that wrote it",
+        ));
     }
     Ok(Some(header))
 }
 
-/// Where in the file the parser stopped, which counts from `start`.
-fn within(start: Place, error: &serde_json::Error) -> Place {
-    let lines = error.line().saturating_sub(1) as u64;
+/// Where in the file a place is that counts from `start`.
+fn within(start: Place, line: usize, column: usize) -> Place {
+    let lines = line.saturating_sub(1) as u64;
     let before = if lines == 0 {
         start.column.saturating_sub(1)
     } else {
@@ -124,7 +209,7 @@ fn within(start: Place, error: &serde_json::Error) -> Place {
     };
     Place {
         line: start.line + lines,
-        column: before + error.column(),
+        column: before + column,
     }
 }
 

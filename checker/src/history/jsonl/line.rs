@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::{Map, Value as Json};
 
+use crate::history::near::{NEEDED_FIELDS, nearest};
+use crate::history::stamp::Stamp;
 use crate::history::{Event, Function, Kind, Name, Nanos, Process, Value};
 use crate::names::Names;
 
@@ -14,9 +16,11 @@ use crate::names::Names;
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) index: Option<u64>,
-    pub(super) time: Option<u64>,
+    pub(super) time: Option<Stamp>,
     kind: Kind,
     process: Process,
+    /// The name by which the process goes that has no number.
+    pub(super) client: Option<Name>,
     function: Function,
     key: Option<Name>,
     value: Value,
@@ -25,12 +29,16 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The event, given the position of the line among the events.
+    /// The event, given the position of the line among the events. Its time is the number that
+    /// stands there, whatever that counts; a process with a name has no number yet.
     pub(super) fn into_event(self, position: u64, names: &mut Names) -> Event {
         let index = self.index.unwrap_or(position);
         Event {
             index,
-            time: Nanos(self.time.unwrap_or(index)),
+            time: Nanos(match self.time {
+                Some(Stamp::Count(count)) => count,
+                Some(Stamp::Fraction(_) | Stamp::Date(_)) | None => index,
+            }),
             kind: self.kind,
             process: self.process,
             function: self.function,
@@ -81,29 +89,41 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// A process: a number, or `"nemesis"`.
-struct ProcessVisitor;
+/// A process: a number, `"nemesis"`, or the name of a client.
+struct ProcessSeed<'a>(&'a mut Names);
 
-impl<'de> DeserializeSeed<'de> for ProcessVisitor {
-    type Value = Process;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Process, D::Error> {
+/// What stands for a process.
+enum Who {
+    Process(Process),
+    Named(Name),
+}
+
+impl<'de> DeserializeSeed<'de> for ProcessSeed<'_> {
+    type Value = Who;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Who, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl Visitor<'_> for ProcessVisitor {
-    type Value = Process;
+impl Visitor<'_> for ProcessSeed<'_> {
+    type Value = Who;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a process: a number from 0, or \"nemesis\"")
+        f.write_str("a process: a number from 0, the name of a client, or \"nemesis\"")
     }
-    fn visit_u64<E: de::Error>(self, id: u64) -> Result<Process, E> {
-        Ok(Process::Client(id))
+    fn visit_u64<E: de::Error>(self, id: u64) -> Result<Who, E> {
+        Ok(Who::Process(Process::Client(id)))
     }
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Process, E> {
-        match word {
-            "nemesis" => Ok(Process::Nemesis),
-            other => Err(E::invalid_value(de::Unexpected::Str(other), &self)),
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Who, E> {
+        if word == "nemesis" {
+            return Ok(Who::Process(Process::Nemesis));
         }
+        if word.is_empty() || nearest(word, &[("nemesis", &[])]).is_some() {
+            return Err(E::invalid_value(de::Unexpected::Str(word), &self));
+        }
+        Ok(match word.parse() {
+            Ok(id) => Who::Process(Process::Client(id)),
+            Err(_) => Who::Named(self.0.share(word)),
+        })
     }
 }
 
@@ -142,7 +162,7 @@ impl<'de> Visitor<'de> for LineSeed<'_> {
                 "index" => fill(&mut index, map.next_value()?),
                 "time" => fill(&mut time, map.next_value()?),
                 "type" => fill(&mut kind, Some(map.next_value()?)),
-                "process" => fill(&mut process, Some(map.next_value_seed(ProcessVisitor)?)),
+                "process" => fill(&mut process, Some(map.next_value_seed(ProcessSeed(names))?)),
                 "f" => {
                     let Text(word) = map.next_value()?;
                     fill(&mut function, Some(Function::from(&*word)))
@@ -154,17 +174,35 @@ impl<'de> Visitor<'de> for LineSeed<'_> {
             };
             refuse_twice(seen, &field)?;
         }
+        let (process, client) = match process.ok_or_else(|| lacking("process", &extra))? {
+            Who::Process(process) => (process, None),
+            Who::Named(name) => (Process::Client(0), Some(name)),
+        };
         Ok(Line {
             index,
             time,
-            kind: kind.ok_or_else(|| A::Error::missing_field("type"))?,
-            process: process.ok_or_else(|| A::Error::missing_field("process"))?,
-            function: function.ok_or_else(|| A::Error::missing_field("f"))?,
+            kind: kind.ok_or_else(|| lacking("type", &extra))?,
+            process,
+            client,
+            function: function.ok_or_else(|| lacking("f", &extra))?,
             key,
             value: value.unwrap_or_default(),
             error,
             extra: boxed(extra),
         })
+    }
+}
+
+/// The error for a field that must be there, with the one that may be meant for it.
+fn lacking<E: de::Error>(field: &'static str, extra: &Map<String, Json>) -> E {
+    let meant = extra
+        .keys()
+        .find(|name| nearest(name, &NEEDED_FIELDS) == Some(field));
+    match meant {
+        Some(name) => E::custom(format_args!(
+            "missing field `{field}`: did you mean it by {name:?}?"
+        )),
+        None => E::missing_field(field),
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::error::Category;
 
 use super::events::{Events, Fault, reason};
 use crate::history::intake::Place;
+use crate::history::read::Terms;
 use crate::history::{EventSink, History, ReadError, Reading, TornLine};
 
 /// Longest line that is read. Events take some hundred bytes; the limit keeps a file without line
@@ -21,7 +22,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// As [`read()`](crate::history::read()).
 pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadError> {
     let mut history = History::default();
-    history.torn = stream(reader, source, &mut history)?.torn;
+    history.torn = stream(reader, source, Terms::default(), &mut history)?.torn;
     Ok(history)
 }
 
@@ -32,6 +33,7 @@ pub fn read_jsonl(reader: impl BufRead, source: &str) -> Result<History, ReadErr
 pub(in crate::history) fn stream(
     reader: impl BufRead,
     source: &str,
+    terms: Terms,
     sink: &mut impl EventSink,
 ) -> Result<Reading, ReadError> {
     let mut input = Input {
@@ -40,7 +42,7 @@ pub(in crate::history) fn stream(
         line: 0,
         bytes: Vec::new(),
     };
-    let mut events = Events::new(source, sink);
+    let mut events = Events::new(source, terms, sink);
     while input.advance()? {
         let taken = if input.line == 1 {
             events.take_first(input.content())
@@ -56,10 +58,10 @@ pub(in crate::history) fn stream(
                     reason: reason(&error),
                 });
             }
-            Err(fault) => return Err(events.refuse(input.place(), fault)),
+            Err(fault) => return Err(events.refuse(input.place(), input.content(), fault)),
         }
     }
-    Ok(events.reading)
+    events.finish()
 }
 
 struct Input<'a, R> {
