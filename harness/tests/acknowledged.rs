@@ -89,15 +89,21 @@ impl Run {
         wait_until("the history grows", || self.events() >= wanted);
     }
 
-    /// SIGKILL; gives the events that the history has, and the folder.
-    fn kill(mut self) -> (Vec<Event>, tempfile::TempDir) {
-        let history = self.history();
+    /// SIGKILL; gives the events that the history has.
+    fn kill(&mut self) -> Vec<Event> {
         self.child.kill().expect("it is alive");
         self.child.wait().expect("it ends");
-        let file = File::open(history).expect("there is a history");
+        let file = File::open(self.history()).expect("there is a history");
         let history = read_jsonl(BufReader::new(file), "history");
-        let events = history.expect("it can be read").events;
-        (events, self.folder)
+        history.expect("it can be read").events
+    }
+}
+
+/// A test that fails leaves nothing behind either.
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -164,12 +170,13 @@ fn what_an_adapter_was_asked_and_answered_is_in_the_history() {
             let command = serde_json::json!(["sh", "-c", ADAPTER, folder]);
             format!("lock.adapter = {{ name = \"w\", command = {command}, lease = \"10s\" }}")
         };
-        let run = Run::start(lock, 24_000);
+        let mut run = Run::start(lock, 24_000);
         run.wait_for_events(moment(round));
-        let (events, folder) = run.kill();
+        let events = run.kill();
         for client in 0..CLIENTS {
             let owner = format!("c{client}");
-            let log = fs::read_to_string(folder.path().join(&owner)).expect("each client is asked");
+            let log =
+                fs::read_to_string(run.folder.path().join(&owner)).expect("each client is asked");
             let asked: Vec<&str> = log.lines().collect();
             let invoked = of_owner(&events, &owner).filter(|event| event.kind == Kind::Invoke);
             for (event, line) in invoked.zip(&asked) {
@@ -197,15 +204,15 @@ fn what_a_server_was_told_is_in_the_history() {
     let mut tally = Tally::default();
     for round in 0..rounds() {
         let port = 24_100;
-        let run = Run::start(|_| "lock.token = { lease = \"10s\" }".to_owned(), port);
+        let mut run = Run::start(|_| "lock.token = { lease = \"10s\" }".to_owned(), port);
         let mut server = None;
-        wait_until("the server listens", || {
-            server = listener(port);
+        wait_until("the server tells what it executes", || {
+            server = listener(port).and_then(monitor);
             server.is_some()
         });
-        let seen = monitor(server.expect("it listens"));
+        let seen = count(server.expect("it tells"));
         run.wait_for_events(moment(round));
-        let (events, _folder) = run.kill();
+        let events = run.kill();
         let seen = seen.join().expect("the server was heard");
         let mut operations = 0;
         for ((function, key), told) in &seen {
@@ -222,7 +229,8 @@ fn what_a_server_was_told_is_in_the_history() {
     tally.assert_nothing_is_missing(rounds());
 }
 
-/// Who listens on this port, if anybody does.
+/// The server that listens on this port, if it does already. The harness itself listens at the end
+/// of its block of addresses, for as long as the block is its own.
 fn listener(port: u16) -> Option<SocketAddr> {
     let sockets = fs::read_to_string("/proc/net/tcp").expect("this is Linux");
     sockets.lines().skip(1).find_map(|line| {
@@ -230,19 +238,29 @@ fn listener(port: u16) -> Option<SocketAddr> {
         let (address, at) = words.next()?.split_once(':')?;
         let is_listening = words.nth(1) == Some("0A");
         let address = u32::from_str_radix(address, 16).ok()?;
-        let here = is_listening && u16::from_str_radix(at, 16) == Ok(port);
-        here.then(|| SocketAddr::from((Ipv4Addr::from(address.to_ne_bytes()), port)))
+        let address = Ipv4Addr::from(address.to_ne_bytes());
+        let is_server = address.octets()[2] == 0;
+        let here = is_listening && is_server && u16::from_str_radix(at, 16) == Ok(port);
+        here.then(|| SocketAddr::from((address, port)))
     })
 }
 
+/// What the server executes from now on; `None` if it is not ready yet.
+fn monitor(server: SocketAddr) -> Option<BufReader<TcpStream>> {
+    let mut stream = TcpStream::connect(server).ok()?;
+    stream.write_all(b"MONITOR\r\n").ok()?;
+    let mut lines = BufReader::new(stream);
+    let mut answer = String::new();
+    lines.read_line(&mut answer).ok()?;
+    answer.starts_with("+OK").then_some(lines)
+}
+
 /// Hears what the server executes until it ends: how often each key was acquired and released.
-fn monitor(server: SocketAddr) -> thread::JoinHandle<BTreeMap<(Function, String), usize>> {
-    let mut stream = TcpStream::connect(server).expect("it is up");
-    stream.write_all(b"MONITOR\r\n").expect("it listens");
+fn count(told: BufReader<TcpStream>) -> thread::JoinHandle<BTreeMap<(Function, String), usize>> {
     thread::spawn(move || {
         let mut seen = BTreeMap::new();
         // What it says last may be torn, or end in an error.
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        for line in told.lines().map_while(Result::ok) {
             // +1700000000.000000 [0 127.0.0.1:1] "SET" "lock-0" ...
             let Some((sender, words)) = line.split_once("] ") else {
                 continue;
