@@ -18,6 +18,7 @@ mod descriptors;
 mod environment;
 mod folder;
 mod gateway;
+mod guardian;
 mod hashed;
 pub mod locks;
 mod mapped;

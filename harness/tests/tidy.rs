@@ -55,6 +55,7 @@ const BANNED: [(&str, &[&str], &str); 13] = [
             "/benches/",
             "harness/src/cli/output.rs",
             "harness/src/worker/serve.rs",
+            "harness/src/cli/guard.rs",
         ],
         "cli/output.rs prints, and cleans what it prints",
     ),

@@ -2,30 +2,29 @@
 
 use std::fmt;
 use std::io;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::process::{Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep};
 
-use crate::server::{Page, spawn};
+use crate::guardian::Ward;
+use crate::server::Page;
 
 /// Pause between two looks whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A process that is its own group's leader and dies with the harness.
+/// A process that is its own group's leader and dies with the harness, and what came of it too.
 ///
-/// Signals go to the whole group, so that a script that starts the real program is stopped and
-/// killed together with it.
+/// Signals go to the whole group, so that a script that starts the real program is stopped
+/// together with it.
 #[derive(Debug)]
 pub struct Program {
-    pid: i32,
     /// `None` once it is buried: its number may be another's then.
-    child: Mutex<Option<Child>>,
+    ward: Mutex<Option<Ward>>,
 }
 
 /// The three streams of a process.
@@ -54,33 +53,29 @@ impl Program {
             .split_first()
             .ok_or_else(|| io::Error::other("no program is named"))?;
         let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(arguments);
         if let Some(page) = page {
             page.preload(&mut command);
         }
-        let mut child = spawn(command)?;
-        let (input, output, errors) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (ward, streams) = Ward::start(&command)?;
         let this = Self {
-            pid: child.id().cast_signed(),
-            child: Mutex::new(Some(child)),
+            ward: Mutex::new(Some(ward)),
         };
         let pipes = Pipes {
-            input: ChildStdin::from_std(input.expect("it is piped"))?,
-            output: ChildStdout::from_std(output.expect("it is piped"))?,
-            errors: ChildStderr::from_std(errors.expect("it is piped"))?,
+            input: ChildStdin::from_std(streams.input)?,
+            output: ChildStdout::from_std(streams.output)?,
+            errors: ChildStderr::from_std(streams.errors)?,
         };
         Ok((this, pipes))
     }
 
+    fn ward(&self) -> MutexGuard<'_, Option<Ward>> {
+        self.ward.lock().expect("no holder of this lock panics")
+    }
+
     /// Its process id; `None` when it is dead and buried.
     pub fn pid(&self) -> Option<i32> {
-        let child = self.child.lock().expect("no holder of this lock panics");
-        child.as_ref().map(|_| self.pid)
+        self.ward().as_ref().map(Ward::pid)
     }
 
     /// SIGSTOP.
@@ -101,11 +96,11 @@ impl Program {
 
     fn signal(&self, signal: Signal) -> io::Result<()> {
         // Held while the signal is sent: nobody can bury the process meanwhile.
-        let child = self.child.lock().expect("no holder of this lock panics");
-        if child.is_none() {
-            return Err(io::Error::other("the process is dead"));
-        }
-        Ok(killpg(Pid::from_raw(self.pid), signal)?)
+        let ward = self.ward();
+        let ward = ward
+            .as_ref()
+            .ok_or_else(|| io::Error::other("the process is dead"))?;
+        Ok(killpg(Pid::from_raw(ward.pid()), signal)?)
     }
 
     /// SIGKILL and burial. A stopped process dies without another step.
@@ -113,8 +108,7 @@ impl Program {
         self.bury();
     }
 
-    /// Waits for its end, for no longer than `within`; whatever it has left in its group dies with
-    /// it.
+    /// Waits for its end, for no longer than `within`; whatever came of it dies with it.
     pub async fn ended(&self, within: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + within;
         loop {
@@ -128,20 +122,12 @@ impl Program {
         }
     }
 
-    /// Whether it is dead. It is not buried by the question, or its group would lose its name.
     fn has_ended(&self) -> bool {
-        let child = self.child.lock().expect("no holder of this lock panics");
-        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        let seen = waitid(Id::Pid(Pid::from_raw(self.pid)), look);
-        child.is_some() && !matches!(seen, Ok(WaitStatus::StillAlive) | Err(_))
+        self.ward().as_ref().is_some_and(Ward::has_ended)
     }
 
     fn bury(&self) -> Option<ExitStatus> {
-        let mut child = self.child.lock().expect("no holder of this lock panics");
-        let mut child = child.take()?;
-        // Fails only where nobody of the group is left.
-        let _ = killpg(Pid::from_raw(self.pid), Signal::SIGKILL);
-        child.wait().ok()
+        self.ward().take()?.bury()
     }
 }
 

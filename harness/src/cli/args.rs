@@ -50,4 +50,8 @@ pub enum Command {
     /// Be a client of one lock, told what to do by the adapter protocol on standard input; what
     /// `run` starts for clients that are processes.
     Worker,
+    /// Start and end the processes of clients, as standard input tells; what `run` starts beside
+    /// itself, so that they end with it.
+    #[command(hide = true)]
+    Guard,
 }

@@ -13,6 +13,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
+mod guard;
 mod input;
 mod interrupt;
 mod list;
@@ -50,6 +51,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Doctor(args) => doctor::execute(&args),
         Command::Adapter(args) => adapter::execute(&args),
         Command::Worker => worker::execute(),
+        Command::Guard => guard::execute(),
     }
 }
 

@@ -19,10 +19,10 @@ static SPAWNER: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
     thread::Builder::new()
         .name("spawner".to_owned())
         .spawn(move || {
-            for (mut command, answer) in inbox {
+            for (command, answer) in inbox {
                 // Nobody waits for the answer only when the run was cancelled: the child then
                 // dies with the harness.
-                let _ = answer.send(die_with_parent(&mut command).spawn());
+                let _ = answer.send(spawn_here(command));
             }
         })
         .expect("the process can start one more thread");
@@ -42,6 +42,14 @@ pub fn spawn(command: Command) -> io::Result<Child> {
     reply
         .recv()
         .map_err(|_| io::Error::other("the spawner has died"))?
+}
+
+/// The same for a process that dies with the thread that calls.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn spawn_here(mut command: Command) -> io::Result<Child> {
+    die_with_parent(&mut command).spawn()
 }
 
 #[expect(

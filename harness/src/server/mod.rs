@@ -24,7 +24,7 @@ mod wires;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
 pub use binary::{Program, find_program};
-pub use child::spawn;
+pub use child::{spawn, spawn_here};
 pub use deployment::{ServerSettings, Servers};
 pub use error::EnvironmentError;
 pub use node::Node;

@@ -1,0 +1,21 @@
+//! A process beside the harness that starts the processes of clients and outlives it: however the
+//! harness ends, the guardian ends them, and whatever they have started.
+//!
+//! For: programs of other people, which may start processes of their own, in process groups and
+//! sessions of their own. Not for: servers, whose processes we know.
+//!
+//! ```text
+//! harness → lines of JSON → lockstorm guard → a client's process → whatever that starts
+//! ```
+//!
+//! It knows that the harness has ended when its standard input does. The processes of clients are
+//! its children, and those that lose their parent become its children too, so that nothing gets
+//! away from it.
+
+mod kin;
+mod order;
+mod serve;
+mod ward;
+
+pub use serve::serve;
+pub use ward::Ward;
