@@ -14,6 +14,7 @@ use crate::faults::{faults, window};
 use crate::history::{History, Nanos};
 use crate::hold::Hold;
 use crate::holds::holds_by;
+use crate::off_clocks::{can_survive, doubted, survivors};
 use crate::options::Options;
 use crate::parallel;
 use crate::property::rule;
@@ -34,7 +35,24 @@ pub fn check(history: &History, options: &Options) -> Analysis {
 
 /// Judges a history of which only the digest was kept.
 pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
-    Derived::new(digest, options).judge()
+    let recorded = Derived::new(digest, options).judge();
+    let error = options.clock_error(&digest.header);
+    let most = error.max();
+    let doubted = doubted(&recorded);
+    if most == Nanos(0) || doubted.is_empty() {
+        return recorded;
+    }
+    let wider = Options {
+        only: Some(
+            doubted
+                .into_iter()
+                .filter(|&one| can_survive(one))
+                .collect(),
+        ),
+        ..options.with_bounds_longer_by(most + most, &digest.header)
+    };
+    let widened = Derived::new(&digest.widened(&error), &wider).judge();
+    survivors(recorded, widened, most)
 }
 
 /// A digest with all that is derived from it before any property is judged.

@@ -7,6 +7,7 @@
 mod asides;
 mod givers;
 mod modes;
+mod widened;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;

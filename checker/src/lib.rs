@@ -12,6 +12,7 @@
 mod availability;
 mod case;
 mod check;
+mod clock_error;
 mod coverage;
 mod digest;
 mod engine;
@@ -29,6 +30,7 @@ mod lease;
 mod ledger;
 mod model;
 pub mod names;
+mod off_clocks;
 mod operation;
 mod options;
 mod parallel;
@@ -43,6 +45,7 @@ mod windows;
 mod witness;
 
 pub use check::{check, check_digest};
+pub use clock_error::ClockError;
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
     RoleAside, RouteAside, ViewAside,

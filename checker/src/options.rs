@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use crate::clock_error::ClockError;
 use crate::history::{Header, Nanos};
 use crate::lease::Drift;
 use crate::model::ModelName;
@@ -17,6 +18,8 @@ pub struct Options {
     pub only: Option<BTreeSet<Property>>,
     /// Drift taken off every lease; absent means what the header says.
     pub drift: Option<Drift>,
+    /// How far the clocks of the processes may be off; absent means what the header says.
+    pub clock_error: Option<ClockError>,
     /// How long a free lock may be unobtainable, where the history itself names no bound.
     pub liveness_bound: Option<Nanos>,
     /// How long a stretch without a grant may be; absent means what the header says, if anything.
@@ -49,6 +52,7 @@ impl Default for Options {
         Self {
             only: None,
             drift: None,
+            clock_error: None,
             liveness_bound: None,
             availability_gap_max: None,
             model: None,
@@ -63,6 +67,21 @@ impl Options {
     /// The drift to judge a history with this header by.
     pub fn drift(&self, header: &Header) -> Drift {
         self.drift.unwrap_or_else(|| Drift::of_header(header))
+    }
+
+    /// How far clocks may be off in a history with this header.
+    pub fn clock_error(&self, header: &Header) -> ClockError {
+        let named = self.clock_error.clone();
+        named.unwrap_or_else(|| ClockError::of_header(header))
+    }
+
+    /// The same, with so much more time for a lock to be had.
+    pub(crate) fn with_bounds_longer_by(&self, time: Nanos, header: &Header) -> Self {
+        Self {
+            liveness_bound: Some(self.bound(None) + time),
+            availability_gap_max: self.availability_gap_max(header).map(|gap| gap + time),
+            ..self.clone()
+        }
     }
 
     /// Whether a property is to be judged.

@@ -240,3 +240,69 @@ fn lockstorm_with_input(args: &[&str], bytes: Vec<u8>) -> Output {
     command.args(args).write_stdin(bytes);
     command.output().expect("the program can be started")
 }
+
+/// A healthy lock: the clock of `b` is 20 ms behind, so that it seems to be granted the lock before
+/// `a` has given it back.
+const SKEWED: &str = r#"
+{"time":100000000,"type":"invoke","process":0,"f":"acquire","value":{"owner":"a","lease_ms":2000}}
+{"time":101000000,"type":"ok","process":0,"f":"acquire"}
+{"time":130000000,"type":"invoke","process":1,"f":"acquire","value":{"owner":"b","lease_ms":2000}}
+{"time":131000000,"type":"fail","process":1,"f":"acquire","error":"refused"}
+{"time":485000000,"type":"invoke","process":1,"f":"acquire","value":{"owner":"b","lease_ms":2000}}
+{"time":486000000,"type":"ok","process":1,"f":"acquire"}
+{"time":500000000,"type":"invoke","process":0,"f":"release","value":{"owner":"a"}}
+{"time":501000000,"type":"ok","process":0,"f":"release"}
+{"time":680000000,"type":"invoke","process":1,"f":"release","value":{"owner":"b"}}
+{"time":681000000,"type":"ok","process":1,"f":"release"}
+"#;
+
+#[test]
+fn only_what_the_error_of_the_clocks_cannot_explain_is_a_violation() {
+    let only = ["--only", "mutual-exclusion"];
+    let one_clock = check(SKEWED, &only);
+    assert_eq!(one_clock.status.code(), Some(1), "{}", stderr(&one_clock));
+    let told = stderr(&one_clock);
+    assert!(
+        told.contains("assumed: all times are read from one clock"),
+        "{told}"
+    );
+    let error = |time| [&only[..], &["--clock-error", time]].concat();
+    let off = check(SKEWED, &error("50ms"));
+    assert_eq!(off.status.code(), Some(2), "{}", stderr(&off));
+    let told = stderr(&off);
+    assert!(
+        told.contains("assumed: no clock is off by more than 50ms"),
+        "{told}"
+    );
+    assert!(
+        told.contains("clocks that are off by up to 0.050 s explain"),
+        "{told}"
+    );
+    let hardly = check(SKEWED, &error("1ms"));
+    assert_eq!(hardly.status.code(), Some(1), "{}", stderr(&hardly));
+    for (field, code) in [
+        (r#""clock_error_ms":50"#, 2),
+        (r#""clock_error_ms_of":{"b":50}"#, 2),
+        (r#""clock_error_ms_of":{"1":50}"#, 2),
+        (r#""clock_error_ms_of":{"c":50}"#, 1),
+    ] {
+        let header = format!(r#"{{"format":"lockstorm-history","version":1,{field}}}"#);
+        let output = check(&(header + SKEWED), &only);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{field}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn of_one_process_nothing_is_assumed() {
+    let alone: String = SKEWED
+        .lines()
+        .filter(|line| line.contains(":0,\"f\""))
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(!stderr(&check(&alone, &[])).contains("assumed"));
+}

@@ -1,5 +1,7 @@
 //! The first line of a history file: what the events below it belong to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -36,6 +38,12 @@ pub struct Header {
     /// How long a stretch without a grant may be, in milliseconds; absent means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability_gap_ms_max: Option<u64>,
+    /// How far the clock of each process may be off, ahead or behind, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_error_ms: Option<u64>,
+    /// The same of single processes, by number or by the name of their owner.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clock_error_ms_of: BTreeMap<String, u64>,
     /// Fields that this version does not know; kept, never refused.
     #[serde(flatten)]
     pub extra: Map<String, Json>,
@@ -54,6 +62,8 @@ impl Header {
             drift_ms: None,
             permits: None,
             availability_gap_ms_max: None,
+            clock_error_ms: None,
+            clock_error_ms_of: BTreeMap::new(),
             extra: Map::new(),
         }
     }

@@ -164,6 +164,10 @@ fn grants(case: &Case, doorways: &HashMap<OpId, Nanos>) -> HashMap<KeyId, Vec<Gr
             });
         }
     }
+    // The order of events is not that of time where each process has a clock of its own.
+    for grants in grants.values_mut() {
+        grants.sort_by_key(|grant| (grant.sent, grant.op));
+    }
     grants
 }
 

@@ -3,6 +3,7 @@
 //! - `world`, `service`, `client`, `plan`: the simulation, with clients that crash, answers that
 //!   get lost, leases, queues, reentry, readers, permits, and a resource that the lock guards;
 //! - `record`: what the clients saw, as events for the checker;
+//! - `skew`: clocks that are off;
 //! - `truth`: whether a defect could be seen at all, from what the clients saw.
 //!
 //! Every failure names its seed; equal seeds give equal runs.
@@ -13,6 +14,7 @@ mod plan;
 mod record;
 mod sameness;
 mod service;
+mod skew;
 mod truth;
 mod world;
 

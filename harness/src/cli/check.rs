@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::{Format, ReadOptions, Reading, TimeUnit};
 use lockstorm_checker::{
-    Analysis, DigestBuilder, ModelName, Nanos, Options, Property, Verdict, check_digest,
+    Analysis, ClockError, Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict,
+    check_digest,
 };
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
@@ -36,6 +38,11 @@ pub struct CheckArgs {
     /// are dates, or plainly count something else since 1970.
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
+    /// How far the clock of each process may be off: only violations count that this cannot
+    /// explain. Without it, as the header says, and where it says nothing, all times are taken to
+    /// be read from one clock.
+    #[arg(long, value_name = "TIME")]
+    pub clock_error: Option<Span>,
     /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
     #[arg(long, value_name = "NAME[:PARAM]")]
     pub model: Option<ModelName>,
@@ -86,6 +93,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
         model: args.model,
         budget: args.budget.0,
         availability_gap_max: args.availability_gap.map(nanos),
+        clock_error: args.clock_error.map(nanos).map(ClockError::of_all),
         ..Options::default()
     };
     let mut worst = ExitCode::AsExpected;
@@ -134,6 +142,8 @@ fn histories(path: &Path) -> Vec<PathBuf> {
 /// What was found in one file.
 struct Checked {
     reading: Reading,
+    /// What it is assumed of the clocks, where that is not known.
+    clocks: Option<String>,
     analysis: Analysis,
 }
 
@@ -141,9 +151,31 @@ struct Checked {
 fn judge(path: &Path, reading: ReadOptions, options: &Options) -> Result<Checked, Error> {
     let mut builder = DigestBuilder::default();
     let reading = input::read(path, reading, Care::Strict, &mut builder)?;
+    let digest = builder.finish();
     Ok(Checked {
         reading,
-        analysis: check_digest(&builder.finish(), options),
+        clocks: clocks(&digest, options),
+        analysis: check_digest(&digest, options),
+    })
+}
+
+/// What is assumed of the clocks of several processes; nothing of what was recorded here, by one.
+fn clocks(digest: &Digest, options: &Options) -> Option<String> {
+    let mut processes = digest.operations.iter().map(|operation| operation.process);
+    let first = processes.next()?;
+    if digest.header.is_recorded() || processes.all(|process| process == first) {
+        return None;
+    }
+    let error = options.clock_error(&digest.header).max();
+    Some(if error == Nanos(0) {
+        "all times are read from one clock; if not, say by --clock-error how far clocks may be off"
+            .to_owned()
+    } else {
+        format!(
+            "no clock is off by more than {}; each request may have been sent so much earlier, and \
+             each answer received so much later, as is shown in what follows",
+            Span(Duration::from_nanos(error.0))
+        )
     })
 }
 
@@ -162,10 +194,13 @@ fn exit_code(analysis: &Analysis) -> ExitCode {
 
 fn show(name: &str, checked: &Result<Checked, Error>) {
     match checked {
-        Ok(Checked { reading, analysis }) => {
-            output::human(&format!("{name}: {}", read_as(reading)));
+        Ok(checked) => {
+            output::human(&format!("{name}: {}", read_as(&checked.reading)));
+            if let Some(clocks) = &checked.clocks {
+                output::human(&format!("assumed: {clocks}"));
+            }
             output::painted(&lockstorm_reports::terminal_analysis(
-                analysis,
+                &checked.analysis,
                 output::terminal(),
             ));
         }
@@ -201,8 +236,8 @@ fn date(nanos: u64) -> String {
 }
 
 /// What the file was read as, for machines.
-fn heading(name: &str, reading: &Reading) -> serde_json::Map<String, serde_json::Value> {
-    let unread = &reading.unread;
+fn heading(name: &str, checked: &Checked) -> serde_json::Map<String, serde_json::Value> {
+    let (reading, unread) = (&checked.reading, &checked.reading.unread);
     let mut entries = serde_json::Map::new();
     entries.insert("file".to_owned(), json!(name));
     entries.insert("format".to_owned(), json!(reading.format.map(Format::name)));
@@ -216,12 +251,16 @@ fn heading(name: &str, reading: &Reading) -> serde_json::Map<String, serde_json:
         let told = json!({ "events": unread.events, "fields": unread.fields });
         entries.insert("unread".to_owned(), told);
     }
+    if let Some(clocks) = &checked.clocks {
+        entries.insert("assumed".to_owned(), json!(clocks));
+    }
     entries
 }
 
 fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
     match checked {
-        Ok(Checked { reading, analysis }) => {
+        Ok(checked) => {
+            let analysis = &checked.analysis;
             let properties: serde_json::Map<_, _> = analysis
                 .properties
                 .iter()
@@ -236,7 +275,7 @@ fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
                     (property.name().to_owned(), entry)
                 })
                 .collect();
-            let mut entries = heading(name, reading);
+            let mut entries = heading(name, checked);
             entries.insert("verdict".to_owned(), json!(analysis.verdict));
             entries.insert("properties".to_owned(), properties.into());
             entries.into()
@@ -252,9 +291,9 @@ fn line(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
 
 fn whole(name: &str, checked: &Result<Checked, Error>) -> serde_json::Value {
     match checked {
-        Ok(Checked { reading, analysis }) => {
-            let mut entries = heading(name, reading);
-            entries.insert("analysis".to_owned(), json!(analysis));
+        Ok(checked) => {
+            let mut entries = heading(name, checked);
+            entries.insert("analysis".to_owned(), json!(checked.analysis));
             entries.into()
         }
         Err(error) => json!({ "file": name, "error": in_one_line(error) }),
