@@ -30,7 +30,7 @@ fn history(honest: bool) -> String {
         .into_iter()
         .enumerate()
         .flat_map(|(n, (process, function))| {
-            ["invoke", "ok"].map(|kind| event(process, kind, function, n))
+            ["invoke", "ok"].map(|kind| event(process, kind, function, 100_000_000 * n))
         });
     let events: Vec<String> = events.collect();
     events.join("\n") + "\n"
@@ -40,9 +40,21 @@ fn stored() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("history.jsonl");
     fs::write(&path, history(false)).expect("the folder is ours");
-    let output = run(&["report", plain(&path), "--out", plain(folder.path())]);
+    let output = run(&[
+        "report",
+        plain(&path),
+        "--out",
+        plain(folder.path()),
+        "--report",
+        "md",
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let said = stderr(&run(&["report", plain(folder.path())]));
+    let said = stderr(&run(&[
+        "report",
+        plain(folder.path()),
+        "--report",
+        "md,html",
+    ]));
     assert!(!said.contains("could not be checked"), "{said}");
     folder
 }
@@ -61,7 +73,7 @@ fn refusal(folder: &Path) -> String {
     for page in ["report.md", "report.html"] {
         let _ = fs::remove_file(folder.join(page));
     }
-    let output = run(&["report", plain(folder)]);
+    let output = run(&["report", plain(folder), "--report", "md"]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(INVALID), "{said}");
     assert!(
@@ -156,7 +168,7 @@ fn the_expectation_is_compared_with_the_verdict() {
 fn a_verdict_without_a_history_is_told_as_unchecked() {
     let folder = stored();
     fs::remove_file(folder.path().join("history.jsonl")).expect("it is there");
-    let output = run(&["report", plain(folder.path())]);
+    let output = run(&["report", plain(folder.path()), "--report", "md,html"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let told = "could not be checked against its history";
     assert!(stderr(&output).contains(told), "{}", stderr(&output));

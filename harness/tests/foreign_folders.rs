@@ -34,14 +34,21 @@ fn store(folder: &Path) {
         .to_string()
     };
     let events = [
-        event("invoke", "acquire", 1),
-        event("ok", "acquire", 2),
-        event("invoke", "release", 3),
-        event("ok", "release", 4),
+        event("invoke", "acquire", 100_000_000),
+        event("ok", "acquire", 200_000_000),
+        event("invoke", "release", 300_000_000),
+        event("ok", "release", 400_000_000),
     ];
     let history = folder.join("history.jsonl");
     fs::write(&history, events.join("\n") + "\n").expect("the folder is ours");
-    let output = run(&["report", plain(&history), "--out", plain(folder)]);
+    let output = run(&[
+        "report",
+        plain(&history),
+        "--out",
+        plain(folder),
+        "--report",
+        "md",
+    ]);
     assert!(folder.join("results.json").is_file(), "{}", stderr(&output));
 }
 
@@ -56,7 +63,7 @@ fn a_link_out_of_a_run_folder_is_not_followed() {
     let secret = folder.path().join("shadow");
     fs::write(&secret, SECRET).expect("the folder is ours");
     replace(&folder.path().join("scenario.toml"), &secret);
-    let output = run(&["report", plain(folder.path())]);
+    let output = run(&["report", plain(folder.path()), "--report", "html"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = stderr(&output);
     assert!(
@@ -80,7 +87,7 @@ fn a_link_out_of_a_run_folder_is_not_followed() {
         assert_ne!(output.status.code(), Some(0), "{said}");
         assert!(!said.contains(SECRET), "{said}");
     }
-    let said = stderr(&run(&["report", plain(folder.path())]));
+    let said = stderr(&run(&["report", plain(folder.path()), "--report", "html"]));
     assert!(
         said.contains("history.jsonl cannot be opened: it is a link"),
         "{said}"
@@ -92,7 +99,7 @@ fn a_record_that_has_no_end_is_not_read() {
     let folder = stored();
     let record = folder.path().join("results.json");
     replace(&record, Path::new("/dev/zero"));
-    let output = run(&["report", plain(folder.path())]);
+    let output = run(&["report", plain(folder.path()), "--report", "html"]);
     assert_eq!(output.status.code(), Some(INVALID));
     assert!(
         stderr(&output).contains("it is a link"),
@@ -103,7 +110,7 @@ fn a_record_that_has_no_end_is_not_read() {
     fs::remove_file(&record).expect("the folder is ours");
     let made = Command::new("mkfifo").arg(&record).status();
     assert!(made.is_ok_and(|status| status.success()));
-    let output = run(&["report", plain(folder.path())]);
+    let output = run(&["report", plain(folder.path()), "--report", "html"]);
     assert_eq!(output.status.code(), Some(INVALID));
     assert!(
         stderr(&output).contains("a pipe or a device"),
@@ -114,7 +121,7 @@ fn a_record_that_has_no_end_is_not_read() {
     fs::remove_file(&record).expect("the folder is ours");
     let long = fs::File::create(&record).expect("the folder is ours");
     long.set_len(1 << 34).expect("holes take no space");
-    let output = run(&["report", plain(folder.path())]);
+    let output = run(&["report", plain(folder.path()), "--report", "html"]);
     assert_eq!(output.status.code(), Some(INVALID));
     assert!(
         stderr(&output).contains("larger than"),

@@ -12,7 +12,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep};
 
 use crate::guardian::Ward;
-use crate::server::Page;
+use crate::server::{Page, scrub};
 
 /// Pause between two looks whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
@@ -57,6 +57,7 @@ impl Program {
         if let Some(page) = page {
             page.preload(&mut command);
         }
+        scrub(&mut command);
         let (ward, streams) = Ward::start(&command)?;
         let this = Self {
             ward: Mutex::new(Some(ward)),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::output;
+use crate::server::scrub;
 
 /// What opens a file by its kind, in the order in which it is tried; `BROWSER` comes before.
 const OPENERS: [&str; 4] = ["xdg-open", "open", "wslview", "sensible-browser"];
@@ -33,7 +34,9 @@ pub fn page(folder: &Path) {
 
 /// Starts a program that shows the page and lives on by itself; whether it is there.
 fn start(program: &str, page: &Path) -> bool {
-    let started = Command::new(program)
+    let mut command = Command::new(program);
+    scrub(&mut command);
+    let started = command
         .arg(page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

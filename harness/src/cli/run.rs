@@ -24,7 +24,7 @@ use crate::progress::{self, Both, ProgressKind};
 use crate::rerun::{self, quoted};
 use crate::runner::RunSettings;
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, Program, find_program};
+use crate::server::{DEFAULT_PORT, Program, find_program, note_secrets};
 use crate::shelf;
 use crate::stream::{Event, Stream, tell};
 use crate::suite::{self, Finished};
@@ -132,6 +132,9 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
     let baseline = Baseline::read(args.baseline.as_ref())?;
     let plan = make_plan(args)?;
+    for job in &plan.jobs {
+        note_secrets(&job.case);
+    }
     // First of all, for it takes a process of one thread.
     let networks = Networks::make_ready(args.network, plan.jobs.iter().map(|job| &job.case))?;
     let starts_servers = |job: &Job| job.case.topology.external().is_none();

@@ -3,8 +3,14 @@
 //! A command that is not in the table does not pass: nobody could say whose keys it would touch. In
 //! its place the server gets one that it cannot know, so that its error comes back in turn.
 
+use lockstorm_scenarios::Disturbance;
+
+use super::scripts::Scripts;
+
 /// What a client is told by the server, in its words, of a command that did not pass.
 const REFUSED: &[u8] = b"LOCKSTORM-LETS-ONLY-COMMANDS-OF-LOCKS-PASS";
+/// The same of a script.
+const UNKNOWN_SCRIPT: &[u8] = b"LOCKSTORM-LETS-NO-SCRIPT-OF-OTHERS-PASS-UNLESS-allow-HAS-scripts";
 
 /// Who stands at a door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,16 +145,33 @@ const OF_LOCKS: &[(Names, Of, &[&str])] = &[
 /// Commands of which only some forms are harmless, by their first two words.
 const FORMS_OF_LOCKS: &[(&str, &[&str])] = &[
     ("CLIENT", &["ID", "SETINFO", "SETNAME", "GETNAME", "REPLY"]),
-    ("SCRIPT", &["LOAD", "EXISTS"]),
+    ("SCRIPT", &["EXISTS"]),
 ];
 
-/// The same for the nemesis, whose faults were allowed by the scenario.
-const FORMS_OF_THE_HARNESS: &[(&str, &[&str])] = &[
-    ("CLIENT", &["LIST", "KILL", "PAUSE", "UNPAUSE"]),
-    ("SCRIPT", &["FLUSH"]),
-    ("DEBUG", &["SLEEP"]),
-    ("FAILOVER", &["TO", "ABORT"]),
+/// The same for the nemesis, with what the scenario has to allow.
+const FORMS_OF_THE_HARNESS: &[(&str, &str, Option<Disturbance>)] = &[
+    ("CLIENT", "LIST", None),
+    ("CLIENT", "PAUSE", Some(Disturbance::PauseCommands)),
+    ("CLIENT", "UNPAUSE", Some(Disturbance::PauseCommands)),
+    ("SCRIPT", "FLUSH", Some(Disturbance::FlushScripts)),
+    ("DEBUG", "SLEEP", Some(Disturbance::Sleep)),
+    ("FAILOVER", "TO", Some(Disturbance::Failover)),
+    ("FAILOVER", "ABORT", Some(Disturbance::Failover)),
 ];
+
+/// A connection that nobody has: who may close it may close those of the run.
+const NO_CONNECTION: &[u8] = b"0";
+
+/// What a run may do on its servers.
+#[derive(Debug)]
+pub struct Rules {
+    /// Stands before every key and channel.
+    pub prefix: String,
+    /// The scripts that it may run.
+    pub scripts: Scripts,
+    /// What others may feel of it.
+    pub allow: Vec<Disturbance>,
+}
 
 /// A command on its way to the server.
 #[derive(Debug, PartialEq, Eq)]
@@ -161,16 +184,26 @@ pub struct Passing {
     pub subscribes: bool,
 }
 
-/// Puts `prefix` before every name of a command, if it may pass.
-pub fn pass(mut words: Vec<Vec<u8>>, prefix: &str, caller: Caller) -> Passing {
+/// Puts the prefix before every name of a command, if it may pass. `is_own` tells connections of
+/// this run's clients by their ids.
+pub fn pass(
+    mut words: Vec<Vec<u8>>,
+    rules: &Rules,
+    caller: Caller,
+    is_own: impl Fn(&[u8]) -> bool,
+) -> Passing {
     let word = |n: usize| words.get(n).map(|word| word.to_ascii_uppercase());
     let (first, second) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
     let row = OF_LOCKS
         .iter()
         .find(|(_, _, commands)| commands.iter().any(|command| command.as_bytes() == first));
     let Some((names, of, _)) = row else {
-        let passes = is_form(FORMS_OF_LOCKS, &first, &second)
-            || caller == Caller::Harness && is_form(FORMS_OF_THE_HARNESS, &first, &second);
+        if (first.as_slice(), second.as_slice()) == (b"SCRIPT", b"LOAD") {
+            return load(words, rules, caller);
+        }
+        let passes = is_form(&first, &second)
+            || caller == Caller::Harness
+                && (is_allowed(rules, &first, &second) || closes_own(&words, is_own));
         return if passes {
             nameless(words)
         } else {
@@ -186,12 +219,13 @@ pub fn pass(mut words: Vec<Vec<u8>>, prefix: &str, caller: Caller) -> Passing {
         Names::First => 1..2.min(words.len()),
         Names::All => 1..words.len(),
         Names::Counted => match counted(&words) {
-            Some(range) => range,
+            Some(range) if rules.scripts.may_run(&words[1], &words[range.end..]) => range,
+            Some(_) => return unknown_script(),
             None => return refused(&first),
         },
     };
     for name in &mut words[range.clone()] {
-        name.splice(..0, prefix.bytes());
+        name.splice(..0, rules.prefix.bytes());
     }
     Passing {
         keys: match of {
@@ -203,6 +237,12 @@ pub fn pass(mut words: Vec<Vec<u8>>, prefix: &str, caller: Caller) -> Passing {
     }
 }
 
+/// Whether a command touches nothing but the keys and channels that it names.
+pub fn is_harmless(command: &str) -> bool {
+    let mut commands = OF_LOCKS.iter().flat_map(|(_, _, commands)| *commands);
+    commands.any(|known| known.eq_ignore_ascii_case(command))
+}
+
 /// Where the keys of a script stand.
 fn counted(words: &[Vec<u8>]) -> Option<std::ops::Range<usize>> {
     let count: usize = std::str::from_utf8(words.get(2)?).ok()?.parse().ok()?;
@@ -210,11 +250,48 @@ fn counted(words: &[Vec<u8>]) -> Option<std::ops::Range<usize>> {
     (end <= words.len()).then_some(3..end)
 }
 
-fn is_form(table: &[(&str, &[&str])], first: &[u8], second: &[u8]) -> bool {
-    let forms = table
+fn is_form(first: &[u8], second: &[u8]) -> bool {
+    let forms = FORMS_OF_LOCKS
         .iter()
         .find(|(command, _)| command.as_bytes() == first);
     forms.is_some_and(|(_, forms)| forms.iter().any(|form| form.as_bytes() == second))
+}
+
+/// Whether the nemesis may send it in this scenario.
+fn is_allowed(rules: &Rules, first: &[u8], second: &[u8]) -> bool {
+    let form = FORMS_OF_THE_HARNESS
+        .iter()
+        .find(|(command, form, _)| command.as_bytes() == first && form.as_bytes() == second);
+    form.is_some_and(|(_, _, felt)| felt.is_none_or(|felt| rules.allow.contains(&felt)))
+}
+
+/// Whether it closes one connection of this run, and no other: `CLIENT KILL ID 7`.
+fn closes_own(words: &[Vec<u8>], is_own: impl Fn(&[u8]) -> bool) -> bool {
+    let [client, kill, id, which] = words else {
+        return false;
+    };
+    client.eq_ignore_ascii_case(b"CLIENT")
+        && kill.eq_ignore_ascii_case(b"KILL")
+        && id.eq_ignore_ascii_case(b"ID")
+        && (which == NO_CONNECTION || is_own(which))
+}
+
+/// SCRIPT LOAD: a script that is kept is run later, perhaps by its digest alone. The nemesis may
+/// have any kept, to see whether it is forgotten.
+fn load(words: Vec<Vec<u8>>, rules: &Rules, caller: Caller) -> Passing {
+    let known = words
+        .get(2)
+        .is_some_and(|text| rules.scripts.may_load(text));
+    let is_trial = caller == Caller::Harness && rules.allow.contains(&Disturbance::FlushScripts);
+    if known || is_trial {
+        nameless(words)
+    } else {
+        unknown_script()
+    }
+}
+
+fn unknown_script() -> Passing {
+    nameless(vec![UNKNOWN_SCRIPT.to_vec()])
 }
 
 const fn nameless(words: Vec<Vec<u8>>) -> Passing {
@@ -239,10 +316,22 @@ mod tests {
             .collect()
     }
 
-    fn passed(line: &str, caller: Caller) -> String {
-        let words = pass(words(line), "p:", caller).words;
+    fn rules(allow: &[Disturbance]) -> Rules {
+        Rules {
+            prefix: "p:".to_owned(),
+            scripts: Scripts::new(allow.contains(&Disturbance::Scripts)),
+            allow: allow.to_vec(),
+        }
+    }
+
+    fn passed_by(line: &str, caller: Caller, rules: &Rules) -> String {
+        let words = pass(words(line), rules, caller, |id| id == b"7").words;
         let words = words.iter().map(|word| String::from_utf8_lossy(word));
         words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn passed(line: &str, caller: Caller) -> String {
+        passed_by(line, caller, &rules(&[Disturbance::Scripts]))
     }
 
     #[test]
@@ -295,17 +384,67 @@ mod tests {
             let refused = passed(line, Caller::Harness);
             assert!(refused.starts_with("LOCKSTORM-"), "{line}: {refused}");
         }
-        assert_eq!(
-            passed("CLIENT KILL ID 1", Caller::Harness),
-            "CLIENT KILL ID 1"
-        );
+    }
+
+    #[test]
+    fn the_nemesis_may_do_what_the_scenario_allows() {
+        let none = rules(&[]);
+        for (line, allow) in [
+            ("CLIENT PAUSE 1500 ALL", Disturbance::PauseCommands),
+            ("CLIENT UNPAUSE", Disturbance::PauseCommands),
+            ("SCRIPT FLUSH", Disturbance::FlushScripts),
+            ("SCRIPT LOAD x", Disturbance::FlushScripts),
+            ("DEBUG SLEEP 0.5", Disturbance::Sleep),
+            ("FAILOVER TO h 1", Disturbance::Failover),
+        ] {
+            let refused = |said: &str| said.starts_with("LOCKSTORM-");
+            assert!(refused(&passed_by(line, Caller::Harness, &none)), "{line}");
+            let some = rules(&[allow]);
+            assert_eq!(passed_by(line, Caller::Harness, &some), line);
+            assert!(refused(&passed_by(line, Caller::Client, &some)), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_connections_of_the_run_are_closed() {
+        let passed = |line| passed_by(line, Caller::Harness, &rules(&[]));
+        for own in ["CLIENT KILL ID 7", "CLIENT KILL ID 0"] {
+            assert_eq!(passed(own), own);
+        }
+        for other in [
+            "CLIENT KILL ID 8",
+            "CLIENT KILL TYPE normal",
+            "CLIENT KILL ID 7 SKIPME no",
+            "CLIENT KILL 127.0.0.1:1",
+        ] {
+            assert!(passed(other).starts_with("LOCKSTORM-"), "{other}");
+        }
+    }
+
+    #[test]
+    fn scripts_of_others_pass_only_where_scripts_are_allowed() {
+        for line in [
+            "EVAL x 1 k",
+            "EVALSHA 0f 1 k",
+            "EVAL_RO x 0",
+            "SCRIPT LOAD x",
+        ] {
+            for caller in [Caller::Client, Caller::Harness] {
+                let refused = passed_by(line, caller, &rules(&[]));
+                assert!(refused.contains("allow-HAS-scripts"), "{line}: {refused}");
+                let allowed = passed_by(line, caller, &rules(&[Disturbance::Scripts]));
+                assert!(!allowed.starts_with("LOCKSTORM-"), "{line}: {allowed}");
+            }
+        }
     }
 
     #[test]
     fn keys_are_remembered_and_channels_are_not() {
-        let keys = |line| pass(words(line), "p:", Caller::Client).keys;
+        let rules = rules(&[Disturbance::Scripts]);
+        let pass = |line| pass(words(line), &rules, Caller::Client, |_| false);
+        let keys = |line| pass(line).keys;
         assert_eq!(keys("EVAL x 2 a b c"), [b"p:a".to_vec(), b"p:b".to_vec()]);
         assert_eq!(keys("SUBSCRIBE c"), Vec::<Vec<u8>>::new());
-        assert!(pass(words("SUBSCRIBE c"), "p:", Caller::Client).subscribes);
+        assert!(pass("SUBSCRIBE c").subscribes);
     }
 }

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::commands::Caller;
+use super::commands::{Caller, Rules};
 use super::keys::Keys;
 use super::passage::Passage;
 use super::upstream::{EnterError, Upstream};
@@ -43,8 +43,8 @@ pub struct Gateway {
 
 /// What all doors share.
 pub struct Shared {
-    /// Stands before every key and channel.
-    pub prefix: String,
+    /// What may pass.
+    pub rules: Rules,
     /// The keys that were named.
     pub keys: Keys,
     /// The connections of clients, by node and the server's id, and where they come from.
@@ -61,13 +61,13 @@ impl Shared {
 }
 
 impl Gateway {
-    /// Opens the doors. Every key and channel gets `prefix`.
+    /// Opens the doors, for what `rules` let pass.
     ///
     /// # Errors
     /// When an address is taken.
-    pub async fn open(doors: Vec<Door>, prefix: String) -> Result<Self, EnvironmentError> {
+    pub async fn open(doors: Vec<Door>, rules: Rules) -> Result<Self, EnvironmentError> {
         let shared = Arc::new(Shared {
-            prefix,
+            rules,
             keys: Keys::default(),
             connections: Mutex::default(),
         });
@@ -110,7 +110,7 @@ impl Gateway {
 
     /// What every key and channel begins with.
     pub fn prefix(&self) -> &str {
-        &self.shared.prefix
+        &self.shared.rules.prefix
     }
 
     /// The open connections of clients to a node, by the server's ids, and where they come from.
@@ -162,7 +162,7 @@ async fn remove(upstream: &Upstream, keys: &[Vec<u8>]) -> Result<(), EnterError>
     Ok(())
 }
 
-/// Lets everybody in who comes; all are sent away when this ends.
+/// Lets in who may enter; all are sent away when this ends.
 async fn keep(listener: TcpListener, shared: Arc<Shared>, upstream: Arc<Upstream>, caller: Caller) {
     let mut passages = JoinSet::new();
     loop {

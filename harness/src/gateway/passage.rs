@@ -14,7 +14,12 @@ use tokio_util::codec::{Framed, FramedRead};
 use super::commands::{Caller, pass};
 use super::doors::Shared;
 use super::frames::{Frames, without_prefix};
+use super::peer::may_enter;
 use super::upstream::Upstream;
+
+/// What is said to those who may not enter.
+const STRANGER: &[u8] =
+    b"-NOAUTH only processes of the user that runs Lockstorm may enter here\r\n";
 
 /// A client that has come to a door.
 pub struct Passage {
@@ -30,8 +35,13 @@ pub struct Passage {
 
 impl Passage {
     /// Lets commands and replies pass until either side has had enough; then both are told.
-    pub async fn run(self, stream: TcpStream) -> io::Result<()> {
+    pub async fn run(self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
+        let (here, there, caller) = (stream.local_addr()?, stream.peer_addr()?, self.caller);
+        let asked = tokio::task::spawn_blocking(move || may_enter(here, there, caller));
+        if !asked.await.unwrap_or(false) {
+            return stream.write_all(STRANGER).await;
+        }
         let mut wire = self.upstream.enter().await.map_err(io::Error::other)?;
         let _known = match self.caller {
             Caller::Client => {
@@ -49,7 +59,8 @@ impl Passage {
         let inward = async {
             while let Some(command) = commands.next().await {
                 let words = words_of(command.map_err(io::Error::other)?)?;
-                let passing = pass(words, &self.shared.prefix, self.caller);
+                let is_own = |id: &[u8]| self.is_own(id);
+                let passing = pass(words, &self.shared.rules, self.caller, is_own);
                 if passing.subscribes {
                     listens.store(true, Ordering::Relaxed);
                 }
@@ -63,7 +74,7 @@ impl Passage {
             while let Some(reply) = replies.next().await {
                 let mut reply = reply?;
                 if listens.load(Ordering::Relaxed) {
-                    reply = without_prefix(reply, &self.shared.prefix);
+                    reply = without_prefix(reply, &self.shared.rules.prefix);
                 }
                 let sent = down_write.send(reply.to_vec()).await;
                 sent.map_err(io::Error::other)?;
@@ -74,6 +85,15 @@ impl Passage {
             ended = inward => ended,
             ended = outward => ended,
         }
+    }
+
+    /// Whether a connection is one of this run's clients, by the server's id.
+    fn is_own(&self, id: &[u8]) -> bool {
+        let Ok(id) = std::str::from_utf8(id) else {
+            return false;
+        };
+        let connection = (self.upstream.name.clone(), id.to_owned());
+        self.shared.connections().contains_key(&connection)
     }
 
     /// Remembers the connection by the server's id, for as long as it lives.

@@ -3,7 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use lockstorm_scenarios::{External, Lookup, Secret, ServerPlace, ServerUrl, with_variables};
+use lockstorm_scenarios::{
+    External, Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables,
+};
 use redis::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -104,6 +106,9 @@ impl Upstream {
                 let unset = || settings(format!("the environment variable {name} is not set"));
                 password_env = Some(name.clone());
                 Some(variable(name).ok_or_else(unset)?.into())
+            }
+            (None, None) if place.user.is_some() => {
+                return Err(settings(UrlError::UserAlone.to_string()));
             }
             (None, None) => None,
         };

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::sync::{Mutex, MutexGuard};
 
 use super::order::{Answer, Order, Start};
+use crate::server::scrub;
 
 /// The guardian of all clients, once there was one.
 static GUARDIAN: Mutex<Option<Guardian>> = Mutex::new(None);
@@ -104,7 +105,9 @@ struct Guardian {
 impl Guardian {
     /// Starts this very program in another role, beyond the reach of Ctrl-C at the terminal.
     fn start() -> io::Result<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut command = Command::new(std::env::current_exe()?);
+        scrub(&mut command);
+        let mut child = command
             .arg("guard")
             .process_group(0)
             .stdin(Stdio::piped())

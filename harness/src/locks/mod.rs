@@ -12,6 +12,7 @@ mod plain_del;
 mod primary;
 mod redisson;
 mod redlock;
+mod scripts;
 mod setnx;
 mod token;
 mod token_fenced;
@@ -27,6 +28,7 @@ pub use redisson::{
     RedissonSemaphore, Share, SharedInstance, Waking, braced,
 };
 pub use redlock::Redlock;
+pub use scripts::own_scripts;
 pub use setnx::Setnx;
 pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;

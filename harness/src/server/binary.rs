@@ -14,6 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use super::error::EnvironmentError;
+use super::secrets::scrub;
 
 /// Programs looked for on PATH, best first.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
@@ -87,7 +88,9 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
 
 /// What `--version` says, shortened; the error is a reason in words.
 fn version_of(path: &Path) -> Result<String, String> {
-    let mut child = Command::new(path)
+    let mut command = Command::new(path);
+    scrub(&mut command);
+    let mut child = command
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

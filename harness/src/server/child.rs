@@ -12,6 +12,8 @@ use std::thread;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
+use super::secrets::scrub;
+
 type Order = (Command, mpsc::Sender<io::Result<Child>>);
 
 static SPAWNER: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
@@ -30,11 +32,13 @@ static SPAWNER: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
 });
 
 /// Starts `command` in a process group of its own (so that Ctrl-C at the terminal reaches only
-/// the harness) and so that it is killed when the harness ends, however it ends.
+/// the harness) and so that it is killed when the harness ends, however it ends. It inherits no
+/// passwords.
 ///
 /// # Errors
 /// When the program cannot be started.
-pub fn spawn(command: Command) -> io::Result<Child> {
+pub fn spawn(mut command: Command) -> io::Result<Child> {
+    scrub(&mut command);
     let (answer, reply) = mpsc::channel();
     SPAWNER
         .send((command, answer))

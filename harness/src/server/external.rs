@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
-use lockstorm_scenarios::{External, FailoverMode, Persistence};
+use lockstorm_scenarios::{Disturbance, External, FailoverMode, Persistence};
 use rand::RngExt as _;
 use tokio::time::{sleep, timeout};
 
@@ -21,7 +21,7 @@ use super::replicated::{hand_over, leader};
 use super::role::{DataRole, Role};
 use super::route::Route;
 use super::shape::{Shape, places};
-use crate::gateway::{Door, Gateway, Upstream};
+use crate::gateway::{Door, Gateway, Rules, Scripts, Upstream};
 
 /// How long an answer may take from far away, with a connection made for it.
 pub const PATIENCE: Duration = Duration::from_secs(3);
@@ -59,7 +59,12 @@ pub async fn open(
         });
     }
     let run: u32 = rand::rng().random();
-    Gateway::open(doors, format!("{}{run:08x}:", external.prefix)).await
+    let rules = Rules {
+        prefix: format!("{}{run:08x}:", external.prefix),
+        scripts: Scripts::new(external.allow.contains(&Disturbance::Scripts)),
+        allow: external.allow.clone(),
+    };
+    Gateway::open(doors, rules).await
 }
 
 #[async_trait]

@@ -1,5 +1,6 @@
 //! Real servers: found, configured, started, proved ready, and gone after any exit.
 
+mod access;
 mod address;
 mod binary;
 mod child;
@@ -16,6 +17,7 @@ mod proof;
 mod replicated;
 mod role;
 mod route;
+mod secrets;
 mod sentinel;
 mod shape;
 mod shim;
@@ -31,5 +33,6 @@ pub use node::Node;
 pub use probe::info_field;
 pub use role::Role;
 pub use route::{Guide, Route, Sentinels};
+pub use secrets::{note_secrets, scrub};
 pub use shim::{Page, Shim};
 pub use wires::Wiring;

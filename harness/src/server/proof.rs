@@ -6,17 +6,20 @@
 
 use std::collections::BTreeMap;
 
-use lockstorm_scenarios::{Case, External, FaultSpec};
+use lockstorm_scenarios::{Case, Disturbance, External, FaultSpec};
 use redis::Value;
 
+use super::access::prove_bounded;
 use super::error::EnvironmentError;
 use super::node::Node;
 use super::probe::info_field;
-use crate::gateway::{EnterError, Gateway, Upstream};
+use crate::gateway::{EnterError, Gateway, TRIAL, Upstream};
 use crate::locks::commands_of;
 
 /// A key that only the proof uses.
 const KEY: &str = "ready";
+/// The digest of [`TRIAL`].
+const TRIAL_DIGEST: &str = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 /// How a server refuses what a user may not do.
 const NOPERM: &str = "NOPERM";
 
@@ -141,6 +144,13 @@ pub async fn try_all(
     needed.extend(case.workload.faults().into_iter().flat_map(of_fault));
     // The proof itself ends with it, and so does the run.
     needed.extend(["EXISTS", "DEL"]);
+    if external.allow.contains(&Disturbance::Scripts) {
+        let lock = commands_of(case.lock.kind());
+        for upstream in gateway.upstreams() {
+            let bounded = prove_bounded(upstream, &external.prefix, lock).await;
+            bounded.map_err(|error| unusable(upstream, &error))?;
+        }
+    }
     for (node, upstream) in nodes
         .iter()
         .zip(gateway.upstreams())
@@ -207,16 +217,10 @@ fn of_fault(fault: &FaultSpec) -> &'static [&'static str] {
 
 /// A command that tries the right to use it, and does nothing that is felt.
 fn attempt(command: &str) -> Vec<&str> {
-    const SCRIPT: &str = "return 1";
     match command {
-        "EVAL" => vec!["EVAL", SCRIPT, "1", KEY],
-        // Of a script that nobody has sent: NOSCRIPT says that it was allowed.
-        "EVALSHA" => vec![
-            "EVALSHA",
-            "0000000000000000000000000000000000000000",
-            "1",
-            KEY,
-        ],
+        "EVAL" => vec!["EVAL", TRIAL, "1", KEY],
+        // NOSCRIPT says that it was allowed.
+        "EVALSHA" => vec!["EVALSHA", TRIAL_DIGEST, "1", KEY],
         "SET" => vec!["SET", KEY, "", "PX", "1000"],
         "SETNX" => vec!["SETNX", KEY, ""],
         "EXPIRE" => vec!["EXPIRE", KEY, "1"],
@@ -235,7 +239,7 @@ fn attempt(command: &str) -> Vec<&str> {
         // A pause that is over, which ends none that others have asked for.
         "CLIENT PAUSE" => vec!["CLIENT", "PAUSE", "0", "WRITE"],
         "DEBUG" => vec!["DEBUG", "SLEEP", "0"],
-        "SCRIPT LOAD" => vec!["SCRIPT", "LOAD", SCRIPT],
+        "SCRIPT LOAD" => vec!["SCRIPT", "LOAD", TRIAL],
         "SCRIPT EXISTS" => vec!["SCRIPT", "EXISTS", KEY],
         other => vec![other, KEY],
     }

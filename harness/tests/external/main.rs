@@ -7,6 +7,7 @@
 mod support;
 
 mod certificates;
+mod gate;
 mod ground;
 mod refusals;
 mod runs;

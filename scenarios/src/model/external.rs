@@ -24,7 +24,8 @@ pub struct External {
     /// How servers of `rediss://` are known, and this client by them.
     #[serde(default, skip_serializing_if = "Tls::is_usual")]
     pub tls: Tls,
-    /// Faults that others who use the servers feel, and that are to be allowed all the same.
+    /// What is not possible unless it is named here: faults that others who use the servers feel,
+    /// and scripts of others than Lockstorm's own locks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Disturbance>,
 }
@@ -57,7 +58,7 @@ impl Tls {
     }
 }
 
-/// A fault that is felt by all who use a server.
+/// What could be felt by others who use a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturbance {
@@ -69,6 +70,8 @@ pub enum Disturbance {
     PauseCommands,
     /// Another server takes everybody's writes.
     Failover,
+    /// A library sends scripts of its own: what they touch only the server's access list can bound.
+    Scripts,
 }
 
 impl Disturbance {
@@ -79,6 +82,7 @@ impl Disturbance {
             Self::Sleep => "sleep",
             Self::PauseCommands => "pause-commands",
             Self::Failover => "failover",
+            Self::Scripts => "scripts",
         }
     }
 }
@@ -96,6 +100,12 @@ impl External {
     /// All URLs, in the order of the names of the nodes.
     pub fn all_urls(&self) -> impl Iterator<Item = &ServerUrl> {
         self.urls.iter().chain(&self.replicas)
+    }
+
+    /// The variables of the environment that hold passwords, or URLs with them.
+    pub fn secret_variables(&self) -> Vec<String> {
+        let of_urls = self.all_urls().flat_map(ServerUrl::secret_variables);
+        of_urls.chain(self.password_env.clone()).collect()
     }
 
     /// How many servers there are, in words.

@@ -13,6 +13,7 @@ mod guarded_resource;
 mod lock;
 mod lock_kind;
 mod lock_options;
+mod mask;
 mod matrix;
 mod mutant;
 mod scenario;
@@ -23,6 +24,9 @@ mod storm;
 mod topology;
 mod topology_options;
 mod trace;
+
+pub(crate) use mask::is_usual_variable;
+pub use mask::{with_password_variable, without_passwords};
 
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
@@ -42,11 +46,7 @@ pub use lock_options::{
 pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
-pub(crate) use server_url::is_variable;
-pub use server_url::{
-    Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_password_variable, with_variables,
-    without_passwords,
-};
+pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};
 pub use step::{
     Acquire, AcquireReply, Await, CloseOrders, End, FindOrders, OrdersReply, Release, ReleaseReply,
     Renew, RenewReply, ResumeClient, Step, Work,

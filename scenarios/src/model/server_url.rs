@@ -10,12 +10,10 @@ use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The beginning of a URL without TLS, and of one with it.
-const SCHEMES: [(&str, bool); 2] = [("redis://", false), ("rediss://", true)];
+use super::mask::{SCHEMES, with_password_variable};
+
 /// Redis's own port.
 const USUAL_PORT: u16 = 6379;
-/// Takes the place of a password in a scenario that is written down: whoever runs it again sets it.
-const PASSWORD_VARIABLE: &str = "LOCKSTORM_PASSWORD";
 /// Databases of a server at most: far more than any has.
 const DATABASE_MAX: u32 = 1_000_000;
 
@@ -68,6 +66,9 @@ pub enum UrlError {
     /// A `${` without its end, or without a name.
     #[error("the url has a ${{ that is no ${{VARIABLE}}")]
     Variable,
+    /// Whoever has a name needs a password too; perhaps the name is the password.
+    #[error("the url names a user and no password")]
+    UserAlone,
     /// A user or password that is no text.
     #[error("the user or password of the url is not UTF-8 once its %XX are read")]
     Encoding,
@@ -119,6 +120,12 @@ impl ServerUrl {
         }
     }
 
+    /// Whether it names somebody who enters without a password.
+    pub(crate) fn names_user_alone(&self) -> bool {
+        let place = read(&self.0, &|_| Some("1".to_owned()));
+        place.is_ok_and(|place| place.user.is_some() && place.password.is_none())
+    }
+
     /// What it says, with what the environment has to add.
     ///
     /// # Errors
@@ -137,6 +144,15 @@ impl ServerUrl {
     pub fn tls(&self) -> Option<bool> {
         let scheme = SCHEMES.iter().find(|(begin, _)| self.0.starts_with(begin));
         scheme.map(|(_, tls)| *tls)
+    }
+
+    /// The variables of the environment that the password comes from, or all of it.
+    pub(super) fn secret_variables(&self) -> Vec<String> {
+        let whole = whole_variable(&self.0).map(str::to_owned);
+        let entry = self.0.rsplit_once('@').map_or("", |(entry, _)| entry);
+        let parts = entry.split("${").skip(1);
+        let names = parts.filter_map(|part| Some(part.split_once('}')?.0.to_owned()));
+        whole.into_iter().chain(names).collect()
     }
 
     /// The same with a variable of the environment in the place of a password.
@@ -171,62 +187,8 @@ impl JsonSchema for ServerUrl {
     }
 }
 
-/// The text with stars in the place of every password of a URL in it, as long as it was.
-pub fn without_passwords(text: &str) -> String {
-    with_secrets(text, |length| "*".repeat(length))
-}
-
-/// The text with a variable of the environment in the place of every password of a URL in it: what
-/// it says can be done again by whoever knows the password.
-pub fn with_password_variable(text: &str) -> String {
-    with_secrets(text, |_| format!("${{{PASSWORD_VARIABLE}}}"))
-}
-
-/// The text with something else in the place of each password, which is so many bytes long.
-fn with_secrets(text: &str, instead: impl Fn(usize) -> String) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = SCHEMES.iter().filter_map(|(s, _)| rest.find(s)).min() {
-        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
-        let end = rest[start..].find(ends).map_or(rest.len(), |n| start + n);
-        let url = &rest[start..end];
-        shown.push_str(&rest[..start]);
-        match secret_in(url) {
-            Some(secret) => {
-                shown.push_str(&url[..secret.start]);
-                shown.push_str(&instead(secret.len()));
-                shown.push_str(&url[secret.end..]);
-            }
-            None => shown.push_str(url),
-        }
-        rest = &rest[end..];
-    }
-    shown + rest
-}
-
-/// Where the password of a URL stands, unless it is a variable of the environment.
-fn secret_in(url: &str) -> Option<std::ops::Range<usize>> {
-    let (scheme, _) = SCHEMES.iter().find(|(begin, _)| url.starts_with(begin))?;
-    let start = scheme.len();
-    let entry = match url.rfind('@') {
-        Some(at) if at >= start => start..at,
-        // Perhaps its host was forgotten: what is no port may be a password.
-        Some(_) | None => {
-            let end = url[start..].find('/').map_or(url.len(), |n| start + n);
-            let colon = url[start..end].find(':').map(|n| start + n + 1)?;
-            let is_port = url[colon..end].bytes().all(|byte| byte.is_ascii_digit());
-            let open = !is_port && !url[start..end].starts_with('[');
-            return (open && whole_variable(&url[colon..end]).is_none()).then_some(colon..end);
-        }
-    };
-    let colon = url[entry.clone()].find(':')? + start + 1;
-    let secret = colon..entry.end;
-    let public = secret.is_empty() || whole_variable(&url[secret.clone()]).is_some();
-    (!public).then_some(secret)
-}
-
 /// The name in a text that is `${NAME}` and nothing else.
-fn whole_variable(text: &str) -> Option<&str> {
+pub(super) fn whole_variable(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     is_variable(name).then_some(name)
 }
@@ -400,22 +362,5 @@ mod tests {
         assert!(!format!("{:?}", place("redis://app:s3cret@host")).contains("s3cret"));
         let kept = ServerUrl::new("redis://app:${PASSWORD}@host");
         assert_eq!(format!("{kept:?}"), "redis://app:${PASSWORD}@host");
-    }
-
-    #[test]
-    fn stars_take_the_place_of_passwords_and_nothing_moves() {
-        let text = "urls = [\"redis://a:s3cret@h\", 'rediss://:p@ss@h/1'] # redis://h:6379";
-        let shown = without_passwords(text);
-        assert_eq!(
-            shown,
-            "urls = [\"redis://a:******@h\", 'rediss://:****@h/1'] # redis://h:6379"
-        );
-        assert_eq!(shown.len(), text.len());
-        assert_eq!(without_passwords("redis://a:s3cret"), "redis://a:******");
-        assert_eq!(without_passwords("redis://a:${P}@h"), "redis://a:${P}@h");
-        assert_eq!(
-            without_passwords("redis://[::1]:7000"),
-            "redis://[::1]:7000"
-        );
     }
 }

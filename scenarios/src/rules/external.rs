@@ -3,7 +3,9 @@
 use super::findings::Findings;
 use super::topology::NODES_MAX;
 use crate::draft::Draft;
-use crate::model::{ConnectionUse, Disturbance, External, FaultSpec, Tls, is_variable};
+use crate::model::{
+    ConnectionUse, Disturbance, External, FaultSpec, Tls, UrlError, is_usual_variable,
+};
 
 /// Length of a prefix at most: it stands before every key and channel.
 const PREFIX_BYTES_MAX: usize = 64;
@@ -20,16 +22,20 @@ pub(crate) fn judge(external: &External, path: &str, findings: &mut Findings<'_>
             if let Err(error) = url.check() {
                 let help = "such as \"redis://user:${PASSWORD}@host:6379\", or rediss:// for TLS";
                 findings.value(&format!("{path}.{list}.{n}"), error.to_string(), help);
+            } else if external.password_env.is_none() && url.names_user_alone() {
+                let help = "user:password@host, or the variable of the password in password-env";
+                let message = UrlError::UserAlone.to_string();
+                findings.value(&format!("{path}.{list}.{n}"), message, help);
             }
         }
     }
     judge_prefix(&external.prefix, path, findings);
     if let Some(name) = &external.password_env
-        && !is_variable(name)
+        && !is_usual_variable(name)
     {
         // Whatever it is, it may be the password itself.
         let message = "password-env is no name of an environment variable";
-        let help = "the variable that holds the password, such as \"REDIS_PASSWORD\"";
+        let help = "the variable that holds the password, in capitals, such as \"REDIS_PASSWORD\"";
         findings.key(&format!("{path}.password-env"), message, help);
     }
     judge_tls(external, path, findings);

@@ -8,4 +8,4 @@ mod line;
 #[expect(clippy::module_inception, reason = "the noun of the folder")]
 mod mutation;
 
-pub use mutation::Mutation;
+pub use mutation::{Mutation, script_of};

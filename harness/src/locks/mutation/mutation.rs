@@ -11,6 +11,11 @@ pub struct Mutation {
     script: Option<(&'static str, String)>,
 }
 
+/// The script that a mutant changes, as it changes it, if it changes one.
+pub fn script_of(mutant: Mutant) -> Option<String> {
+    changed_line(mutant).map(|change| change.applied())
+}
+
 impl Mutation {
     /// No mistake.
     pub const NONE: Self = Self {
