@@ -175,6 +175,18 @@ pub struct Availability {
 }
 
 impl Availability {
+    /// The figures, in one sentence.
+    pub fn sentence(&self) -> String {
+        let permille = self.permille_without_grant();
+        format!(
+            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for \
+             {} at the longest",
+            permille / 10,
+            permille % 10,
+            crate::text::length(self.longest)
+        )
+    }
+
     /// The share of the time without a grant, in thousandths of the time in which it was wanted.
     pub fn permille_without_grant(&self) -> u64 {
         let share = u128::from(self.without_grant.0) * 1000 / u128::from(self.wanted.0.max(1));

@@ -166,6 +166,9 @@ fn push_verdicts(text: &mut String, run: &RunRecord) {
             if result.met { "yes" } else { "**no**" },
         );
     }
+    if let Some(sentence) = words::measured(&run.analysis) {
+        let _ = write!(text, "\n{}\n", escaped(&sentence));
+    }
     text.push('\n');
 }
 

@@ -1,7 +1,7 @@
 //! The words of reports: one for each thing, the same in every format.
 
 use lockstorm_checker::verdict::Coverage;
-use lockstorm_checker::{Nanos, Property, Verdict};
+use lockstorm_checker::{Analysis, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
@@ -47,6 +47,15 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
         Expected::Unknown => "an unknown verdict",
         Expected::Any => "nothing in particular",
     }
+}
+
+/// What was measured and not judged, in one sentence: how long nobody could be granted a lock in a
+/// run with faults that names no bound for it.
+pub fn measured(analysis: &Analysis) -> Option<String> {
+    let is_judged = analysis.properties.contains_key(&Property::Availability);
+    let figures = analysis.availability?;
+    let tells = !is_judged && !analysis.faults.is_empty() && analysis.coverage.contended > 0;
+    tells.then(|| format!("availability, measured: {}", figures.sentence()))
 }
 
 /// A property for running text: `mutual exclusion`.

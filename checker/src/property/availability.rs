@@ -2,7 +2,7 @@
 //!
 //! It is a measure, and becomes a verdict only by a bound that the history or the caller names: it
 //! is violated by a stretch without a grant that is longer. Without a bound the figures are told,
-//! and that is all. Only a run with faults and contention puts it to the test.
+//! and nothing is judged. Only a run with faults and contention puts it to the test.
 
 use super::rule::Rule;
 use crate::availability::availability;
@@ -13,6 +13,8 @@ use crate::story::Teller;
 use crate::text;
 use crate::vacuity::Run;
 use crate::verdict::Property;
+
+const ENGINE: &str = "gap-scan";
 
 /// The rule of this property.
 pub(super) struct Availability;
@@ -35,15 +37,7 @@ impl Rule for Availability {
     }
 
     fn remark(&self, run: &Run) -> Option<String> {
-        let figures = run.availability;
-        let permille = figures.permille_without_grant();
-        Some(format!(
-            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for \
-             {} at the longest",
-            permille / 10,
-            permille % 10,
-            text::length(figures.longest)
-        ))
+        Some(run.availability.sentence())
     }
 
     fn weigh(&self, _run: &Run) -> Option<String> {
@@ -55,26 +49,38 @@ impl Rule for Availability {
     }
 }
 
+/// Without a bound there is nothing to violate, and so nothing to clear of it either.
+fn measured() -> Ruling {
+    Ruling {
+        engine: ENGINE,
+        has_matter: false,
+        count: 0,
+        findings: Vec::new(),
+        tested: Tested::No("it is measured, and judged only by a bound: none was named".to_owned()),
+    }
+}
+
 fn judge(case: &Case) -> Ruling {
     let coverage = case.coverage;
     let has_matter = !case.faults.is_empty() && coverage.contended > 0 && coverage.granted > 0;
-    let mut findings = Vec::new();
-    if let Some(bound) = case.options.availability_gap_max(&case.digest.header) {
-        let (_, outages) = availability(case.digest, case.holds, bound);
-        findings.extend(outages.into_iter().map(|outage| Finding {
-            property: Property::Availability,
-            key: outage.key,
-            holds: Vec::new(),
-            operations: vec![outage.attempt],
-            interval: outage.interval,
-            certain: true,
-        }));
-    }
+    let Some(bound) = case.options.availability_gap_max(&case.digest.header) else {
+        return measured();
+    };
+    let (_, outages) = availability(case.digest, case.holds, bound);
+    let findings = outages.into_iter().map(|outage| Finding {
+        property: Property::Availability,
+        key: outage.key,
+        holds: Vec::new(),
+        operations: vec![outage.attempt],
+        interval: outage.interval,
+        certain: true,
+    });
+    let mut findings: Vec<Finding> = findings.collect();
     let count = findings.len() as u64;
     keep_first(&mut findings);
     let reason = "there was no fault, no grant, or nobody who asked for a held lock";
     Ruling {
-        engine: "gap-scan",
+        engine: ENGINE,
         has_matter: has_matter || count > 0,
         count,
         findings,

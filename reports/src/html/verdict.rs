@@ -114,6 +114,9 @@ pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
                             }
                         }
                     }
+                    @if let Some(sentence) = words::measured(&run.analysis) {
+                        li { span.glyph aria-hidden="true" { "·" } (sentence) }
+                    }
                 }
                 @if let Some(reason) = &run.stopped {
                     p.warning { "Stopped early: " (visible(reason)) }

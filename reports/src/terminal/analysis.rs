@@ -27,6 +27,7 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
             judgement.reason.as_deref().unwrap_or_default(),
         );
     }
+    text.measured(analysis);
     text.blank();
     for judgement in analysis.properties.values() {
         for witness in &judgement.witnesses {

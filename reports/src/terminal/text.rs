@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lockstorm_checker::Analysis;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
 use unicode_width::UnicodeWidthStr as _;
@@ -99,7 +100,15 @@ impl Text {
                 self.indented(4, Tone::Plain, reason);
             }
         }
+        self.measured(&run.analysis);
         self.blank();
+    }
+
+    /// What was measured and not judged.
+    pub(super) fn measured(&mut self, analysis: &Analysis) {
+        if let Some(sentence) = words::measured(analysis) {
+            self.indented(2, Tone::Plain, &format!("· {sentence}"));
+        }
     }
 
     /// What became of findings since a baseline.
