@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::availability::availability;
+use crate::blame::blamed;
 use crate::case::{Case, Finding, Ruling, Tested};
 use crate::coverage::{Tries, coverage};
 use crate::digest::Digest;
-use crate::faults::{faults, window};
+use crate::faults::faults;
 use crate::history::{History, Nanos};
 use crate::hold::Hold;
 use crate::holds::holds_by;
@@ -68,7 +69,7 @@ struct Derived<'a> {
 /// The answer of one property.
 struct Answer {
     ruling: Ruling,
-    /// How many of the violations lie inside each fault.
+    /// How many of the violations are blamed on each fault.
     by_fault: Vec<u64>,
     witnesses: Vec<Witness>,
     /// Whether each witness stood up to its replay.
@@ -181,18 +182,13 @@ fn answer(case: &Case, property: Property) -> Answer {
     }
 }
 
-/// How many of the violations lie inside each fault.
+/// How many of the violations are blamed on each fault.
 fn by_fault(case: &Case, findings: &[Finding]) -> Vec<u64> {
-    let inside = |fault| {
-        let window = window(fault)?;
-        let inside = findings.iter();
-        let inside = inside.filter(|finding| window.touches(finding.interval));
-        Some(inside.count() as u64)
-    };
-    case.faults
-        .iter()
-        .map(|fault| inside(fault).unwrap_or(0))
-        .collect()
+    let mut counts = vec![0; case.faults.len()];
+    for at in findings.iter().flat_map(|finding| blamed(case, finding)) {
+        counts[at] += 1;
+    }
+    counts
 }
 
 impl Answer {

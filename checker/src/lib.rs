@@ -10,6 +10,7 @@
 //! ```
 
 mod availability;
+mod blame;
 mod case;
 mod check;
 mod clock_error;

@@ -286,7 +286,7 @@ pub struct FaultSummary {
     pub stages: Vec<FaultStage>,
     /// Operations in flight while it was active.
     pub operations: u64,
-    /// Violations found inside its window.
+    /// Violations that it is blamed for: it was active when they were decided, and could decide them.
     pub violations: u64,
 }
 
@@ -381,6 +381,10 @@ pub struct Witness {
     pub holders: Vec<Holder>,
     /// Faults active from the first grant of the witness to its end.
     pub faults_active: Vec<String>,
+    /// Those of them that it is blamed on: active between the last instant at which the service
+    /// certainly knew of the first hold and the second grant, and able to bring this about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blamed: Vec<String>,
     /// What happened, in numbered steps that end with the contradiction.
     pub story: Vec<Step>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::blame::blamed;
 use crate::case::{Case, Finding};
 use crate::faults;
 use crate::history::Nanos;
@@ -55,6 +56,10 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
             .holds
             .iter()
             .map(|&at| holder(case, &case.holds[at]))
+            .collect(),
+        blamed: blamed(case, finding)
+            .into_iter()
+            .map(|at| case.faults[at].id.clone())
             .collect(),
         faults_active: active.iter().map(|fault| fault.id.clone()).collect(),
         story: story::story(case, finding, interval, scene),

@@ -121,7 +121,7 @@ fn a_stretch_without_a_grant_is_a_violation_only_beyond_the_bound() {
         );
     }
     let unbounded = check(OUTAGE, &["--only", "availability"]);
-    assert_eq!(unbounded.status.code(), Some(0), "{}", stderr(&unbounded));
+    assert_eq!(unbounded.status.code(), Some(2), "{}", stderr(&unbounded));
 }
 
 /// Whoever meant another format must be able to see it.

@@ -211,6 +211,9 @@ fn push_finding(text: &mut String, finding: &Finding) {
         text.push('\n');
     }
     text.push('\n');
+    if let Some(sentence) = story::blame(&finding.scene()) {
+        let _ = writeln!(text, "{}\n", escaped(&sentence));
+    }
     for (sentence, evidence) in story::cures(&finding.scene()) {
         let _ = writeln!(
             text,

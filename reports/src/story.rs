@@ -52,6 +52,35 @@ pub(crate) fn lines(witness: &Witness) -> Vec<Line> {
     witness.story.iter().map(Line::of).collect()
 }
 
+/// The faults that the violation is blamed on, and what else was active, in one sentence; nothing
+/// where there are none.
+pub(crate) fn blame(scene: &Scene) -> Option<String> {
+    let witness = scene.witness;
+    if witness.blamed.is_empty() {
+        return None;
+    }
+    let is_blamed = |id: &&String| witness.blamed.contains(id);
+    let others = witness.faults_active.iter().filter(|id| !is_blamed(id));
+    let others: Vec<String> = others.map(|id| named(scene, id)).collect();
+    let blamed: Vec<String> = witness.blamed.iter().map(|id| named(scene, id)).collect();
+    let blamed = format!("Blamed on {}.", blamed.join(", "));
+    Some(if others.is_empty() {
+        blamed
+    } else {
+        format!("{blamed} Also active: {}.", others.join(", "))
+    })
+}
+
+/// A fault with its kind and target.
+fn named(scene: &Scene, id: &str) -> String {
+    let fault = scene.faults.iter().find(|fault| fault.id == id);
+    let text = match fault {
+        Some(fault) => format!("{id} ({} {})", fault.kind, fault.target),
+        None => id.to_owned(),
+    };
+    visible(&text).into_owned()
+}
+
 /// How the remedies are announced.
 pub(crate) const CURES: &str = "What would have prevented it";
 
@@ -76,6 +105,9 @@ pub(crate) fn plain(scene: &Scene) -> String {
             let _ = write!(text, " [{}]", line.evidence);
         }
         text.push('\n');
+    }
+    if let Some(sentence) = blame(scene) {
+        let _ = writeln!(text, "{sentence}");
     }
     for (sentence, evidence) in cures(scene) {
         let _ = writeln!(text, "{CURES}: {sentence} [{}]", words::evidence(&evidence));

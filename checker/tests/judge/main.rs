@@ -9,6 +9,7 @@ mod support;
 
 mod analysis;
 mod availability;
+mod blame;
 mod fairness;
 mod fencing;
 mod guarded_resource;

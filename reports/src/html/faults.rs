@@ -25,7 +25,7 @@ const COLUMNS: [&str; 8] = [
     "Effect observed",
     "Healed",
     "Operations",
-    "Violations",
+    "Blamed for",
 ];
 
 /// The section of faults.
@@ -56,13 +56,13 @@ pub(super) fn section(run: &RunRecord) -> Markup {
 fn summary(faults: &[FaultSummary]) -> Markup {
     let is_idle = |fault: &&FaultSummary| fault.at(FaultPhase::Observed).is_none();
     let (all, idle) = (faults.len(), faults.iter().filter(is_idle).count());
-    let overlapping = faults.iter().filter(|fault| fault.violations > 0).count();
+    let blamed = faults.iter().filter(|fault| fault.violations > 0).count();
     html! {
         p.summary {
             (words::count(all as u64, "fault")) ", "
             @if idle == 0 { "all seen to take effect; " }
             @else { strong.flag { (idle) " never seen to take effect" } "; " }
-            "violations inside the windows of " (overlapping) "."
+            "violations are blamed on " (blamed) "."
         }
     }
 }

@@ -89,6 +89,7 @@ fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
             (spacetime(finding, close))
             (operations::tables(finding, close))
             (why(finding, number == 1))
+            (blame(finding))
             (cures(finding))
             (elsewhere(finding))
         }
@@ -115,6 +116,13 @@ fn steps(finding: &Finding) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// The faults that it is blamed on, and those that were active too.
+fn blame(finding: &Finding) -> Markup {
+    html! {
+        @if let Some(sentence) = story::blame(&finding.scene()) { p.blame { (sentence) } }
     }
 }
 

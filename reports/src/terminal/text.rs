@@ -178,6 +178,9 @@ impl Text {
         for line in story::lines(scene.witness) {
             self.step(&line);
         }
+        if let Some(sentence) = story::blame(scene) {
+            self.indented(2, Tone::Plain, &sentence);
+        }
         for (sentence, evidence) in story::cures(scene) {
             let evidence = words::evidence(&evidence);
             let sentence = format!("{}: {sentence} [{evidence}]", story::CURES);

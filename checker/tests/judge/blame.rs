@@ -1,0 +1,86 @@
+//! Which faults a violation is blamed on.
+
+use lockstorm_checker::Property;
+
+use crate::support::judge;
+
+/// The faults that the first violation of a property is blamed on.
+fn blamed(property: Property, text: &str) -> Vec<String> {
+    judge(text).properties[&property].witnesses[0]
+        .blamed
+        .clone()
+}
+
+/// a holds; b is granted the lock inside the lease of a.
+fn twice(faults: &str) -> String {
+    format!(
+        "a acquire 100..110 ok lease 1000
+         b acquire 400..410 ok lease 1000
+         {faults}"
+    )
+}
+
+fn fault(id: &str, what: &str, from: u64, until: u64) -> String {
+    format!(
+        "fault {id} {what} injected {from}
+         fault {id} {what} observed {from}
+         fault {id} {what} healed {until}"
+    )
+}
+
+#[test]
+fn only_what_was_active_between_the_two_grants_is_blamed() {
+    let faults = [
+        fault("F1", "kill n1", 10, 50),
+        fault("F2", "kill n1", 200, 300),
+        fault("F3", "kill n1", 450, 500),
+    ];
+    let text = twice(&faults.join("\n"));
+    assert_eq!(blamed(Property::MutualExclusion, &text), ["F2"]);
+    let counts = judge(&text)
+        .faults
+        .iter()
+        .map(|fault| fault.violations)
+        .collect::<Vec<_>>();
+    assert_eq!(counts, [0, 1, 0], "the table counts the same");
+}
+
+#[test]
+fn a_renewal_shows_that_the_service_still_knew() {
+    let faults = [
+        fault("F1", "kill n1", 150, 180),
+        fault("F2", "kill n1", 300, 350),
+    ];
+    let text = format!(
+        "{}\na renew 200..210 ok lease 1000",
+        twice(&faults.join("\n"))
+    );
+    assert_eq!(blamed(Property::MutualExclusion, &text), ["F2"]);
+    let unanswered = text.replace("200..210 ok", "200..210 info");
+    assert_eq!(blamed(Property::MutualExclusion, &unanswered), ["F1", "F2"]);
+}
+
+#[test]
+fn a_client_makes_no_server_forget_unless_there_is_nothing_else() {
+    let pause = fault("F1", "pause-client a", 150, 390);
+    let both = twice(&format!("{pause}\n{}", fault("F2", "kill n1", 200, 300)));
+    assert_eq!(blamed(Property::MutualExclusion, &both), ["F2"]);
+    assert_eq!(blamed(Property::MutualExclusion, &twice(&pause)), ["F1"]);
+}
+
+#[test]
+fn who_acts_after_its_lease_was_held_up_itself() {
+    let text = format!(
+        "a acquire 100..110 ok lease 200
+         b acquire 500..510 ok lease 1000
+         a alive 700
+         b release 900..910 ok
+         {}
+         {}
+         {}",
+        fault("F1", "pause-client a", 150, 690),
+        fault("F2", "pause-client b", 150, 690),
+        fault("F3", "pause n1", 150, 690)
+    );
+    assert_eq!(blamed(Property::LeaseOverrun, &text), ["F1"]);
+}
