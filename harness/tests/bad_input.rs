@@ -256,6 +256,15 @@ fn a_key_that_is_markup_stays_text_in_every_report() {
 fn wrong_arguments_exit_with_64_and_help_with_0() {
     assert_eq!(run(&["run"]).status.code(), Some(64));
     assert_eq!(run(&["dance"]).status.code(), Some(64));
+    for command in [&["run", "x.toml"][..], &["doctor"]] {
+        let none = run(&[command, &["--port", "0"]].concat());
+        assert_eq!(none.status.code(), Some(64));
+        assert!(
+            stderr(&none).contains("0 is not in 1..=65535"),
+            "{}",
+            stderr(&none)
+        );
+    }
     assert_eq!(run(&["--help"]).status.code(), Some(0));
     let set = run(&[
         "run",

@@ -262,26 +262,6 @@ fn rules_on_the_file_as_a_whole() {
 }
 
 #[test]
-fn a_name_fits_a_folder_and_is_not_taken_already() {
-    let load = |name: &str| load_str(&format!("name = \"{name}\"\n{SINGLE}{A_HOLDS}"), "f", &[]);
-    load(&"a".repeat(100)).expect("it is no longer than allowed");
-    let said = load(&"a".repeat(101))
-        .expect_err("it is longer")
-        .to_string();
-    assert!(
-        said.contains("has 101 bytes, and names have at most 100"),
-        "{said}"
-    );
-    for reserved in ["latest", "suite"] {
-        let said = load(reserved).expect_err("it is taken").to_string();
-        assert!(
-            said.contains(&format!("'{reserved}' is reserved")),
-            "{said}"
-        );
-    }
-}
-
-#[test]
 fn a_name_is_of_lower_case_words_joined_by_a_dash() {
     for bad in ["Two Words", "-x", "x-", "a--b", "", "../../etc", "ä"] {
         let text = format!("name = \"{bad}\"\n{SINGLE}{A_HOLDS}");

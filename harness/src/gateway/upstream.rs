@@ -202,7 +202,12 @@ impl Upstream {
 
     /// What a server says while it is entered.
     fn told(&self, reply: Result<Value, WireError>) -> Result<Value, EnterError> {
-        reply.map_err(|error| match error {
+        reply.map_err(|error| self.failure(error))
+    }
+
+    /// What it means that a server gave no reply, or an error.
+    pub fn failure(&self, error: WireError) -> EnterError {
+        match error {
             WireError::Lost(text) if text.contains("Parse error") => EnterError::Foreign,
             WireError::Lost(text) if self.tls.is_some() => EnterError::Tls {
                 reason: text,
@@ -212,7 +217,7 @@ impl Upstream {
                 EnterError::Unreachable(format!("{text}; a server that wants TLS is rediss://"))
             }
             WireError::Server(text) => self.refusal(&text),
-        })
+        }
     }
 
     /// A refusal of the server's. Only its first word is told of one that is about passwords, for

@@ -107,7 +107,7 @@ async fn ask_info(upstream: &Upstream) -> Result<String, EnterError> {
             Err(if text.starts_with(NOPERM) {
                 EnterError::Refused(forbidden(upstream, "INFO"))
             } else {
-                upstream.refusal(&text)
+                upstream.failure(error)
             })
         }
     }

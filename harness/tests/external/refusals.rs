@@ -1,5 +1,8 @@
 //! Servers that cannot be used, each with a refusal that says why and how to mend it, and no more.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
 use crate::ground::{run, run_with};
 use crate::server::{PASSWORD, RIGHTS_OF_A_TOKEN_LOCK, Server, Settings};
 use crate::support::have_server;
@@ -198,4 +201,43 @@ async fn a_fault_that_takes_a_hold_on_the_server_is_refused_at_its_line() {
         "{said}"
     );
     assert!(said.contains(":7:1]"), "{said}");
+}
+
+#[tokio::test]
+async fn what_is_no_server_or_speaks_no_tls_is_told_as_what_it_is() {
+    if !have_server() {
+        return;
+    }
+    let server = server_with("").await;
+    let secure = format!("rediss://127.0.0.1:{}", server.port());
+    let said = run(&on(&urls(&secure))).refused(ENVIRONMENT);
+    assert!(
+        said.contains("TLS fails") && said.contains("without it: redis://"),
+        "{said}"
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("somebody has come");
+            let mut asked = [0; 64];
+            let _ = stream.read(&mut asked);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\nThis is a web server.\r\n");
+        }
+    });
+    let said = run(&on(&urls(&format!("redis://127.0.0.1:{port}")))).refused(ENVIRONMENT);
+    assert!(
+        said.contains("does not speak the protocol of Redis") && said.contains("web server"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_url_with_a_user_and_no_password_is_refused_and_not_shown() {
+    let run = run(&on(&urls("redis://s3cret-in-the-wrong-place@h")));
+    let said = run.refused(INVALID);
+    assert!(
+        said.contains("names a user and no password") && !said.contains("s3cret"),
+        "{said}"
+    );
 }

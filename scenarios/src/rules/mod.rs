@@ -10,6 +10,7 @@ mod ground;
 mod guarded_resource;
 mod links;
 mod lock;
+mod names;
 mod processes;
 mod scenario;
 mod script;

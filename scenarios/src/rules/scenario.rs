@@ -2,7 +2,8 @@
 
 use super::findings::Findings;
 use super::ground::Ground;
-use super::{external, guarded_resource, lock, processes, script, storm, threads, topology};
+use super::names::NAME_BYTES_MAX;
+use super::{external, guarded_resource, lock, names, processes, script, storm, threads, topology};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -10,10 +11,6 @@ use crate::model::{Clients, LockKind, Span, TopologyKind};
 
 /// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
 pub(crate) const COUNT_MAX: u32 = 10_000;
-
-/// Bytes of a scenario's name at most: file systems take 255 for a folder, and terminals and pages
-/// show names in columns.
-const NAME_BYTES_MAX: usize = 100;
 
 /// Names that mean something in a folder of runs: the newest run, and several scenarios at once.
 const RESERVED_NAMES: [&str; 2] = ["latest", "suite"];
@@ -40,6 +37,7 @@ const OWN_PARTS: [&str; 11] = [
 pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
     let mut findings = Findings::new(places);
     judge_name(draft, &mut findings);
+    names::judge(draft, &mut findings);
     judge_expectations(draft, &mut findings);
     match &draft.matrix {
         Some(matrix) => judge_matrix(matrix, &mut findings),
