@@ -71,6 +71,8 @@ pub struct Digest {
     pub faults: Vec<FaultEvent>,
     /// Notes that no verdict rests on.
     pub asides: Asides,
+    /// The phase that the run was in last.
+    pub last_phase: Option<Name>,
     /// The start of the final phase.
     pub final_phase: Option<FinalPhase>,
 }
@@ -369,14 +371,15 @@ impl DigestBuilder {
                 note: (**fault).clone(),
             });
         }
-        if let (Function::Phase, Some(phase)) = (&event.function, &event.value.phase)
-            && &*phase.name == "final"
-        {
-            self.digest.final_phase = Some(FinalPhase {
-                event: event.index,
-                time: event.time,
-                bound: phase.bound,
-            });
+        if let (Function::Phase, Some(phase)) = (&event.function, &event.value.phase) {
+            self.digest.last_phase = Some(Name::clone(&phase.name));
+            if &*phase.name == "final" {
+                self.digest.final_phase = Some(FinalPhase {
+                    event: event.index,
+                    time: event.time,
+                    bound: phase.bound,
+                });
+            }
         }
         self.digest.asides.push(event);
         // Neither a connection that comes back nor what a server knows is a sign of what a client

@@ -15,6 +15,7 @@ mod case;
 mod check;
 mod clock_error;
 mod coverage;
+mod cut_short;
 mod digest;
 mod engine;
 mod evidence;
@@ -47,6 +48,7 @@ mod witness;
 
 pub use check::{check, check_digest};
 pub use clock_error::ClockError;
+pub use cut_short::{END, cut_short};
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
     RoleAside, RouteAside, ViewAside,

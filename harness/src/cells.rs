@@ -8,6 +8,7 @@ use lockstorm_reports::{NotRun, Outcome, SuiteRun};
 use lockstorm_scenarios::CaseLabels;
 use tokio::task::{JoinError, JoinSet};
 
+use crate::folder::CELLS;
 use crate::plan::{Job, RunPlan};
 use crate::runner::{self, RunError, RunSettings};
 use crate::server::EnvironmentError;
@@ -125,7 +126,7 @@ fn reason(error: JoinError) -> Box<dyn std::any::Any + Send> {
 
 async fn run_cell(job: &Job, suite: PathBuf, settings: &RunSettings) -> Result<SuiteRun, RunError> {
     let settings = titled(job, settings);
-    let name = format!("cells/{}", job.slug);
+    let name = format!("{CELLS}/{}", job.slug);
     let folder = suite.join(&name);
     fs::create_dir_all(&folder)
         .map_err(EnvironmentError::io("create", folder.display().to_string()))?;

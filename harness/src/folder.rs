@@ -12,6 +12,8 @@ use crate::server::EnvironmentError;
 
 /// Name of the history in a run folder.
 pub const HISTORY: &str = "history.jsonl";
+/// Name of the folder of runs in that of a suite.
+pub const CELLS: &str = "cells";
 /// Name of the effective scenario in a run folder.
 pub const SCENARIO: &str = "scenario.toml";
 /// Name of the database of orders in a run folder, where the lock guards one.

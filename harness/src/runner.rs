@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
-use lockstorm_checker::{Analysis, Options, Verdict};
+use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
 use lockstorm_scenarios::{Case, Expected, GuardedResource, Span, Trace};
@@ -158,6 +158,7 @@ async fn record(
     };
     let recorder = Recorder::start(history, &header, RunClock::start())?;
     let sink = recorder.sink();
+    let end = recorder.sink();
     sink.phase(PhaseNote {
         name: "main".into(),
         bound: None,
@@ -195,6 +196,11 @@ async fn record(
     if let Some(monitor) = monitor {
         monitor.stop().await;
     }
+    end.phase(PhaseNote {
+        name: END.into(),
+        bound: None,
+    })
+    .await;
     recorder.finish().await?;
     Ok((stopped.or(left), round_trips))
 }

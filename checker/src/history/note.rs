@@ -8,7 +8,8 @@ use super::event::{Name, Nanos};
 /// The run entered a phase: value of a `note` with function `phase`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseNote {
-    /// `main`, or `final` once every fault is healed and every holder was asked to release.
+    /// `main`, `final` once every fault is healed and every holder was asked to release, and `end`
+    /// once nothing more will come.
     pub name: Name,
     /// In `final`: how long a key may stay unobtainable from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,17 +8,18 @@ use anyhow::{Context as _, Error};
 use lockstorm_checker::history::{
     Event, History, ReadOptions, TimeUnit, write_event, write_header,
 };
-use lockstorm_checker::{Options, Verdict};
+use lockstorm_checker::{Digest, Options, check_digest, cut_short};
 use lockstorm_reports::{
-    Cost, Environment, ExpectationResult, RESULTS_VERSION, RunRecord, write_run,
+    Cost, Environment, ExpectationResult, RESULTS_VERSION, RunRecord, open_stored, write_run,
 };
-use lockstorm_scenarios::{CaseLabels, Expected};
+use lockstorm_scenarios::{Case, CaseLabels, Expected};
 
 use super::exit::UsageError;
 use super::input::{self, Care};
-use crate::folder::HISTORY;
+use crate::folder::{HISTORY, SCENARIO};
 use crate::rerun;
 use crate::runner::outcome;
+use crate::workload::Stopped;
 
 /// What is said where nobody knows.
 const UNKNOWN: &str = "unknown";
@@ -65,40 +66,66 @@ fn write(history: &History, path: &Path) -> std::io::Result<()> {
     file.flush()
 }
 
+/// What was run, where its scenario lies beside the history: in the folder of a run that was
+/// killed.
+fn case(folder: &Path) -> Option<Case> {
+    let path = folder.join(SCENARIO);
+    // A link may lead to a file that is none of a report's business.
+    open_stored(&path).ok()?;
+    let loaded = lockstorm_scenarios::load(&path, &[]).ok()?;
+    lockstorm_scenarios::expand(&loaded).ok()?.cases.pop()
+}
+
 /// What is known of the run behind a history.
 fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
-    let analysis = lockstorm_checker::check(history, &Options::default());
+    let digest = Digest::of(history);
+    let analysis = check_digest(&digest, &Options::default());
+    let cut_short = cut_short(&digest);
+    let analysis = match &cut_short {
+        Some(reason) => analysis.of_part(reason),
+        None => analysis,
+    };
+    let stopped = cut_short.map(Stopped);
+    let case = case(out);
     // Without a scenario there is no expectation: a violation is a violation.
+    let named = case.as_ref();
+    let expected = |property| named.map_or(Expected::Valid, |case| case.expected(property));
     let judged = analysis.properties.iter();
     let expectations: Vec<ExpectationResult> = judged
         .map(|(property, judgement)| ExpectationResult {
             property: *property,
-            expected: Expected::Valid,
+            expected: expected(*property),
             actual: judgement.verdict,
-            met: judgement.verdict == Verdict::Valid,
+            met: expected(*property).is_met_by(judgement.verdict),
         })
         .collect();
     let header = &history.header;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let end = history.events.iter().map(|event: &Event| event.time).max();
+    let labels = case.as_ref().map(|case| case.labels.clone());
     let words = [file, out].map(|path| rerun::quoted(&path.display().to_string()));
     let [file, out] = words;
+    let description = if case.is_some() {
+        "A run that was killed: its history is judged as it is."
+    } else {
+        "A history by itself: no scenario says what to expect."
+    };
     RunRecord {
         version: RESULTS_VERSION,
         scenario: header.scenario.clone().unwrap_or_else(|| name.to_string()),
-        description: "A history by itself: no scenario says what to expect.".to_owned(),
-        labels: CaseLabels {
+        description: description.to_owned(),
+        labels: labels.unwrap_or_else(|| CaseLabels {
             lock: UNKNOWN.to_owned(),
             topology: UNKNOWN.to_owned(),
             hazard: UNKNOWN.to_owned(),
-        },
+        }),
         seed: header.seed.unwrap_or_default(),
         repetition: 0,
         started: header.started.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         duration_s: end.unwrap_or_default().as_secs_f64(),
-        outcome: outcome(&expectations, None),
+        outcome: outcome(&expectations, stopped.as_ref()),
         expectations,
-        stopped: None,
+        stopped: stopped.map(|stopped| stopped.0),
         analysis,
         cost: Some(Cost::of(history, None)),
         environment: Environment {

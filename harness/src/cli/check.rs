@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use lockstorm_checker::history::{Format, ReadOptions, Reading, TimeUnit};
 use lockstorm_checker::{
     Analysis, ClockError, Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict,
-    check_digest,
+    check_digest, cut_short,
 };
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::Span;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::exit::ExitCode;
 use super::input::Care;
-use super::{in_one_line, input, output};
+use super::{in_one_line, input, killed, output};
 use crate::folder::HISTORY;
 
 /// Arguments of `lockstorm check`.
@@ -136,6 +136,15 @@ fn histories(path: &Path) -> Vec<PathBuf> {
         let history = |run: PathBuf| if run.is_dir() { run } else { run.join(HISTORY) };
         return runs.map(history).collect();
     }
+    let cells = killed::cells(path);
+    if !cells.is_empty() {
+        output::human(&format!(
+            "{}: {}",
+            path.display(),
+            killed::told(cells.len())
+        ));
+        return cells;
+    }
     vec![path.to_owned()]
 }
 
@@ -144,6 +153,8 @@ struct Checked {
     reading: Reading,
     /// What it is assumed of the clocks, where that is not known.
     clocks: Option<String>,
+    /// Why it is not that of a whole run, if so.
+    cut_short: Option<String>,
     analysis: Analysis,
 }
 
@@ -152,10 +163,16 @@ fn judge(path: &Path, reading: ReadOptions, options: &Options) -> Result<Checked
     let mut builder = DigestBuilder::default();
     let reading = input::read(path, reading, Care::Strict, &mut builder)?;
     let digest = builder.finish();
+    let analysis = check_digest(&digest, options);
+    let cut_short = cut_short(&digest);
     Ok(Checked {
         reading,
         clocks: clocks(&digest, options),
-        analysis: check_digest(&digest, options),
+        analysis: match &cut_short {
+            Some(reason) => analysis.of_part(reason),
+            None => analysis,
+        },
+        cut_short,
     })
 }
 
@@ -198,6 +215,9 @@ fn show(name: &str, checked: &Result<Checked, Error>) {
             output::human(&format!("{name}: {}", read_as(&checked.reading)));
             if let Some(clocks) = &checked.clocks {
                 output::human(&format!("assumed: {clocks}"));
+            }
+            if let Some(reason) = &checked.cut_short {
+                output::human(&format!("cut short: {reason}"));
             }
             output::painted(&lockstorm_reports::terminal_analysis(
                 &checked.analysis,
@@ -253,6 +273,9 @@ fn heading(name: &str, checked: &Checked) -> serde_json::Map<String, serde_json:
     }
     if let Some(clocks) = &checked.clocks {
         entries.insert("assumed".to_owned(), json!(clocks));
+    }
+    if let Some(reason) = &checked.cut_short {
+        entries.insert("cut_short".to_owned(), json!(reason));
     }
     entries
 }

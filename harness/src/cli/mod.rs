@@ -16,6 +16,7 @@ mod export;
 mod guard;
 mod input;
 mod interrupt;
+mod killed;
 mod list;
 mod open;
 pub mod output;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use lockstorm_checker::history::ReadOptions;
-use lockstorm_checker::{Analysis, DigestBuilder, Options, Property, Verdict, check_digest};
+use lockstorm_checker::{
+    Analysis, DigestBuilder, Options, Property, Verdict, check_digest, cut_short,
+};
 use lockstorm_reports::{Record, RunRecord, inside, open_stored, read_record};
 
 use super::input::Care;
@@ -71,9 +73,14 @@ fn recheck_run(folder: &Path, run: &RunRecord) -> Result<(), Error> {
         ));
         return Ok(());
     }
-    let judged = check_digest(&builder.finish(), &Options::default());
+    let digest = builder.finish();
+    let judged = check_digest(&digest, &Options::default());
     if let Some(what) = contradicts_history(&run.analysis, &judged) {
-        return Err(contradiction(folder, what));
+        // The record of a run that was killed was made of what there is.
+        let part = cut_short(&digest).map(|reason| judged.clone().of_part(&reason));
+        if part.is_none_or(|part| contradicts_history(&run.analysis, &part).is_some()) {
+            return Err(contradiction(folder, what));
+        }
     }
     let unnamed = judged.properties.iter().filter(|(property, judgement)| {
         judgement.verdict == Verdict::Violated && !run.analysis.properties.contains_key(property)

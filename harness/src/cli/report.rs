@@ -16,7 +16,7 @@ use super::exit::{ExitCode, UsageError};
 use super::publish::{OutputFormat, publish};
 use super::recheck::recheck;
 use super::run::parse_formats;
-use super::{bare, open, output};
+use super::{bare, killed, open, output};
 
 /// Arguments of `lockstorm report`.
 #[derive(Debug, Args)]
@@ -82,6 +82,7 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
         return Err(UsageError(text.to_owned()).into());
     }
     for folder in args.folders.iter().filter(|folder| !folder.is_file()) {
+        killed::adopt(folder)?;
         recheck(folder)?;
     }
     let (folder, paths) = match (args.folders.as_slice(), &args.out) {
