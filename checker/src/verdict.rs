@@ -286,7 +286,8 @@ pub struct FaultSummary {
     pub stages: Vec<FaultStage>,
     /// Operations in flight while it was active.
     pub operations: u64,
-    /// Violations that it is blamed for: it was active when they were decided, and could decide them.
+    /// Violations that it is blamed for: it was active when they were decided, and could decide
+    /// them.
     pub violations: u64,
 }
 
