@@ -153,6 +153,7 @@ async fn record(
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
+        prefix: servers.prefix().map(str::to_owned),
         availability_gap_ms_max: job.case.checks.availability_gap.map(Span::as_millis),
         ..Header::new()
     };
@@ -202,7 +203,15 @@ async fn record(
     })
     .await;
     recorder.finish().await?;
-    Ok((stopped.or(left), round_trips))
+    Ok((both(stopped, left), round_trips))
+}
+
+/// What stopped the workload, and what is wrong at its end.
+fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
+    match (stopped, left) {
+        (Some(stopped), Some(left)) => Some(Stopped(format!("{}; {}", stopped.0, left.0))),
+        (stopped, left) => stopped.or(left),
+    }
 }
 
 /// What the case asks of the servers themselves.

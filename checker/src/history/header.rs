@@ -44,6 +44,9 @@ pub struct Header {
     /// The same of single processes, by number or by the name of their owner.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clock_error_ms_of: BTreeMap<String, u64>,
+    /// What the keys of the run begin with on servers that somebody else runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
     /// Fields that this version does not know; kept, never refused.
     #[serde(flatten)]
     pub extra: Map<String, Json>,
@@ -64,6 +67,7 @@ impl Header {
             availability_gap_ms_max: None,
             clock_error_ms: None,
             clock_error_ms_of: BTreeMap::new(),
+            prefix: None,
             extra: Map::new(),
         }
     }

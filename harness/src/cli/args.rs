@@ -3,7 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use super::output::Color;
-use super::{adapter, check, doctor, explain, export, list, report, run, schema, validate};
+use super::{
+    adapter, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
+};
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]
@@ -47,6 +49,9 @@ pub enum Command {
     Doctor(doctor::DoctorArgs),
     /// Check a program that drives a lock library.
     Adapter(adapter::AdapterArgs),
+    /// Show, or remove, the keys that a run has left on servers that someone else runs, after it
+    /// was killed or lost a server.
+    Clean(clean_up::CleanArgs),
     /// Be a client of one lock, told what to do by the adapter protocol on standard input; what
     /// `run` starts for clients that are processes.
     Worker,

@@ -9,6 +9,7 @@ mod baseline;
 mod bytes;
 mod check;
 mod clean;
+mod clean_up;
 mod doctor;
 mod exit;
 mod explain;
@@ -51,6 +52,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Explain(args) => explain::execute(&args),
         Command::Doctor(args) => doctor::execute(&args),
         Command::Adapter(args) => adapter::execute(&args),
+        Command::Clean(args) => clean_up::execute(&args),
         Command::Worker => worker::execute(),
         Command::Guard => guard::execute(),
     }

@@ -29,6 +29,11 @@ use crate::shelf;
 use crate::stream::{Event, Stream, tell};
 use crate::suite::{self, Finished};
 
+/// Folder of runs, unless another one is named.
+const USUAL_OUT: &str = "runs";
+/// Files that are written into the folder of a run, unless others are named.
+const USUAL_REPORT: &str = "html,png,junit,md";
+
 /// Arguments of `lockstorm run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -44,7 +49,7 @@ pub struct RunArgs {
     /// Folder of runs.
     #[arg(
         long,
-        default_value = "runs",
+        default_value = USUAL_OUT,
         env = "LOCKSTORM_OUT",
         value_name = "DIR"
     )]
@@ -53,7 +58,7 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
     /// Files to write into the run folder, joined by commas: html, png, svg, junit, md, or none.
-    #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
+    #[arg(long, default_value = USUAL_REPORT, value_name = "LIST")]
     pub report: String,
     /// Say what changed against this earlier run or suite: its folder, or its results.json.
     #[arg(long, value_name = "DIR")]
@@ -321,6 +326,12 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     words.extend(args.network.flag().map(str::to_owned));
     if args.port != DEFAULT_PORT {
         words.push(format!("--port {}", args.port));
+    }
+    if args.report != USUAL_REPORT {
+        words.push(format!("--report {}", quoted(&args.report)));
+    }
+    if args.out != Path::new(USUAL_OUT) {
+        words.push(format!("--out {}", path(&args.out)));
     }
     words.join(" ")
 }

@@ -5,23 +5,22 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use redis::Cmd;
+use futures_util::future::join_all;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::commands::{Caller, Rules};
 use super::keys::Keys;
+use super::leftovers::remove;
 use super::passage::Passage;
-use super::upstream::{EnterError, Upstream};
+use super::upstream::Upstream;
 use crate::server::EnvironmentError;
 
 /// How long nobody is let in after that failed.
 const ACCEPTS_AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// How long the removal of keys may take on one server.
 const LEAVES_WITHIN: Duration = Duration::from_secs(10);
-/// Keys that are removed with one command.
-const REMOVED_AT_ONCE: usize = 500;
 
 /// A server, and the addresses at which it is found.
 pub struct Door {
@@ -131,35 +130,29 @@ impl Gateway {
             .expect("no holder of this lock panics")
             .abort_all();
         let keys: Vec<Vec<u8>> = self.shared.keys.take().into_iter().collect();
-        for upstream in self.upstreams().filter(|up| masters.contains(&up.name)) {
-            let removed = timeout(LEAVES_WITHIN, remove(upstream, &keys)).await;
+        let masters = self.upstreams().filter(|up| masters.contains(&up.name));
+        let tries = masters.map(|upstream| async {
+            let removed = timeout(LEAVES_WITHIN, remove(upstream, "DEL", &keys)).await;
             let why = match removed {
-                Ok(Ok(())) => continue,
+                Ok(Ok(())) => return None,
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => format!("no answer within {LEAVES_WITHIN:?}"),
             };
-            let (name, address, prefix) = (&upstream.name, upstream.address(), self.prefix());
-            return Err(format!(
-                "keys that begin with '{prefix}' may be left on {name} ({address}): {why}"
-            ));
+            let (name, address) = (&upstream.name, upstream.address());
+            Some(format!("{name} ({address}): {why}"))
+        });
+        // One that is gone is no reason to leave anything on the others.
+        let failed: Vec<String> = join_all(tries).await.into_iter().flatten().collect();
+        if failed.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let prefix = self.prefix();
+        Err(format!(
+            "keys that begin with '{prefix}' may be left on {}; \
+             'lockstorm clean --prefix {prefix} URL' shows and removes them",
+            failed.join(", and on ")
+        ))
     }
-}
-
-async fn remove(upstream: &Upstream, keys: &[Vec<u8>]) -> Result<(), EnterError> {
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let mut wire = upstream.enter().await?;
-    for some in keys.chunks(REMOVED_AT_ONCE) {
-        let mut del = Cmd::new();
-        del.arg("DEL").arg(some);
-        wire.send(&del)
-            .await
-            .map_err(|error| EnterError::Refused(error.to_string()))?;
-    }
-    Ok(())
 }
 
 /// Lets in who may enter; all are sent away when this ends.

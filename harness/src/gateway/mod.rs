@@ -15,6 +15,7 @@ mod commands;
 mod doors;
 mod frames;
 mod keys;
+mod leftovers;
 mod passage;
 mod peer;
 mod scripts;
@@ -23,5 +24,6 @@ mod upstream;
 
 pub use commands::{Rules, is_harmless};
 pub use doors::{Door, Gateway};
+pub use leftovers::{find, remove};
 pub use scripts::{Scripts, TRIAL};
 pub use upstream::{EnterError, Upstream};

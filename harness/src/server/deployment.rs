@@ -149,6 +149,11 @@ impl Servers {
         }
     }
 
+    /// What the keys of the run begin with on servers that someone else runs, if it is those.
+    pub fn prefix(&self) -> Option<&str> {
+        self.elsewhere.as_ref().map(|(gateway, _)| gateway.prefix())
+    }
+
     /// The servers that someone else runs, if it is those: their version, and the address of each
     /// node.
     pub fn elsewhere(&self) -> Option<(&str, Vec<String>)> {

@@ -9,6 +9,7 @@ mod support;
 mod certificates;
 mod gate;
 mod ground;
+mod leftovers;
 mod refusals;
 mod runs;
 mod server;
