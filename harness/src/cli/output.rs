@@ -1,4 +1,4 @@
-//! The only place that prints. Whatever goes to a terminal or into a log passes [`clean`].
+//! The only place that prints. Whatever goes to a terminal or into a log passes `clean`.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};

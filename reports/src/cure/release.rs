@@ -1,10 +1,12 @@
 //! A release that asks who calls, in one step with the deleting.
 //!
 //! Speaks where somebody who is none of the holders was told that its release took effect, while
-//! one of them held: of ownership that is the violation itself.
+//! one of them held: of ownership that is the violation itself. Only of locks that are known to
+//! release without a look at the owner: one that compares already has this remedy.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::verdict::{Step, StepKind};
+use lockstorm_scenarios::LockKind;
 
 use super::scene::{Cure, Scene};
 
@@ -12,6 +14,9 @@ const WRONGED_AT_THE_RELEASE: &[Property] = &[Property::Ownership];
 const WRONGED_LATER: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+    if !scene.lock_kind().is_some_and(LockKind::releases_blindly) {
+        return None;
+    }
     let witness = scene.witness;
     let is_foreign = |step: &&Step| {
         let mut holders = witness.holders.iter();
@@ -56,7 +61,22 @@ mod tests {
     }
 
     fn said(witness: &Witness) -> Option<Cure> {
-        cure(&Scene::of_run(&sample::failover_run(), witness))
+        said_of("plain-del", witness)
+    }
+
+    fn said_of(lock: &str, witness: &Witness) -> Option<Cure> {
+        let mut run = sample::failover_run();
+        lock.clone_into(&mut run.labels.lock);
+        cure(&Scene::of_run(&run, witness))
+    }
+
+    #[test]
+    fn a_lock_that_compares_the_owner_is_not_told_to() {
+        let witness = witness_with_release_by("c", 1_200);
+        assert!(said_of("setnx + renewal", &witness).is_some());
+        for lock in ["token", "redisson-fair 3.17", "my-library"] {
+            assert_eq!(said_of(lock, &witness), None, "{lock}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultClass;
+use lockstorm_scenarios::LockKind;
 
 use super::scene::{Cure, Scene};
 use crate::hit::promoted;
@@ -27,11 +28,17 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     let held_up = links.iter().find(|link| {
         link.lasts_at(first.acquire_invoked) && link.fault.target.parts(primary, replica)
     })?;
+    // A lock that waits already, and was granted all the same, did not wait for this one.
+    let waits = scene.lock_kind().is_some_and(LockKind::waits_for_replicas);
+    let remedy = if waits {
+        format!("Waiting for every replica, {replica} among them, before the grant counts")
+    } else {
+        format!("Waiting for an acknowledgement of {replica} (WAIT) before the grant counts")
+    };
     Some(Cure {
         sentence: format!(
-            "Waiting for an acknowledgement of {replica} (WAIT) before the grant counts: when {} \
-             was granted the lock, {} {} {} kept it from {replica}, which then took the primary's \
-             place ({}).",
+            "{remedy}: when {} was granted the lock, {} {} {} kept it from {replica}, which then \
+             took the primary's place ({}).",
             first.client,
             held_up.fault.id,
             held_up.fault.kind,

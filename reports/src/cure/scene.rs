@@ -3,6 +3,7 @@
 use lockstorm_checker::history::{DataLoss, FaultPhase};
 use lockstorm_checker::verdict::{FaultSummary, Holder, Witness};
 use lockstorm_checker::{Analysis, Nanos, Property};
+use lockstorm_scenarios::LockKind;
 
 use crate::model::{Node, RunRecord};
 
@@ -53,6 +54,11 @@ impl<'a> Scene<'a> {
             nodes: &[],
             lock: None,
         }
+    }
+
+    /// Which lock it is, where it is one of ours.
+    pub(crate) fn lock_kind(&self) -> Option<LockKind> {
+        self.lock.and_then(LockKind::of_label)
     }
 
     /// Whether the witness is of one of these properties.

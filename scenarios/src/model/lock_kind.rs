@@ -107,6 +107,59 @@ impl LockKind {
         on.contains(&topology)
     }
 
+    /// The lock that a label names, as in [`Lock::label`](super::Lock::label): its first word.
+    pub fn of_label(label: &str) -> Option<Self> {
+        let word = label.split(' ').next()?;
+        Self::ALL.into_iter().find(|kind| kind.name() == word)
+    }
+
+    /// Whether its release frees the lock without a look at whose it is.
+    pub const fn releases_blindly(self) -> bool {
+        match self {
+            Self::Setnx | Self::PlainDel => true,
+            // No lock asks nobody, permits have no owners to compare, and of an adapter nobody
+            // knows.
+            Self::NoLock
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits
+            | Self::Adapter
+            | Self::Token
+            | Self::TokenWait
+            | Self::TokenFenced
+            | Self::Redlock
+            | Self::Redisson
+            | Self::RedissonSpin
+            | Self::RedissonFenced
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonMulti
+            | Self::RedissonRed => false,
+        }
+    }
+
+    /// Whether its grant waits until replicas have it, or may be told to.
+    pub const fn waits_for_replicas(self) -> bool {
+        match self {
+            Self::TokenWait
+            | Self::Redisson
+            | Self::RedissonSpin
+            | Self::RedissonFenced
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonMulti
+            | Self::RedissonRed => true,
+            Self::NoLock
+            | Self::Setnx
+            | Self::PlainDel
+            | Self::Token
+            | Self::TokenFenced
+            | Self::Redlock
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits
+            | Self::Adapter => false,
+        }
+    }
+
     /// The Redissons that it can behave like, the oldest first; none where all do alike.
     pub const fn eras(self) -> &'static [Era] {
         match self {
