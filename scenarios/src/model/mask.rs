@@ -65,7 +65,9 @@ fn secret_in(url: &str) -> Option<Range<usize>> {
             let colon = url[start..end].find(':').map(|n| start + n + 1)?;
             let is_port = url[colon..end].bytes().all(|byte| byte.is_ascii_digit());
             let open = !is_port && !url[start..end].starts_with('[');
-            return (open && whole_variable(&url[colon..end]).is_none()).then_some(colon..end);
+            let hides = open && whole_variable(&url[colon..end]).is_none();
+            // A slash may be part of it.
+            return hides.then_some(colon..url.len());
         }
     };
     let colon = url[entry.clone()].find(':')? + start + 1;
