@@ -35,7 +35,9 @@ const RECIPES: &[Recipe] = &[
             "planned failover",
             "planned failover, stock timers",
             "nodes lost",
+            "nodes lost, short lease",
             "one node lost",
+            "minority out of reach",
         ],
     ),
     (

@@ -32,6 +32,10 @@ pub struct Connection {
     name: Name,
     address: SocketAddr,
     wire: Option<Wire>,
+    /// Whether a new connection is used only once the server has answered a PING on it.
+    greets: bool,
+    /// Whether the last command found a connection.
+    sent: bool,
     /// Where commands went so far, if they did, and why they go elsewhere or anew.
     was_at: Option<Name>,
     why: String,
@@ -74,6 +78,8 @@ impl Connection {
             name: name.into(),
             address,
             wire: None,
+            greets: false,
+            sent: false,
             was_at: None,
             why: FIRST_USE.to_owned(),
         }
@@ -113,6 +119,24 @@ impl Connection {
     /// Whether there is a connection that has not disappointed yet.
     pub const fn is_open(&self) -> bool {
         self.wire.is_some()
+    }
+
+    /// From here on, uses a new connection only once the server has answered a PING on it.
+    pub const fn greet(&mut self) {
+        self.greets = true;
+    }
+
+    /// Whether there was a connection for the last command: without one it certainly had no effect.
+    pub const fn was_sent(&self) -> bool {
+        self.sent
+    }
+
+    /// Drops a connection that the server has closed, as a library does that hears of it at once.
+    pub fn drop_closed(&mut self) {
+        if self.wire.as_ref().is_some_and(Wire::is_closed) {
+            self.wire = None;
+            "the server closed the connection".clone_into(&mut self.why);
+        }
     }
 
     /// Why there is no connection, or why there was none before this one.
@@ -226,11 +250,18 @@ impl Connection {
     /// The open connection, or a new one. It is put back only with all its replies read: an
     /// exchange that is given up half-way closes the connection.
     async fn take_wire(&mut self) -> Result<Wire, WireError> {
-        if let Some(wire) = self.wire.take() {
-            return Ok(wire);
-        }
-        let wire = self.dialer.dial(self.address).await?;
-        self.arrive().await;
+        self.sent = false;
+        let wire = if let Some(wire) = self.wire.take() {
+            wire
+        } else {
+            let mut wire = self.dialer.dial(self.address).await?;
+            if self.greets {
+                wire.send(&redis::cmd("PING")).await?;
+            }
+            self.arrive().await;
+            wire
+        };
+        self.sent = true;
         Ok(wire)
     }
 }

@@ -91,6 +91,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 }
 
 impl Wire {
+    /// Whether the server has closed the connection, as far as is known here by now.
+    pub fn is_closed(&self) -> bool {
+        let mut byte = [0];
+        match self.frames.get_ref().try_read(&mut byte) {
+            // What was never asked for is read here: the connection is of no more use either.
+            Ok(_) => true,
+            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        }
+    }
+
     /// Both halves, for a connection on which one hears while another speaks.
     pub fn split(self) -> (WireReader, WireWriter) {
         let (writer, reader) = self.frames.split();

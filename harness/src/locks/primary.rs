@@ -117,6 +117,24 @@ impl Primary {
         results
     }
 
+    /// Whether the last command found a connection, where it goes to one server that is named.
+    pub const fn was_sent(&self) -> bool {
+        match &self.way {
+            Way::Told(_) | Way::Asks(_) => self.connection.was_sent(),
+            Way::Shards(_) => true,
+        }
+    }
+
+    /// From here on, uses a new connection to one server only once that has answered a PING on it.
+    pub const fn greet(&mut self) {
+        self.connection.greet();
+    }
+
+    /// Drops a connection that the server has closed.
+    pub fn drop_closed(&mut self) {
+        self.connection.drop_closed();
+    }
+
     /// The server that the last command went to.
     pub fn asked(&self) -> Option<Name> {
         match &self.way {

@@ -196,8 +196,14 @@ impl Monitor {
 
 /// The lock that a scenario file would name so.
 pub fn spec(lock: &str) -> Lock {
+    let many = ["redlock", "redisson-multi", "redisson-red"];
+    let topology = if many.iter().any(|many| lock.starts_with(many)) {
+        "independent"
+    } else {
+        "single"
+    };
     let text = format!(
-        "name = \"test\"\ntopology.single = {{}}\nlock.{lock}\n\
+        "name = \"test\"\ntopology.{topology} = {{}}\nlock.{lock}\n\
          [[step]]\nacquire = {{ client = \"a\" }}\n"
     );
     let loaded = load_str(&text, "test", &[]).expect("the lock is written as it should be");

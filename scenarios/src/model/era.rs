@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::{DurationRange, Span};
 use super::lock_options::Sync;
 
 /// A Redisson whose behaviour differs from that of the others.
@@ -76,6 +76,51 @@ impl Era {
         match self {
             Self::V3_10 | Self::V3_17 => 3,
             Self::V4_7 => 0,
+        }
+    }
+
+    /// How often a command is sent again for which there was no connection (`retryAttempts`), by
+    /// default; where `sends_again` says so, also one that has no reply.
+    pub const fn retry_attempts(self) -> u32 {
+        match self {
+            Self::V3_10 | Self::V3_17 => 3,
+            Self::V4_7 => 4,
+        }
+    }
+
+    /// The pause before that, drawn from this (`retryInterval`, `retryDelay`), by default, where a
+    /// command was sent again so often already.
+    pub const fn retry_pause(self, already: u32) -> DurationRange {
+        match (self, already) {
+            (Self::V3_10 | Self::V3_17, _) => DurationRange::from_millis(1500, 1500),
+            (Self::V4_7, 0) => DurationRange::from_millis(500, 1000),
+            (Self::V4_7, _) => DurationRange::from_millis(1000, 2000),
+        }
+    }
+
+    /// Whether `MultiLock.unlock` gives back one sub-lock after the other, and stops at the first
+    /// that it cannot; the older ones ask all at once.
+    pub const fn unlock_stops_half_way(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
+    /// Whether a `MultiLock` that gives up asks all at once to give back what it has taken.
+    pub const fn gives_back_at_once(self) -> bool {
+        match self {
+            Self::V3_10 => true,
+            Self::V3_17 | Self::V4_7 => false,
+        }
+    }
+
+    /// Whether a `MultiLock` with a lease that may not wait takes its sub-locks for no time at all,
+    /// twice a wait that is not there; until 3.11.1.
+    pub const fn takes_without_a_wait_for_nothing(self) -> bool {
+        match self {
+            Self::V3_10 => true,
+            Self::V3_17 | Self::V4_7 => false,
         }
     }
 

@@ -268,8 +268,8 @@ impl LockKind {
             ),
             Self::RedissonRed => (
                 "redisson-red",
-                "Redisson's RedLock: an RLock on a majority of masters, without a look at the time \
-                 that it took",
+                "Redisson's RedLock: an RLock on a majority of masters; one that is down takes \
+                 seconds, and an unlock says nothing",
             ),
             Self::RedissonSemaphore => (
                 "redisson-semaphore",

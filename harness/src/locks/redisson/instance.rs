@@ -15,15 +15,12 @@ use crate::client::{CallError, Dialer, Listener, Reach, Wake};
 use crate::locks::lock::{LockContext, Outcome, random_value};
 use crate::locks::mutation::Mutation;
 use crate::locks::primary::Primary;
+use crate::seed::draw;
 use crate::server::info_field;
 
 /// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
 /// times in Redisson's default configuration.
 pub const LATCH_MS: u64 = 16_000;
-/// How often an unlock that too few replicas have is sent again.
-const UNLOCK_AGAIN_MAX: u32 = 4;
-/// The pause before that: half of it for certain, the other half drawn.
-const UNLOCK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// One client's side of a Redisson instance: a thread of it.
 pub struct Instance {
@@ -40,6 +37,10 @@ pub struct Instance {
     /// Replicas of the primary, as far as known, and the place that it is true of.
     replicas: Option<((SocketAddr, u64), u32)>,
     rng: ChaCha8Rng,
+    /// Whether it tries again where a server is away, by itself and as often as Redisson does.
+    persists: bool,
+    /// Whether the last command reached a server that said nothing.
+    unanswered: bool,
     /// What the last try was told; `None` where it had no answer.
     refusal: Option<Refusal>,
     /// What woke it, until its next try has an answer.
@@ -100,6 +101,8 @@ impl Instance {
             sync_timeout,
             replicas: None,
             rng: context.rng,
+            persists: false,
+            unanswered: false,
             refusal: None,
             woken: None,
             mutation: Mutation::NONE,
@@ -117,6 +120,26 @@ impl Instance {
             self.holder = uuid(self.id);
         }
         self
+    }
+
+    /// The same, and it tries again by itself where a server is away or no replica has a grant.
+    /// What a caller sees of a lock on one server is one try after the other anyway; of a lock on
+    /// several it sees the time that this takes.
+    #[must_use]
+    pub fn persistent(mut self) -> Self {
+        self.persists = true;
+        self.primary.greet();
+        self
+    }
+
+    /// Whether it tries again by itself.
+    pub const fn persists(&self) -> bool {
+        self.persists
+    }
+
+    /// Whether the last command reached a server that said nothing.
+    pub const fn is_unanswered(&self) -> bool {
+        self.unanswered
     }
 
     /// The text of a script to send.
@@ -151,13 +174,80 @@ impl Instance {
 
     /// Sends one command; again while there is no reply, in an era that does so.
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
-        for _ in 0..self.era.sends_again() {
-            match self.primary.call(command).await {
-                Err(CallError::Unknown(_)) => {}
-                known => return known,
+        self.call_beside(command, command).await
+    }
+
+    /// The same to where `beside` would go: for a command that names no key.
+    async fn call_beside(&mut self, command: &Cmd, beside: &Cmd) -> Result<Value, CallError> {
+        self.begin();
+        let mut already = 0;
+        loop {
+            let begun = Instant::now();
+            let result = self.primary.call_beside(command, beside).await;
+            if !self.tries_again(already, begun, &result).await {
+                return result;
             }
+            already += 1;
         }
-        self.primary.call(command).await
+    }
+
+    /// The same, but a server that is away is left alone for now.
+    pub async fn call_in_passing(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        let persists = self.set_persists(false);
+        let result = self.call(command).await;
+        self.set_persists(persists);
+        result
+    }
+
+    /// Whether it tries again by itself from here on; gives what was so until now.
+    pub const fn set_persists(&mut self, persists: bool) -> bool {
+        std::mem::replace(&mut self.persists, persists)
+    }
+
+    /// A command is about to be sent for the first time.
+    fn begin(&mut self) {
+        if self.persists {
+            self.primary.drop_closed();
+        }
+    }
+
+    /// Whether to send a command again that was sent at `begun`, and again so often `already`;
+    /// waits until it is time to.
+    async fn tries_again<T>(
+        &mut self,
+        already: u32,
+        begun: Instant,
+        result: &Result<T, CallError>,
+    ) -> bool {
+        let is_unknown = matches!(result, Err(CallError::Unknown(_)));
+        self.unanswered = is_unknown && self.primary.was_sent();
+        if !is_unknown {
+            return false;
+        }
+        if !self.persists {
+            return already < self.era.sends_again();
+        }
+        let may_again = !self.unanswered || self.era.sends_again() > 0;
+        if already == self.era.retry_attempts() || !may_again {
+            return false;
+        }
+        // The pause is one after a silence; the search for a connection is a part of it.
+        let from = if self.unanswered {
+            Instant::now()
+        } else {
+            begun
+        };
+        sleep_until(from + self.retry_pause(already)).await;
+        true
+    }
+
+    /// Waits as Redisson does before it tries again what it has tried again so often `already`.
+    pub async fn pause_before_retry(&mut self, already: u32) {
+        sleep(self.retry_pause(already)).await;
+    }
+
+    fn retry_pause(&mut self, already: u32) -> Duration {
+        draw(&mut self.rng, self.era.retry_pause(already))
     }
 
     /// The same of two commands in one go.
@@ -165,13 +255,16 @@ impl Instance {
         &mut self,
         commands: [&Cmd; 2],
     ) -> Result<[Result<Value, CallError>; 2], CallError> {
-        for _ in 0..self.era.sends_again() {
-            match self.primary.call_both(commands).await {
-                Err(CallError::Unknown(_)) => {}
-                known => return known,
+        self.begin();
+        let mut already = 0;
+        loop {
+            let begun = Instant::now();
+            let results = self.primary.call_both(commands).await;
+            if !self.tries_again(already, begun, &results).await {
+                return results;
             }
+            already += 1;
         }
-        self.primary.call_both(commands).await
     }
 
     /// Sends one command and asks its replicas whether they have it, as the configuration says.
@@ -212,14 +305,14 @@ impl Instance {
     /// Gives back a lock. While too few replicas know, the same request is sent again: the latch
     /// sees to it that it counts once. In an era without latches it is sent once.
     pub async fn unlock(&mut self, unlock: &Unlock) -> Result<Value, CallError> {
-        let again_max = unlock.latch.as_ref().map_or(0, |_| UNLOCK_AGAIN_MAX);
+        let attempts = self.era.retry_attempts();
+        let again_max = unlock.latch.as_ref().map_or(0, |_| attempts);
         let mut unlocked = self.call_synced(&unlock.command).await?;
-        for _ in 0..again_max {
+        for already in 1..=again_max {
             if unlocked.enough {
                 break;
             }
-            let half = UNLOCK_AGAIN_AFTER / 2;
-            sleep(half + half.mul_f64(self.rng.random())).await;
+            self.pause_before_retry(already).await;
             unlocked = self.call_synced(&unlock.command).await?;
         }
         self.forget(unlock).await?;
@@ -285,7 +378,7 @@ impl Instance {
         }
         let mut info = redis::cmd("INFO");
         info.arg("replication");
-        let count = match self.primary.call_beside(&info, of).await? {
+        let count = match self.call_beside(&info, of).await? {
             Value::BulkString(text) => {
                 info_field(&String::from_utf8_lossy(&text), "connected_slaves")
                     .and_then(|count| count.parse().ok())

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
-use crate::client::{CallError, Killed};
+use crate::client::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const LOCK: &str = include_str!("scripts/lock.lua");
@@ -31,6 +31,15 @@ pub enum Waking {
     Told,
     /// By looking, at growing intervals.
     Spinning,
+}
+
+/// What came of one request for the lock.
+enum Asked {
+    Granted(Option<u64>),
+    /// For how long the holder has it, in milliseconds.
+    Refused(i64),
+    /// Too few replicas have the grant.
+    Withdrawn(Outcome<Grant>),
 }
 
 /// One client's side of the lock.
@@ -68,14 +77,46 @@ impl Redisson {
         self.lease = lease;
     }
 
-    /// Sets the time to live of the key without a look at its owner; the reply counts for nothing.
-    pub(super) async fn expire(&mut self, key: &str, lease: Duration) -> Result<(), Killed> {
+    /// The same as a part of a lock on several masters, which bears one that is away by itself.
+    #[must_use]
+    pub(super) fn persistent(mut self) -> Self {
+        self.instance = self.instance.persistent();
+        self
+    }
+
+    /// Gives back what a server may have granted that said nothing, in one try: Redisson uses the
+    /// connection that it has.
+    pub(super) async fn take_back(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+        let persists = self.instance.set_persists(false);
+        let released = self.release(key, ask).await;
+        self.instance.set_persists(persists);
+        released
+    }
+
+    /// Whether the last command reached a server that said nothing.
+    pub(super) const fn is_unanswered(&self) -> bool {
+        self.instance.is_unanswered()
+    }
+
+    /// Sets the time to live of the key without a look at its owner; whether there was a key counts
+    /// for nothing.
+    pub(super) async fn expire(&mut self, key: &str, lease: Duration) -> Result<(), CallError> {
         let mut command = redis::cmd("PEXPIRE");
         command.arg(key).arg(lease.as_millis() as u64);
-        match self.instance.call(&command).await {
-            Err(CallError::Killed) => Err(Killed),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        self.instance.call(&command).await.map(|_| ())
+    }
+
+    /// Asks once. A grant that too few replicas have is withdrawn, in an era that does so.
+    async fn ask(&mut self, command: &Cmd, key: &str) -> Result<Asked, CallError> {
+        let synced = self.instance.call_synced(command).await?;
+        Ok(match self.read(&synced.reply) {
+            Ok(token) if synced.enough => Asked::Granted(token),
+            Ok(_) => {
+                let unlock = self.unlock(key);
+                Asked::Withdrawn(self.instance.withdraw(&unlock).await)
+            }
+            Err(ttl) => Asked::Refused(ttl),
+        })
     }
 
     fn lock_script(&self, key: &str) -> Cmd {
@@ -139,23 +180,27 @@ impl Redisson {
 impl Lock for Redisson {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let command = self.lock_script(key);
-        let synced = match self.instance.call_synced(&command).await {
-            Ok(synced) => synced,
-            Err(error) => return error.into(),
-        };
-        match self.read(&synced.reply) {
-            Ok(token) if synced.enough => Outcome::Done(Grant {
+        let mut asked = self.ask(&command, key).await;
+        if self.instance.persists() && self.instance.era().withdraws() {
+            for already in 1..=self.instance.era().retry_attempts() {
+                if !matches!(asked, Ok(Asked::Withdrawn(Outcome::Unknown(_)))) {
+                    break;
+                }
+                self.instance.pause_before_retry(already).await;
+                asked = self.ask(&command, key).await;
+            }
+        }
+        match asked {
+            Ok(Asked::Granted(token)) => Outcome::Done(Grant {
                 token,
                 ..Grant::of(self.lease)
             }),
-            Ok(_) => {
-                let unlock = self.unlock(key);
-                self.instance.withdraw(&unlock).await
-            }
-            Err(ttl) => {
+            Ok(Asked::Withdrawn(outcome)) => outcome,
+            Ok(Asked::Refused(ttl)) => {
                 self.instance.refused(ttl);
                 Outcome::Denied
             }
+            Err(error) => error.into(),
         }
     }
 
