@@ -56,6 +56,22 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
     survivors(recorded, widened, most)
 }
 
+/// What one property finds in a digest, and what it was found by.
+pub(crate) fn with_findings<R>(
+    digest: &Digest,
+    options: &Options,
+    property: Property,
+    look: impl FnOnce(&Case, &[Finding]) -> R,
+) -> R {
+    let derived = Derived::new(digest, options);
+    let case = derived.case();
+    let ruling = rule(property).judge(&case);
+    match ruling.tested {
+        Tested::Never(_) => look(&case, &[]),
+        Tested::Yes | Tested::No(_) | Tested::Remarked(_) => look(&case, &ruling.findings),
+    }
+}
+
 /// A digest with all that is derived from it before any property is judged.
 struct Derived<'a> {
     digest: &'a Digest,

@@ -5,6 +5,7 @@
 //! an operation whose process moves on without completing it is indeterminate.
 
 mod asides;
+mod excerpt;
 mod givers;
 mod modes;
 mod widened;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 pub use self::asides::{Asides, CommandAside, RoleAside, RouteAside, ViewAside};
+pub(crate) use self::excerpt::Item;
 use self::givers::GiverNumbers;
 use self::modes::Modes;
 use crate::groups::Groups;
@@ -63,6 +65,10 @@ pub struct Digest {
     names_modes: bool,
     /// When each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
+    /// Index of the event that says so, by [`OwnerId`].
+    alive_by: Vec<u64>,
+    /// Index of the last event in time.
+    end_by: u64,
     /// "You lost the lock" notices, by index.
     pub lost: Vec<LostNote>,
     /// Doorways of fair locks, by index.
@@ -235,8 +241,7 @@ impl DigestBuilder {
     /// Takes the next event.
     pub fn push(&mut self, event: &Event) {
         self.digest.events += 1;
-        self.is_disordered |= event.time < self.digest.end;
-        self.digest.end = self.digest.end.max(event.time);
+        self.pass(event.time, event.index);
         match (event.kind, event.process) {
             (Kind::Note, _) => self.note(event),
             (Kind::Invoke, Process::Client(process)) => self.invoke(event, process),
@@ -260,7 +265,7 @@ impl DigestBuilder {
     fn invoke(&mut self, event: &Event, process: u64) {
         let key = self.key(&event.key);
         let owner = self.owner(&event.value, event.process);
-        self.see(owner, event.time);
+        self.see(owner, event.time, event.index);
         let action = Action::from(&event.function);
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
         let permits = event.value.permits.unwrap_or(1);
@@ -283,6 +288,7 @@ impl DigestBuilder {
             action,
             mode,
             is_vague,
+            is_mode_named: event.value.mode.is_some(),
             outcome: Outcome::Unknown,
             waited: Nanos(0),
             count: None,
@@ -319,6 +325,10 @@ impl DigestBuilder {
             asked: self.value(value),
             replied: None,
         };
+        self.add_detail(detail)
+    }
+
+    fn add_detail(&mut self, detail: Detail) -> DetailId {
         self.digest.details.push(detail);
         let id = u32::try_from(self.digest.details.len()).ok();
         DetailId(
@@ -359,7 +369,7 @@ impl DigestBuilder {
         // An info may have been written on behalf of a client that was killed.
         if event.kind != Kind::Info {
             let owner = self.digest.operations[position].owner;
-            self.see(owner, event.time);
+            self.see(owner, event.time, event.index);
         }
     }
 
@@ -392,7 +402,7 @@ impl DigestBuilder {
             return;
         }
         let owner = self.owner(&event.value, event.process);
-        self.see(owner, event.time);
+        self.see(owner, event.time, event.index);
         if event.function == Function::Lost {
             let key = self.key(&event.key);
             self.digest.lost.push(LostNote {
@@ -434,12 +444,24 @@ impl DigestBuilder {
         })
     }
 
-    fn see(&mut self, owner: OwnerId, time: Nanos) {
-        let owner = owner.0 as usize;
-        if self.digest.alive.len() <= owner {
-            self.digest.alive.resize(owner + 1, Nanos(0));
+    /// An event of this time has come.
+    fn pass(&mut self, time: Nanos, event: u64) {
+        self.is_disordered |= time < self.digest.end;
+        if time >= self.digest.end {
+            (self.digest.end, self.digest.end_by) = (time, event);
         }
-        self.digest.alive[owner] = self.digest.alive[owner].max(time);
+    }
+
+    fn see(&mut self, owner: OwnerId, time: Nanos, event: u64) {
+        let owner = owner.0 as usize;
+        let digest = &mut self.digest;
+        if digest.alive.len() <= owner {
+            digest.alive.resize(owner + 1, Nanos(0));
+            digest.alive_by.resize(owner + 1, event);
+        }
+        if time >= digest.alive[owner] {
+            (digest.alive[owner], digest.alive_by[owner]) = (time, event);
+        }
     }
 }
 

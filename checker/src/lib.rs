@@ -10,6 +10,7 @@
 //! ```
 
 mod availability;
+mod basis;
 mod blame;
 mod case;
 mod check;

@@ -193,6 +193,8 @@ pub struct Operation {
     /// Whether it is a renewal or a release that names no mode, of an owner that had asked for the
     /// lock in both: nobody can tell which of its holds it is about.
     pub is_vague: bool,
+    /// Whether the history says in which mode it is.
+    pub is_mode_named: bool,
     /// What became of it.
     pub outcome: Outcome,
     /// How long after its invocation the request was sent that was granted; zero unless an acquire

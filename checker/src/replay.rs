@@ -1,8 +1,10 @@
-//! Tries a witness alone: a second way to the same accusation.
+//! Tries a witness by its own operations: a second reckoning of the same accusation.
 //!
-//! For: a pair assertion on every witness before it is reported. It looks at the operations of the
-//! witness only, in one pass each, and shares nothing with the holds but the arithmetic of leases
-//! and the order of time. Not for: finding anything.
+//! For: an assertion on every witness before it is reported, against slips in the engines that
+//! find pairs and crowds. Which operations belong to a hold, and what proves it, it takes from the
+//! holds: it shares their reading of the history, and the arithmetic of leases. Not for: finding
+//! anything, nor for what a violation rests on; for that an excerpt of the history is judged from
+//! its beginning, see [`basis`](crate::basis).
 
 use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos};

@@ -67,7 +67,7 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
 }
 
 /// An interval as people see it: what never ended, ends with the history.
-fn shown(case: &Case, interval: Interval) -> Interval {
+pub(crate) fn shown(case: &Case, interval: Interval) -> Interval {
     if interval.end < Nanos::MAX {
         return interval;
     }

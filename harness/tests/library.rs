@@ -1,11 +1,16 @@
 //! Every shipped scenario, run as a user runs it: each must come out as it says it will.
 
+#[path = "../../checker/tests/support/carried.rs"]
+mod carried;
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use lockstorm_checker::Options;
+use lockstorm_checker::history::read_jsonl;
 use lockstorm_scenarios::{FaultSpec, expand, load};
 use serde_json::Value as Json;
 use support::{have_kernel_network, have_server, root, run_scenario, stderr};
@@ -18,6 +23,8 @@ const TRIES_MAX: usize = 3;
 /// The pages of the runs, and not their pictures too: drawn without optimisation, those would take
 /// longer than the runs.
 const PAGES: [&str; 2] = ["--report", "html"];
+/// Histories of more events are not judged again and again with some of them deleted.
+const EVENTS_MAX: usize = 2_000;
 /// What `lockstorm run` exits with if it cannot tell.
 const UNDECIDED: i32 = 2;
 /// What it exits with if servers did not get ready, whatever became of the other runs.
@@ -73,6 +80,7 @@ fn all_come_out_as_expected(mut scenarios: Vec<String>, how: &[&str]) {
         let others = others.iter().map(String::as_str);
         let more: Vec<&str> = others.chain(how.iter().copied()).collect();
         let output = run_scenario(first, out.path(), &more);
+        witnesses_carry_their_claims(&out.path().join("latest"));
         if output.status.success() {
             return;
         }
@@ -124,8 +132,8 @@ impl Undecided {
     }
 }
 
-/// The runs of a suite, or the one run, that could not tell; `said` is all that the program said.
-fn undecided(folder: &Path, said: &str) -> Vec<Undecided> {
+/// The folders of the runs of a suite, or of the one run.
+fn runs(folder: &Path) -> Vec<PathBuf> {
     let cells = fs::read_dir(folder.join("cells"));
     let mut folders: Vec<_> = cells.map_or_else(
         |_| vec![folder.to_owned()],
@@ -136,8 +144,33 @@ fn undecided(folder: &Path, said: &str) -> Vec<Undecided> {
         },
     );
     folders.sort();
+    folders
+}
+
+/// Deletes events inside and outside of each witness of short runs, and judges what is left.
+fn witnesses_carry_their_claims(folder: &Path) {
+    let options = Options {
+        witnesses_max: 1,
+        ..Options::default()
+    };
+    let mut tried = carried::Tried::new();
+    for folder in runs(folder) {
+        let label = folder.join("history.jsonl").display().to_string();
+        let Ok(file) = fs::File::open(&label) else {
+            continue;
+        };
+        let history = read_jsonl(BufReader::new(file), &label).expect("it can be read");
+        if history.events.len() <= EVENTS_MAX {
+            carried::carries(&history, &options, &label, &mut tried);
+        }
+    }
+    println!("witnesses that carry their claims: {tried:?}");
+}
+
+/// The runs of a suite, or the one run, that could not tell; `said` is all that the program said.
+fn undecided(folder: &Path, said: &str) -> Vec<Undecided> {
     let mut undecided = Vec::new();
-    for folder in folders {
+    for folder in runs(folder) {
         // Without servers a run has nothing to record but what it was to be.
         let Ok(text) = fs::read_to_string(folder.join("results.json")) else {
             let why = format!("{}: no servers", folder.display());

@@ -1,6 +1,10 @@
 //! The numbered steps, from whatever was gathered.
 
+use std::collections::BTreeSet;
+
 use super::teller::{Change, Draft, Teller};
+use crate::basis::basis;
+use crate::digest::Item;
 use crate::text;
 use crate::verdict::{Step, StepKind};
 
@@ -12,19 +16,14 @@ impl Step {
 }
 
 impl Teller<'_> {
-    /// Numbers the steps in order of time, and closes with the contradiction.
+    /// Numbers the steps in order of time, and closes with the contradiction, which cites the
+    /// events that it rests on.
     pub(super) fn tell(mut self, claim: String) -> Vec<Step> {
+        let mut evidence = self.rest();
+        evidence.sort_unstable();
         // Events that tie keep the order in which they were recorded.
         self.drafts
             .sort_by_key(|draft| (draft.time, draft.evidence.last().copied()));
-        let mut evidence: Vec<u64> = self
-            .drafts
-            .iter()
-            .filter(|draft| is_proof(draft.kind) && draft.certain)
-            .flat_map(|draft| draft.evidence.iter().copied())
-            .collect();
-        evidence.sort_unstable();
-        evidence.dedup();
         self.drafts.push(Draft {
             time: self.until,
             actor: "checker".to_owned(),
@@ -40,22 +39,27 @@ impl Teller<'_> {
             .map(|(n, draft)| step(n, draft, &mut holders))
             .collect()
     }
-}
 
-/// Whether a step of this kind may prove what the story leads to; others only explain it.
-const fn is_proof(kind: StepKind) -> bool {
-    match kind {
-        StepKind::Fault
-        | StepKind::Route
-        | StepKind::Role
-        | StepKind::Trace
-        | StepKind::Contradiction => false,
-        StepKind::Grant
-        | StepKind::Refuse
-        | StepKind::Renew
-        | StepKind::Expire
-        | StepKind::Command
-        | StepKind::Release => true,
+    /// The events that the violation rests on. Operations among them that no step tells of get one,
+    /// but for those after it, which show only that somebody was still alive.
+    fn rest(&mut self) -> Vec<u64> {
+        let told = self.drafts.iter().flat_map(|draft| &draft.evidence);
+        let told: BTreeSet<u64> = told.copied().collect();
+        let mut events = Vec::new();
+        for item in basis(self.case, self.finding) {
+            match item {
+                Item::Operation(id) => {
+                    let own = self.events(id);
+                    let is_late = self.case.digest.operation(id).invoked > self.until;
+                    if !is_late && own.iter().all(|event| !told.contains(event)) {
+                        self.deed(id);
+                    }
+                    events.extend(own);
+                }
+                Item::Note(event) => events.push(event),
+            }
+        }
+        events
     }
 }
 

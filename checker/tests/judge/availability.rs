@@ -56,6 +56,7 @@ fn only_a_bound_makes_a_long_stretch_a_violation() {
     assert_eq!(
         story,
         [
+            "a asked for \"lock\" and was granted it",
             "b asked for \"lock\" in vain",
             "b asked for \"lock\" and was granted it",
             "nobody was granted \"lock\" for 0.590 s, though it was asked for and nobody held it",

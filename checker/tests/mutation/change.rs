@@ -1,10 +1,9 @@
 //! Changes to a history of which it is known what they do to the verdicts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Event, Function, History, Kind, Mode, Name, Process, Value};
-use lockstorm_checker::verdict::Witness;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -112,40 +111,6 @@ pub(crate) fn doubted(history: &History, rng: &mut ChaCha8Rng) -> History {
         }
     }
     doubted
-}
-
-/// The operations and notes that a witness rests on, each whole, but for those of the holder
-/// `without`.
-pub(crate) fn alone(history: &History, witness: &Witness, without: Option<&str>) -> History {
-    let holders = witness.holders.iter();
-    let mut cited: HashSet<u64> = holders
-        .flat_map(|holder| [Some(holder.op_acquire), holder.op_release])
-        .flatten()
-        .collect();
-    cited.extend(witness.story.iter().flat_map(|step| step.evidence.clone()));
-    let mut alone = history.clone();
-    let operations = operations(history);
-    let wanted: HashSet<u64> = cited.iter().map(|event| operations[event]).collect();
-    alone.events.retain(|event| {
-        let is_left_out = without.is_some() && event.value.owner.as_deref() == without;
-        wanted.contains(&operations[&event.index]) && !is_left_out
-    });
-    numbered(alone)
-}
-
-/// The invocation of each event; a note is its own.
-fn operations(history: &History) -> HashMap<u64, u64> {
-    let mut pending: HashMap<Process, u64> = HashMap::new();
-    let operation = |event: &Event| {
-        let invoked = match event.kind {
-            Kind::Invoke => event.index,
-            Kind::Ok | Kind::Fail | Kind::Info => pending[&event.process],
-            Kind::Note => return (event.index, event.index),
-        };
-        pending.insert(event.process, invoked);
-        (event.index, invoked)
-    };
-    history.events.iter().map(operation).collect()
 }
 
 /// The same by somebody who says the mode of an acquire only.

@@ -4,10 +4,13 @@
 //!   get lost, leases, queues, reentry, readers, permits, and a resource that the lock guards;
 //! - `record`: what the clients saw, as events for the checker;
 //! - `skew`: clocks that are off;
+//! - `witness`: what each accusation rests on;
 //! - `truth`: whether a defect could be seen at all, from what the clients saw.
 //!
 //! Every failure names its seed; equal seeds give equal runs.
 
+#[path = "../support/carried.rs"]
+mod carried;
 mod change;
 mod client;
 mod plan;
@@ -16,6 +19,7 @@ mod sameness;
 mod service;
 mod skew;
 mod truth;
+mod witness;
 mod world;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,8 @@
 //! Method: all histories of a small scope, and random ones of a larger scope. A failure prints the
 //! history and its seed; equal seeds give equal histories.
 
+#[path = "../support/carried.rs"]
+mod carried;
 mod cells;
 mod linear;
 mod ops;
@@ -207,4 +209,26 @@ fn a_lock_that_forgets_is_found_out() {
         found += u64::from(analysis.properties[&Property::LostLock].count > 0);
     }
     assert!(found > rounds() / 10, "{found} of {}", rounds());
+}
+
+#[test]
+fn a_witness_cites_what_it_rests_on_and_no_more() {
+    let mut tried = carried::Tried::new();
+    for seed in 0..rounds() / 10 {
+        let ops = random::ops(seed);
+        let label = format!("seed {seed}");
+        let _shown = Shown(label.clone(), &ops);
+        carried::carries(&history(&ops), &options(), &label, &mut tried);
+    }
+    println!("{tried:?}");
+    let often = |property| tried.get(&property).copied().unwrap_or(0) >= rounds() / 100;
+    let judged = [
+        Property::MutualExclusion,
+        Property::LeaseOverrun,
+        Property::LostLock,
+        Property::SpuriousRefusal,
+    ];
+    for property in judged {
+        assert!(often(property), "{property}: {tried:?}");
+    }
 }
