@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench mutants clean-exits kills control matrix pictures setup setup-tests
+.PHONY: demo test check bench interop mutants clean-exits kills control matrix pictures setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -25,6 +25,11 @@ bench: setup
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
 	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test mutants -- --ignored
+
+# Every hazard with the real Redisson beside ours: 455 pairs of runs on every topology, in every era. LOCKSTORM_ONLY='red 4.7'
+# takes some of them.
+interop: setup-tests
+	cargo test --locked -p lockstorm --test real_redisson -- --ignored --nocapture
 
 # Ends runs in every way, fifty times each, and looks for what is left of them; some minutes.
 clean-exits: setup

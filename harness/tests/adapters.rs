@@ -13,6 +13,7 @@ use support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
 const PYTHON: &str = ".tools/redis-py/bin/python";
 const REDIS_PY: &str = "harness/adapters/redis-py/run";
 const REDLOCK: &str = "harness/adapters/redlock/run";
+const REDISSON: &str = "harness/adapters/redisson/run";
 
 /// Whether a library is installed; says loudly if not.
 #[expect(
@@ -91,6 +92,17 @@ fn the_adapter_of_redlock_keeps_to_the_protocol() {
         return;
     }
     let output = tested(&["--topology", "independent", REDLOCK]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn the_adapter_of_redisson_keeps_to_the_protocol() {
+    if !installed("harness/adapters/redisson/target/4.7.0/lib") {
+        return;
+    }
+    let output = tested(&[REDISSON, "4.7.0", "fenced"]);
     let text = stdout(&output);
     assert!(output.status.success(), "{text}{}", stderr(&output));
     assert_eq!(text.matches('✓').count(), 12, "{text}");

@@ -26,9 +26,6 @@ use crate::server::{Guide, Page, Route, Servers};
 /// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
-/// How long an answer may take beyond what the request says and the servers may take; far above
-/// the time that a library gives a server.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What a remote lock is made of.
 pub struct RemoteSettings<'p> {
@@ -98,6 +95,8 @@ pub struct Remote {
     talk: Talk,
     name: String,
     can: BTreeSet<Can>,
+    /// How long an answer may take beyond what the request says.
+    answers_within: Duration,
     route: Arc<Route>,
     version: u64,
     /// When the last answer came, until somebody asks.
@@ -151,6 +150,7 @@ impl Remote {
             [one] => Some(one.name.as_str().into()),
             _ => None,
         };
+        let answers_within = open.lock.answers_within().0;
         let (name, can) = introduce(&talk, open).await?;
         if let Some(page) = settings.page
             && !page.attached().is_ok_and(|process| process != 0)
@@ -161,6 +161,7 @@ impl Remote {
             talk,
             name,
             can,
+            answers_within,
             route,
             version,
             answered: None,
@@ -193,7 +194,7 @@ impl Remote {
         }
         let word = call.word();
         let about_lock = matches!(call, Call::Acquire(_) | Call::Renew(_) | Call::Release(_));
-        match self.talk.ask(call, takes + ANSWERS_WITHIN).await {
+        match self.talk.ask(call, takes + self.answers_within).await {
             Err(mute) => mute.into(),
             Ok((answer, time)) => {
                 self.answered = Some(time);
@@ -221,7 +222,7 @@ impl Remote {
             let servers = servers(&self.route);
             let call = Call::Servers { servers };
             // Who cannot follow goes on as it is.
-            self.talk.ask(call, ANSWERS_WITHIN).await?;
+            self.talk.ask(call, self.answers_within).await?;
             self.version = version;
         }
         Ok(())

@@ -163,6 +163,8 @@ impl Talk {
         tokio::pin!(exchange);
         loop {
             tokio::select! {
+                // An answer that is there counts, though the program has ended since.
+                biased;
                 answer = &mut exchange => return answer,
                 _ = gate.death() => return Err(self.shared.why()),
                 () = sleep(within) => {

@@ -202,6 +202,7 @@ impl Ground {
                 command: self.command.clone(),
                 lease: Span(lease),
                 renew_every: renew_every.map(Span),
+                answers_within: Adapter::ANSWERS_WITHIN,
             }),
         }
     }

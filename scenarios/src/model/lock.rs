@@ -120,6 +120,29 @@ impl Lock {
         }
     }
 
+    /// How long an answer of its program may take, beside the time that the request itself says.
+    pub const fn answers_within(&self) -> Span {
+        match self {
+            Self::Adapter(adapter) => adapter.answers_within,
+            // They try dead masters again, one after the other.
+            Self::RedissonMulti(_) | Self::RedissonRed(_) => Span::from_secs(60),
+            Self::NoLock(_)
+            | Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::Redisson(_)
+            | Self::RedissonSpin(_)
+            | Self::RedissonFenced(_)
+            | Self::RedissonFair(_)
+            | Self::RedissonRw(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => Adapter::ANSWERS_WITHIN,
+        }
+    }
+
     /// Pause between two tries of a waiting acquire, where the algorithm prescribes one; else it
     /// is for the clients to choose.
     pub const fn retry_delay(&self) -> Option<DurationRange> {

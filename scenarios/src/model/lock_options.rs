@@ -175,6 +175,10 @@ pub struct Adapter {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<Span>,
+    /// How long any of its answers may take, beside the time that the request itself says: longer
+    /// than the library tries again where a server is away.
+    #[serde(default = "default_answers_within")]
+    pub answers_within: Span,
 }
 
 /// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
@@ -202,6 +206,12 @@ pub enum Sync {
     Any,
     /// Every one, as in Redisson 3.17.
     All,
+}
+
+impl Adapter {
+    /// How long any of its answers may take unless the scenario says: far above the time that a
+    /// library gives a server, unless it tries again and again.
+    pub const ANSWERS_WITHIN: Span = Span::from_secs(10);
 }
 
 impl Redisson {
@@ -243,6 +253,10 @@ fn watch(lease: Option<Span>, watchdog: Span) -> Option<Span> {
     lease
         .is_none()
         .then(|| Span::from_millis(watchdog.as_millis() / 3))
+}
+
+const fn default_answers_within() -> Span {
+    Adapter::ANSWERS_WITHIN
 }
 
 const fn default_lease() -> Span {
