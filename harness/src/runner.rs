@@ -12,7 +12,7 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, Expected, GuardedResource, Span, Trace};
+use lockstorm_scenarios::{Case, GuardedResource, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{RunClock, wall_clock};
@@ -108,10 +108,11 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         description: one_paragraph(&job.case.description),
         labels: job.case.labels.clone(),
         seed: job.seed.0,
+        without_scenario: false,
         repetition: job.repetition,
         started,
         duration_s,
-        outcome: outcome(&expectations, stopped.as_ref()),
+        outcome: Outcome::of(&expectations, stopped.is_some()),
         expectations,
         stopped: stopped.map(|stopped| stopped.0),
         analysis,
@@ -297,117 +298,4 @@ fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
             }
         })
         .collect()
-}
-
-/// The worst of the expectations; a workload that stopped early has shown nothing for certain but
-/// the violations that are there.
-pub fn outcome(expectations: &[ExpectationResult], stopped: Option<&Stopped>) -> Outcome {
-    let worst = expectations.iter().map(judge).max();
-    let worst = worst.unwrap_or(Outcome::Unknown);
-    if stopped.is_none() {
-        return worst;
-    }
-    let is_there = |result: &&ExpectationResult| result.actual == Verdict::Violated;
-    let there = expectations.iter().filter(is_there).map(judge).max();
-    there.map_or(Outcome::Unknown, |there| there.max(Outcome::Unknown))
-}
-
-fn judge(result: &ExpectationResult) -> Outcome {
-    if result.met {
-        return Outcome::AsExpected;
-    }
-    match (result.expected, result.actual) {
-        (Expected::Violated, _) => Outcome::Unexpected,
-        (_, Verdict::Violated) if !result.property.is_safety() => Outcome::LivenessFailed,
-        (_, Verdict::Violated) | (Expected::Unknown, Verdict::Valid) => Outcome::Unexpected,
-        (_, Verdict::Valid | Verdict::Unknown) => Outcome::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use lockstorm_checker::Property;
-
-    use super::*;
-
-    fn result(property: Property, expected: Expected, actual: Verdict) -> ExpectationResult {
-        ExpectationResult {
-            property,
-            expected,
-            actual,
-            met: expected.is_met_by(actual),
-        }
-    }
-
-    #[test]
-    fn an_expected_violation_that_did_not_appear_is_as_bad_as_an_unexpected_one() {
-        let missing = [result(
-            Property::MutualExclusion,
-            Expected::Violated,
-            Verdict::Valid,
-        )];
-        let surprise = [result(
-            Property::LostLock,
-            Expected::Valid,
-            Verdict::Violated,
-        )];
-        assert_eq!(outcome(&missing, None), Outcome::Unexpected);
-        assert_eq!(outcome(&surprise, None), Outcome::Unexpected);
-    }
-
-    #[test]
-    fn a_proven_violation_outranks_what_is_unknown() {
-        let both = [
-            result(
-                Property::MutualExclusion,
-                Expected::Valid,
-                Verdict::Violated,
-            ),
-            result(Property::LeaseOverrun, Expected::Valid, Verdict::Unknown),
-        ];
-        assert_eq!(outcome(&both, None), Outcome::Unexpected);
-        assert_eq!(outcome(&both[1..], None), Outcome::Unknown);
-    }
-
-    #[test]
-    fn a_workload_that_stopped_early_is_never_as_expected() {
-        let met = [result(
-            Property::MutualExclusion,
-            Expected::Valid,
-            Verdict::Valid,
-        )];
-        assert_eq!(outcome(&met, None), Outcome::AsExpected);
-        let stopped = Stopped("step 2 (acquire): expected granted, got refused".to_owned());
-        assert_eq!(outcome(&met, Some(&stopped)), Outcome::Unknown);
-    }
-
-    /// Whoever is not caught by half a script may be caught by the other half.
-    #[test]
-    fn a_workload_that_stopped_early_accuses_of_what_is_there_and_of_nothing_else() {
-        let stopped = Stopped("step 2 (acquire): expected granted, got refused".to_owned());
-        let missing = result(
-            Property::MutualExclusion,
-            Expected::Violated,
-            Verdict::Valid,
-        );
-        let surprise = result(Property::LostLock, Expected::Valid, Verdict::Violated);
-        let both = [missing, surprise];
-        assert_eq!(outcome(&both[..1], Some(&stopped)), Outcome::Unknown);
-        assert_eq!(outcome(&both, Some(&stopped)), Outcome::Unexpected);
-    }
-
-    #[test]
-    fn a_stuck_lock_alone_is_kept_apart_from_safety() {
-        let stuck = [result(
-            Property::Liveness,
-            Expected::Valid,
-            Verdict::Violated,
-        )];
-        assert_eq!(outcome(&stuck, None), Outcome::LivenessFailed);
-    }
-
-    #[test]
-    fn a_run_that_judged_nothing_is_unknown() {
-        assert_eq!(outcome(&[], None), Outcome::Unknown);
-    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use lockstorm_reports::{NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
+use lockstorm_reports::{Head, NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
 
 use crate::cells::{Fates, Pace, run_cells};
 use crate::clock::wall_clock;
@@ -113,12 +113,9 @@ fn title(job: &Job) -> String {
 }
 
 pub(crate) fn summary(record: &RunRecord) -> String {
-    let met = match record.outcome {
-        Outcome::AsExpected => "as expected",
-        Outcome::LivenessFailed => "LIVENESS FAILED",
-        Outcome::Unknown => "UNKNOWN",
-        Outcome::Unexpected => "NOT AS EXPECTED",
-    };
-    let verdict = lockstorm_reports::verdict_word(record.analysis.verdict);
-    format!("{verdict}, {met} ({:.1} s)", record.duration_s)
+    format!(
+        "{} ({:.1} s)",
+        Head::of_run(record).line(),
+        record.duration_s
+    )
 }

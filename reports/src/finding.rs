@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
+use lockstorm_scenarios::Expected;
 
 use crate::cure::Scene;
 use crate::model::{ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
@@ -35,6 +36,22 @@ impl<'a> Finding<'a> {
             .expectations
             .iter()
             .find(|result| result.property == self.property)
+    }
+
+    /// Whether the scenario expects something else.
+    pub(crate) fn is_unexpected(&self) -> bool {
+        let result = self.expectation();
+        !self.run.without_scenario && result.is_some_and(|result| !result.met)
+    }
+
+    /// Whether the scenario expects it, in words.
+    pub(crate) fn against(&self) -> &'static str {
+        match self.expectation() {
+            Some(_) | None if self.run.without_scenario => "nothing expected",
+            Some(result) if !result.met => "not as expected",
+            Some(result) if result.expected != Expected::Any => "as expected",
+            Some(_) | None => "nothing expected",
+        }
     }
 
     /// The witness with what its run tells of faults and servers.
@@ -123,7 +140,7 @@ pub(crate) fn kinds_of_suite(suite: &SuiteRecord) -> Vec<Finding<'_>> {
             }
         }
     }
-    told.sort_by_key(|finding| finding.expectation().is_none_or(|result| result.met));
+    told.sort_by_key(|finding| !finding.is_unexpected());
     told
 }
 

@@ -5,6 +5,7 @@
 
 use lockstorm_checker::verdict::Witness;
 
+use crate::head::Head;
 use crate::measures::{Clock, Measures};
 use crate::model::{RunRecord, SuiteRecord};
 use crate::plots::{self, Drawing};
@@ -33,7 +34,14 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
         run.started,
         run.environment.server
     );
-    let mut pictures = Vec::new();
+    let witnesses = witnesses(run);
+    let whole = plots::whole(&witnesses, faults, trace);
+    let whole = Picture {
+        name: "timeline".to_owned(),
+        drawing: plots::headed(whole.drawing, &Head::of_run(run), &below),
+        note: whole.note,
+    };
+    let mut pictures = vec![whole];
     let mut add = |name: &str, title: &str, drawing: Option<Drawing>, note: Option<String>| {
         pictures.extend(drawing.map(|drawing| Picture {
             name: name.to_owned(),
@@ -41,10 +49,6 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
             note,
         }));
     };
-    let witnesses = witnesses(run);
-    let whole = plots::whole(&witnesses, faults, trace);
-    let title = words::sentence(run);
-    add("timeline", &title, Some(whole.drawing), whole.note);
     for (n, witness) in (1..).zip(witnesses.iter().take(VIOLATIONS_MAX)) {
         let around = plots::around(witness, faults, trace);
         let name = format!("timeline-{n}");

@@ -4,8 +4,7 @@
 //! For: what a pull request shows without a click. Not for: everything; GitHub shows ten
 //! annotations of a kind and refuses long summaries, so both are cut, and say so.
 
-use lockstorm_checker::Verdict;
-
+use crate::head::{self, Head, Standing};
 use crate::inert::visible;
 use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::{Outcome, RunRecord, SuiteRecord};
@@ -35,11 +34,12 @@ impl Level {
         }
     }
 
-    const fn of(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::AsExpected => Self::Notice,
-            Outcome::Unknown => Self::Warning,
-            Outcome::LivenessFailed | Outcome::Unexpected => Self::Error,
+    /// What asks for nothing is a notice, also where nothing was expected.
+    const fn of(standing: Standing) -> Self {
+        match standing {
+            Standing::Pass | Standing::Unclaimed(_) => Self::Notice,
+            Standing::Undecided => Self::Warning,
+            Standing::Fail => Self::Error,
         }
     }
 }
@@ -53,34 +53,27 @@ struct Annotation {
 
 /// The annotations of a run, one workflow command a line, the sum of it last.
 pub fn github_run(run: &RunRecord) -> String {
-    let sum = Annotation {
-        level: Level::of(run.outcome),
-        title: words::cell_name(&run.labels),
-        message: format!(
-            "{} Outcome: {}.",
-            words::sentence(run),
-            words::outcome(run.outcome)
-        ),
-    };
+    let sum = sum(
+        &Head::of_run(run),
+        run.outcome,
+        words::cell_name(&run.labels),
+    );
     commands(of_run(run), sum)
 }
 
 /// The annotations of a suite, one workflow command a line, the sum of it last.
 pub fn github_suite(suite: &SuiteRecord) -> String {
     let all = suite.runs.iter().flat_map(|run| of_run(&run.record));
-    let met = suite.runs.iter();
-    let met = met.filter(|run| run.record.outcome == Outcome::AsExpected);
-    let sum = Annotation {
-        level: Level::of(suite.outcome()),
-        title: suite.name.clone(),
-        message: format!(
-            "{} of {} as expected{}.",
-            met.count(),
-            words::count(suite.runs.len() as u64, "run"),
-            words::not_reached(suite)
-        ),
-    };
+    let sum = sum(&Head::of_suite(suite), suite.outcome(), suite.name.clone());
     commands(all.collect(), sum)
+}
+
+fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
+    Annotation {
+        level: Level::of(outcome.into()),
+        title,
+        message: format!("{}.", head.line()),
+    }
 }
 
 /// The step summary of a run: its Markdown, cut where it is too long.
@@ -98,10 +91,7 @@ fn of_run(run: &RunRecord) -> Vec<Annotation> {
     let unmet = run.expectations.iter().filter(|result| !result.met);
     let mut all: Vec<Annotation> = unmet
         .map(|result| Annotation {
-            level: match result.actual {
-                Verdict::Unknown => Level::Warning,
-                Verdict::Valid | Verdict::Violated => Level::Error,
-            },
+            level: Level::of(head::for_machines(run, result)),
             title: format!("{}: {place}", words::property(result.property)),
             message: format!("{}\nrepeat: {}", words::complaint(run, result), run.rerun),
         })

@@ -1,8 +1,8 @@
 //! Renders a run or a suite as JUnit XML, in the flavour that Jenkins reads.
 //!
-//! One test case for each property of each run. A failure says that the lock did what its
-//! scenario does not expect; an error says that the run could not tell; a cell without a run is
-//! skipped. An expected violation passes, with its story as output.
+//! One test case for each property of each run. A failure says that what its scenario expects did
+//! not come; an error says that the run could not tell; a cell without a run is skipped, and so is
+//! a property of which nothing is expected. An expected violation passes, with its story as output.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::cure::Scene;
 use crate::error::RenderError;
+use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
 use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
 use crate::story;
@@ -46,6 +47,7 @@ pub fn junit_suite(suite: &SuiteRecord) -> Result<String, RenderError> {
 fn suite_of(run: &RunRecord) -> TestSuite {
     let place = visible(&words::cell_name(&run.labels)).into_owned();
     let mut suite = TestSuite::new(format!("{place} · seed {}", run.seed));
+    suite.add_property(("outcome", &*visible(&Head::of_run(run).line())));
     suite.add_property(("seed", run.seed.to_string().as_str()));
     suite.add_property(("rerun", &*visible(&run.rerun)));
     suite.set_time(Duration::try_from_secs_f64(run.duration_s).unwrap_or_default());
@@ -54,7 +56,8 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         case.set_classname(place.clone());
         // What passes needs its story no less than what fails: it is how one checks the check.
         if result.met && result.actual == Verdict::Violated {
-            case.set_system_out(stories(run, result.property));
+            let told = stories(run, result.property);
+            case.set_system_out(format!("{}\n{told}", head::of_property(run, result)));
         }
         case
     }));
@@ -69,13 +72,20 @@ fn suite_of(run: &RunRecord) -> TestSuite {
 }
 
 fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
-    if result.met {
-        return TestCaseStatus::success();
-    }
-    let (kind, word) = match result.actual {
-        Verdict::Violated => (NonSuccessKind::Failure, result.property.name()),
-        Verdict::Unknown => (NonSuccessKind::Error, "unknown"),
-        Verdict::Valid => (NonSuccessKind::Failure, "expected-violation-missing"),
+    let kind = match head::for_machines(run, result) {
+        Standing::Pass => return TestCaseStatus::success(),
+        Standing::Fail => NonSuccessKind::Failure,
+        Standing::Undecided => NonSuccessKind::Error,
+        Standing::Unclaimed(_) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(head::of_property(run, result));
+            return status;
+        }
+    };
+    let word = match result.actual {
+        Verdict::Violated => result.property.name(),
+        Verdict::Unknown => "unknown",
+        Verdict::Valid => "expected-violation-missing",
     };
     let mut status = TestCaseStatus::non_success(kind);
     let message = words::complaint(run, result);

@@ -25,6 +25,7 @@ mod finding;
 mod gallery;
 mod github;
 mod grid;
+mod head;
 mod hit;
 mod html;
 mod junit;
@@ -32,6 +33,7 @@ mod listing;
 mod markdown;
 mod measures;
 mod model;
+mod outcome;
 mod plots;
 mod price;
 mod recorded;
@@ -59,6 +61,7 @@ pub use encode::{
 };
 pub use error::RenderError;
 pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
+pub use head::{Head, Standing};
 pub use junit::{junit_run, junit_suite};
 pub use listing::write_index;
 pub use markdown::{markdown_run, markdown_suite};
@@ -70,4 +73,3 @@ pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_su
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 pub use stored::{inside, open_stored};
 pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};
-pub use words::verdict as verdict_word;

@@ -6,14 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstorm_checker::Verdict;
-
 use crate::encode::{RESULTS_FILE, Record, read_record};
 use crate::error::RenderError;
 use crate::files::write_whole;
-use crate::grid::run_verdict;
+use crate::head::Head;
 use crate::html::{INDEX_TITLE, index_page};
-use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::model::{RunRecord, SuiteRecord};
 use crate::words;
 
 /// Runs that are listed; each takes the reading of its record.
@@ -42,10 +40,7 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// Lock, topology and hazard of a run; what a suite shows.
     pub(crate) place: String,
-    /// The worst of its runs.
-    pub(crate) verdict: Verdict,
-    pub(crate) outcome: Outcome,
-    pub(crate) violated: usize,
+    pub(crate) head: Head,
     pub(crate) runs: usize,
     pub(crate) seed: u64,
     pub(crate) started: String,
@@ -57,14 +52,11 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn of_run(folder: &str, run: &RunRecord) -> Self {
-        let verdict = run_verdict(run);
         Self {
             folder: folder.to_owned(),
             name: run.scenario.clone(),
             place: words::cell_name(&run.labels),
-            verdict,
-            outcome: run.outcome,
-            violated: usize::from(verdict == Verdict::Violated),
+            head: Head::of_run(run),
             runs: 1,
             seed: run.seed,
             started: run.started.clone(),
@@ -74,18 +66,11 @@ impl Entry {
     }
 
     pub(crate) fn of_suite(folder: &str, suite: &SuiteRecord) -> Self {
-        let verdicts = || suite.runs.iter().map(|run| run_verdict(&run.record));
-        let violated = verdicts().filter(|verdict| *verdict == Verdict::Violated);
         Self {
             folder: folder.to_owned(),
             name: suite.name.clone(),
             place: "comparison".to_owned(),
-            // A suite that ran nothing has shown nothing.
-            verdict: verdicts()
-                .reduce(Verdict::merge)
-                .unwrap_or(Verdict::Unknown),
-            outcome: suite.outcome(),
-            violated: violated.count(),
+            head: Head::of_suite(suite),
             runs: suite.runs.len(),
             seed: suite.seed,
             started: suite.started.clone(),
@@ -101,10 +86,6 @@ impl Entry {
         } else {
             RESULTS_FILE
         }
-    }
-
-    pub(crate) fn is_met(&self) -> bool {
-        self.outcome == Outcome::AsExpected
     }
 
     /// What is stored in `out/folder`; `None` where no record can be read.
@@ -176,6 +157,7 @@ pub fn write_index(out: &Path) -> Result<PathBuf, RenderError> {
 mod tests {
     use super::*;
     use crate::encode::{write_run, write_suite};
+    use crate::head::Standing;
     use crate::sample;
 
     fn folder(out: &Path, name: &str) -> PathBuf {
@@ -196,14 +178,14 @@ mod tests {
 
         let listing = Listing::of(out.path());
 
-        let told: Vec<(&str, Verdict, usize)> = listing
+        let told: Vec<(&str, Standing)> = listing
             .entries
             .iter()
-            .map(|entry| (entry.folder.as_str(), entry.verdict, entry.violated))
+            .map(|entry| (entry.folder.as_str(), entry.head.standing))
             .collect();
         let expected = [
-            ("ant/20270101T000000Z-1", Verdict::Violated, 3),
-            ("zebra/20260101T000000Z-1", Verdict::Violated, 1),
+            ("ant/20270101T000000Z-1", Standing::Fail),
+            ("zebra/20260101T000000Z-1", Standing::Pass),
         ];
         assert_eq!(told, expected);
         assert_eq!(listing.entries[0].picture.as_deref(), Some("matrix.png"));

@@ -8,7 +8,8 @@ use lockstorm_checker::history::FaultPhase;
 
 use crate::changes::Changes;
 use crate::finding::{Finding, Findings};
-use crate::grid::{Grid, run_verdict};
+use crate::grid::Grid;
+use crate::head::{Head, Standing};
 use crate::inert::visible;
 use crate::model::{RunRecord, SuiteRecord};
 use crate::story;
@@ -61,14 +62,7 @@ pub(crate) fn markdown_of(run: &RunRecord, unread: Option<&str>) -> String {
     if !run.description.is_empty() {
         let _ = writeln!(text, "{}\n", escaped(&run.description));
     }
-    let verdict = run_verdict(run).merge(run.analysis.verdict);
-    let _ = writeln!(
-        text,
-        "**{} {}** Outcome: {}.\n",
-        words::glyph(verdict),
-        escaped(&words::sentence(run)),
-        words::outcome(run.outcome)
-    );
+    push_head(&mut text, &Head::of_run(run));
     let _ = writeln!(
         text,
         "{}, seed {}.\n",
@@ -96,18 +90,18 @@ pub fn markdown_suite(suite: &SuiteRecord) -> String {
     if !suite.description.is_empty() {
         let _ = writeln!(text, "{}\n", escaped(&suite.description));
     }
-    let runs = words::count(suite.runs.len() as u64, "run");
-    let outcome = words::outcome(suite.outcome());
-    let _ = writeln!(
-        text,
-        "**Outcome: {outcome}.** {runs}, seed {}.\n",
-        suite.seed
-    );
+    push_head(&mut text, &Head::of_suite(suite));
+    let _ = writeln!(text, "Seed {}.\n", suite.seed);
     push_changes(&mut text, suite.changed.as_ref());
     table::push(&mut text, &Grid::new(suite));
     push_findings(&mut text, &Findings::of_suite(suite));
     push_ending(&mut text, &suite.rerun);
     text
+}
+
+fn push_head(text: &mut String, head: &Head) {
+    let (sign, word) = (head.standing.sign().glyph(), head.standing.word());
+    let _ = writeln!(text, "**{sign} {word}** · {}.\n", escaped(&head.found));
 }
 
 /// Rows of the table of changes; `results.json` has them all.
@@ -150,20 +144,23 @@ fn push_changes(text: &mut String, changes: Option<&Changes>) {
 }
 
 fn push_verdicts(text: &mut String, run: &RunRecord) {
-    text.push_str("| property | verdict | violations | expected | met |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "| outcome | property | verdict | violations | expected |\n|---|---|---|---|---|\n",
+    );
     for result in &run.expectations {
         let judged = run.analysis.properties.get(&result.property);
         let reason = judged.and_then(|judgement| judgement.reason.as_ref());
         let reason = reason.map_or_else(String::new, |reason| format!(": {}", escaped(reason)));
+        let standing = Standing::of_result(run, result);
         let _ = writeln!(
             text,
-            "| {} | {} {}{reason} | {} | {} | {} |",
+            "| {} {} | {} | {}{reason} | {} | {} |",
+            standing.sign().glyph(),
+            standing.word(),
             words::property(result.property),
-            words::glyph(result.actual),
             words::verdict(result.actual),
             judged.map_or(0, |judgement| judgement.count),
             words::expected(result.expected),
-            if result.met { "yes" } else { "**no**" },
         );
     }
     if let Some(sentence) = words::measured(&run.analysis) {
@@ -192,7 +189,7 @@ fn push_findings(text: &mut String, findings: &Findings) {
 fn push_finding(text: &mut String, finding: &Finding) {
     let name = words::property(finding.property);
     let place = escaped(&words::cell_name(&finding.run.labels));
-    let _ = writeln!(text, "### ✗ {name}: {place}\n");
+    let _ = writeln!(text, "### ✗ {name}, {}: {place}\n", finding.against());
     let _ = writeln!(text, "{}\n", escaped(&finding.witness.claim));
     for line in story::lines(finding.witness) {
         let _ = write!(

@@ -20,6 +20,10 @@ pub struct RunRecord {
     /// What the scenario shows.
     #[serde(default)]
     pub description: String,
+    /// Whether it is a history by itself, of which no scenario says what to expect. For machines
+    /// every violation of it counts as unexpected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_scenario: bool,
     /// Its place in a comparison.
     pub labels: CaseLabels,
     /// The seed from which every choice of the run follows.

@@ -4,38 +4,20 @@ use lockstorm_checker::verdict::Coverage;
 use lockstorm_checker::{Analysis, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
-use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
+use crate::head;
+use crate::model::{ExpectationResult, RunRecord, SuiteRecord};
 use crate::trace::{Answer, CallKind};
 
 /// What is said of a verdict without the history that it is of.
 pub(crate) const UNCHECKED: &str =
     "The verdict is told as it is stored, and could not be checked against its history";
 
-/// Glyph of a verdict: its second channel beside the colour.
-pub(crate) const fn glyph(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Valid => '✓',
-        Verdict::Unknown => '?',
-        Verdict::Violated => '✗',
-    }
-}
-
 /// A verdict in words. A test can show a violation, never its absence.
-pub const fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "no violation",
         Verdict::Unknown => "unknown",
         Verdict::Violated => "violated",
-    }
-}
-
-/// An outcome in words.
-pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::AsExpected => "as expected",
-        Outcome::LivenessFailed => "a liveness bound was missed",
-        Outcome::Unknown => "not decided",
-        Outcome::Unexpected => "not as expected",
     }
 }
 
@@ -44,7 +26,7 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
     match expected {
         Expected::Valid => "no violation",
         Expected::Violated => "a violation",
-        Expected::Unknown => "an unknown verdict",
+        Expected::Unknown => "a verdict of unknown",
         Expected::Any => "nothing in particular",
     }
 }
@@ -198,49 +180,16 @@ pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
     }
 }
 
-/// One plain sentence about a run: what came of it.
-pub(crate) fn sentence(run: &RunRecord) -> String {
-    let of = |wanted: Verdict| -> Vec<String> {
-        let properties = run.analysis.properties.iter();
-        properties
-            .filter(|(_, judgement)| judgement.verdict == wanted)
-            .map(|(name, judgement)| match judgement.count {
-                0 => property(*name),
-                n => format!("{} ({})", property(*name), count(n, "violation")),
-            })
-            .collect()
-    };
-    let violated = of(Verdict::Violated);
-    if !violated.is_empty() {
-        return format!("Violated: {}.", violated.join(", "));
-    }
-    let unknown = of(Verdict::Unknown);
-    if !unknown.is_empty() {
-        return format!("Not decided: {}.", unknown.join(", "));
-    }
-    let valid = of(Verdict::Valid);
-    if valid.is_empty() {
-        return "Nothing was judged.".to_owned();
-    }
-    let valid = valid.join(", ");
-    if run.stopped.is_some() {
-        format!("Stopped early; up to then no violation found of {valid}.")
-    } else {
-        format!("No violation found of {valid}.")
-    }
-}
-
-/// One sentence about an expectation: what was expected, and whether it came.
-pub(crate) fn expectation(result: &ExpectationResult) -> String {
+/// One property: what was found of it, and whether that was expected.
+pub(crate) fn expectation(run: &RunRecord, result: &ExpectationResult) -> String {
     let name = property(result.property);
-    let wanted = expected(result.expected);
     let found = verdict(result.actual);
-    if result.expected == Expected::Any {
-        format!("{name}: {found}; the scenario claims nothing")
-    } else if result.met {
-        format!("{name}: {found}, as expected")
+    if run.stopped.is_some() && result.actual == Verdict::Valid {
+        format!("{name}: {found} before the run stopped early")
+    } else if head::claims_nothing(run) {
+        format!("{name}: {found}")
     } else {
-        format!("{name}: {found}, but the scenario expects {wanted}")
+        format!("{name}: {found}{}", head::against(result))
     }
 }
 
@@ -255,7 +204,10 @@ pub(crate) fn complaint(run: &RunRecord, result: &ExpectationResult) -> String {
         Verdict::Unknown => judged.and_then(|judgement| judgement.reason.clone()),
         Verdict::Valid => None,
     };
-    told.unwrap_or_else(|| expectation(result))
+    match told {
+        Some(told) => format!("{}: {told}", head::of_property(run, result)),
+        None => head::of_property(run, result),
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use lockstorm_checker::history::{
 };
 use lockstorm_checker::{Digest, Options, check_digest, cut_short};
 use lockstorm_reports::{
-    Cost, Environment, ExpectationResult, RESULTS_VERSION, RunRecord, open_stored, write_run,
+    Cost, Environment, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, open_stored,
+    write_run,
 };
 use lockstorm_scenarios::{Case, CaseLabels, Expected};
 
@@ -18,7 +19,6 @@ use super::exit::UsageError;
 use super::input::{self, Care};
 use crate::folder::{HISTORY, SCENARIO};
 use crate::rerun;
-use crate::runner::outcome;
 use crate::workload::Stopped;
 
 /// What is said where nobody knows.
@@ -87,7 +87,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
     };
     let stopped = cut_short.map(Stopped);
     let case = case(out);
-    // Without a scenario there is no expectation: a violation is a violation.
+    // Nobody who shows a history hopes for a violation.
     let named = case.as_ref();
     let expected = |property| named.map_or(Expected::Valid, |case| case.expected(property));
     let judged = analysis.properties.iter();
@@ -114,6 +114,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         version: RESULTS_VERSION,
         scenario: header.scenario.clone().unwrap_or_else(|| name.to_string()),
         description: description.to_owned(),
+        without_scenario: case.is_none(),
         labels: labels.unwrap_or_else(|| CaseLabels {
             lock: UNKNOWN.to_owned(),
             topology: UNKNOWN.to_owned(),
@@ -123,7 +124,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         repetition: 0,
         started: header.started.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         duration_s: end.unwrap_or_default().as_secs_f64(),
-        outcome: outcome(&expectations, stopped.as_ref()),
+        outcome: Outcome::of(&expectations, stopped.is_some()),
         expectations,
         stopped: stopped.map(|stopped| stopped.0),
         analysis,

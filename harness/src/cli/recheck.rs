@@ -10,13 +10,11 @@ use lockstorm_checker::history::ReadOptions;
 use lockstorm_checker::{
     Analysis, DigestBuilder, Options, Property, Verdict, check_digest, cut_short,
 };
-use lockstorm_reports::{Record, RunRecord, inside, open_stored, read_record};
+use lockstorm_reports::{Outcome, Record, RunRecord, inside, open_stored, read_record};
 
 use super::input::Care;
 use super::{input, output};
 use crate::folder::HISTORY;
-use crate::runner::outcome;
-use crate::workload::Stopped;
 
 /// A record that contradicts itself or its history.
 #[derive(Debug, thiserror::Error)]
@@ -144,8 +142,7 @@ fn contradicts_itself(run: &RunRecord) -> Option<String> {
             ));
         }
     }
-    let stopped = run.stopped.clone().map(Stopped);
-    let due = outcome(&run.expectations, stopped.as_ref());
+    let due = Outcome::of(&run.expectations, run.stopped.is_some());
     (run.outcome != due).then(|| {
         format!(
             "its outcome is {}, and its expectations make it {}",
@@ -175,7 +172,7 @@ fn contradicts_history(stored: &Analysis, judged: &Analysis) -> Option<String> {
     None
 }
 
-fn words(outcome: lockstorm_reports::Outcome) -> String {
+fn words(outcome: Outcome) -> String {
     let word = serde_json::to_value(outcome).expect("an outcome is a word");
     word.as_str().unwrap_or_default().to_owned()
 }

@@ -70,9 +70,9 @@ fn row(change: &Change) -> Markup {
 /// Colours of a change: those of the verdict that it speaks for.
 const fn class(state: ChangeState) -> &'static str {
     match state {
-        ChangeState::New | ChangeState::Ongoing => "violated",
-        ChangeState::Resolved => "valid",
-        ChangeState::Undecided => "unknown",
+        ChangeState::New | ChangeState::Ongoing => "bad",
+        ChangeState::Resolved => "good",
+        ChangeState::Undecided => "open",
     }
 }
 

@@ -42,7 +42,7 @@ fn missing(run: &RunRecord) -> Markup {
             p.summary { strong { "Missing for a verdict:" } }
             ul.missing {
                 @for (property, reason) in undecided {
-                    li.unknown {
+                    li.open {
                         span.glyph aria-hidden="true" { "?" }
                         (words::property(property)) ": " (visible(reason))
                     }

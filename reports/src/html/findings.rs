@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use lockstorm_checker::Verdict;
 use lockstorm_checker::verdict::StepKind;
-use lockstorm_scenarios::Expected;
 use maud::{Markup, html};
 
 use super::evidence;
@@ -14,6 +12,7 @@ use super::page::{History, figure, section as page_section};
 use super::verdict::icon;
 use crate::closeup::CloseUp;
 use crate::finding::{Finding, Findings};
+use crate::head::Sign;
 use crate::inert::visible;
 use crate::plots;
 use crate::story;
@@ -53,10 +52,6 @@ pub(super) fn section<'a>(
 
 fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
     let witness = finding.witness;
-    let met = finding.expectation().is_none_or(|result| result.met);
-    let claimed = finding
-        .expectation()
-        .is_some_and(|result| result.expected != Expected::Any);
     let faults = &finding.run.analysis.faults;
     let picture = match history {
         Some(history) => plots::around(witness, faults, &history.trace),
@@ -67,14 +62,10 @@ fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
     html! {
         details.card id=(format!("finding-{number}")) open[number <= OPEN_MAX] {
             summary {
-                (icon(Verdict::Violated))
+                (icon(Sign::Bad))
                 span.property { (words::property(finding.property)) }
                 span.chip { @if witness.certain { "certain" } @else { "possible" } }
-                span.chip.flag[!met] {
-                    @if !met { "not as expected" }
-                    @else if claimed { "as expected" }
-                    @else { "nothing expected" }
-                }
+                span.chip.flag[finding.is_unexpected()] { (finding.against()) }
                 @if times > 1 { span.chip { "× " (times) } }
                 span.place {
                     @if finding.folder.is_some() {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::link;
 use super::page::{self, Frame};
 use super::table;
-use super::verdict::class;
+use super::verdict::outcome;
 use crate::inert::visible;
 use crate::listing::{Entry, Listing};
 use crate::words;
@@ -17,7 +17,7 @@ const HOW: &str = "Every run and every comparison of this folder, the newest fir
 pub(crate) const INDEX_TITLE: &str = "Lockstorm runs";
 
 const COLUMNS: [&str; 7] = [
-    "Run", "Verdict", "Outcome", "Runs", "Started", "Seed", "Picture",
+    "Run", "Outcome", "Found", "Runs", "Started", "Seed", "Picture",
 ];
 
 /// The page of a listing.
@@ -40,7 +40,7 @@ fn table(listing: &Listing) -> Markup {
         form.filter hidden {
             label {
                 "Filter "
-                input type="search" name="filter" placeholder="lock, hazard, verdict …";
+                input type="search" name="filter" placeholder="lock, hazard, outcome …";
             }
             span.shown role="status" {}
         }
@@ -78,14 +78,8 @@ fn row(entry: &Entry) -> Markup {
                     span.topology { (visible(&entry.place)) }
                 }
             }
-            td.(class(entry.verdict)) {
-                span.glyph aria-hidden="true" { (words::glyph(entry.verdict)) }
-                (words::verdict(entry.verdict))
-                @if entry.violated > 0 && entry.runs > 1 {
-                    " in " (entry.violated) " of " (entry.runs)
-                }
-            }
-            td { span.flag[!entry.is_met()] { (words::outcome(entry.outcome)) } }
+            (outcome(&entry.head))
+            td.found { (visible(&entry.head.found)) }
             td { (entry.runs) }
             td { (visible(&entry.started)) }
             td { (entry.seed) }
@@ -124,7 +118,10 @@ mod tests {
         let page = index_page(&listing());
         assert!(page.contains("href=\"a/1/report.html\""), "{page}");
         assert!(page.contains("src=\"a/1/matrix.png\""), "{page}");
-        assert!(page.contains("violated in 3 of 5"), "{page}");
+        assert!(
+            page.contains("3 of 5 runs as expected: 3 violated"),
+            "{page}"
+        );
         assert!(
             page.contains("href=\"b/2/results.json\""),
             "no page of its own"

@@ -149,9 +149,9 @@ fn address(tally: &Tally) -> Option<String> {
 fn ran(cell: &Cell, tally: &Tally) -> Markup {
     let detail = cell.detail();
     html! {
-        td.ran.(class(tally.verdict)).unexpected[cell.is_unexpected()] {
+        td.ran.(class(tally.verdict.into())).unexpected[cell.is_unexpected()] {
             a href=[address(tally)] {
-                span.headline { (icon(tally.verdict)) (cell.headline()) }
+                span.headline { (icon(tally.verdict.into())) (cell.headline()) }
                 @if !detail.is_empty() { span.detail { (detail) } }
                 @if let Some(rate) = cell.rate() {
                     span.detail title="share of violated runs: Wilson interval, 95 %" { (rate) }
@@ -178,10 +178,10 @@ fn dense_cell(cell: &Cell, hazard: &str) -> Markup {
     };
     let words = in_words(cell, hazard);
     html! {
-        td.ran.(class(tally.verdict)).unexpected[cell.is_unexpected()] {
+        td.ran.(class(tally.verdict.into())).unexpected[cell.is_unexpected()] {
             a href=[address(tally)] title=(visible(&words)) {
                 span.headline {
-                    (icon(tally.verdict))
+                    (icon(tally.verdict.into()))
                     span.unseen { (cell.headline()) }
                     @if tally.runs.len() > 1 {
                         span aria-hidden="true" { (tally.share()) }

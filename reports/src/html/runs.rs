@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::link;
 use super::page;
 use super::table;
-use super::verdict::class;
-use crate::grid::run_verdict;
+use super::verdict::outcome;
+use crate::head::Head;
 use crate::inert::visible;
-use crate::model::{Outcome, SuiteRecord, SuiteRun};
+use crate::model::{SuiteRecord, SuiteRun};
 use crate::words;
 
 /// Rows of the table; the folders of the suite hold them all.
@@ -19,8 +19,8 @@ const HOW: &str = "Every run with what it put to the test. Each has a report of 
 const COLUMNS: [&str; 9] = [
     "Run",
     "Seed",
-    "Verdict",
     "Outcome",
+    "Found",
     "Operations",
     "Granted",
     "Contended",
@@ -46,9 +46,8 @@ pub(super) fn section(suite: &SuiteRecord) -> Markup {
 
 fn row(run: &SuiteRun) -> Markup {
     let record = &run.record;
-    let verdict = run_verdict(record);
+    let head = Head::of_run(record);
     let coverage = &record.analysis.coverage;
-    let met = record.outcome == Outcome::AsExpected;
     html! {
         tr {
             th scope="row" {
@@ -57,10 +56,8 @@ fn row(run: &SuiteRun) -> Markup {
                 }
             }
             td { (record.seed) }
-            td.(class(verdict)) {
-                span.glyph aria-hidden="true" { (words::glyph(verdict)) } (words::verdict(verdict))
-            }
-            td { span.flag[!met] { (words::outcome(record.outcome)) } }
+            (outcome(&head))
+            td.found { (visible(&head.found)) }
             td { (coverage.operations) }
             td { (coverage.granted) }
             td { (coverage.contended) }

@@ -1,34 +1,33 @@
-//! The verdict bar: what came of it, in one look and one sentence.
+//! The head of a page: whether what was expected came, in one look, and what was found.
 
 use lockstorm_checker::Verdict;
 use maud::{Markup, html};
 
+use crate::finding::Findings;
 use crate::grid::run_verdict;
+use crate::head::{Head, Sign, Standing};
 use crate::inert::visible;
-use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::model::{RunRecord, SuiteRecord};
 use crate::words;
 
-/// Properties named beside the word; the list below has them all.
-const NAMED_MAX: usize = 3;
-
-/// Class of a verdict: its colours in the style sheet.
-pub(super) const fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "valid",
-        Verdict::Unknown => "unknown",
-        Verdict::Violated => "violated",
+/// Class of a sign: its colours in the style sheet.
+pub(super) const fn class(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Good => "good",
+        Sign::Open => "open",
+        Sign::Bad => "bad",
     }
 }
 
-/// The shape that says the verdict without colour: an octagon, a ring, a diamond.
-pub(super) fn icon(verdict: Verdict) -> Markup {
-    let (outline, inside) = match verdict {
-        Verdict::Violated => ("M8 1h8l7 7v8l-7 7H8l-7-7V8z", "M8 8l8 8M16 8l-8 8"),
-        Verdict::Valid => (
+/// The shape that says it without colour: an octagon, a ring, a diamond.
+pub(super) fn icon(sign: Sign) -> Markup {
+    let (outline, inside) = match sign {
+        Sign::Bad => ("M8 1h8l7 7v8l-7 7H8l-7-7V8z", "M8 8l8 8M16 8l-8 8"),
+        Sign::Good => (
             "M12 1a11 11 0 1 0 0 22a11 11 0 1 0 0-22z",
             "M7 12.5l3.5 3.5L17.5 8.5",
         ),
-        Verdict::Unknown => (
+        Sign::Open => (
             "M12 0.5L23.5 12L12 23.5L0.5 12z",
             "M9.2 9.4a2.8 2.8 0 1 1 4.2 2.5c-1 .6-1.4 1.1-1.4 2.1M12 17.2v.2",
         ),
@@ -41,74 +40,66 @@ pub(super) fn icon(verdict: Verdict) -> Markup {
     }
 }
 
-const fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "No violation found",
-        Verdict::Unknown => "Unknown",
-        Verdict::Violated => "Violated",
-    }
-}
-
-/// What is violated and how often, or why nothing is known, beside the word.
-fn what(run: &RunRecord, verdict: Verdict) -> Markup {
-    let judged = run.analysis.properties.iter();
-    let named: Vec<String> = judged
-        .filter(|(_, judgement)| judgement.verdict == verdict)
-        .map(|(property, judgement)| match (verdict, judgement.count) {
-            (Verdict::Violated, count @ 2..) => {
-                format!("{} {count}×", words::property(*property))
-            }
-            (Verdict::Violated, 0 | 1) | (Verdict::Unknown | Verdict::Valid, _) => {
-                words::property(*property)
-            }
-        })
-        .collect();
-    let more = named.len().saturating_sub(NAMED_MAX);
+/// Whether what was expected came, as a cell of a table.
+pub(super) fn outcome(head: &Head) -> Markup {
+    let sign = head.standing.sign();
     html! {
-        @if verdict != Verdict::Valid && !named.is_empty() {
-            span.what {
-                " · " (named[..named.len() - more].join(", "))
-                @if more > 0 { " and " (more) " more" }
-            }
+        td.outcome.(class(sign)) {
+            span.glyph aria-hidden="true" { (sign.glyph()) } (head.standing.word())
         }
     }
 }
 
-/// The first claim of a violated run; what any other is worth.
-fn sentence(run: &RunRecord) -> String {
+/// Both axes in a line.
+fn word(head: &Head) -> Markup {
+    html! {
+        p.word {
+            (head.standing.word())
+            span.what { " · " (visible(&head.found)) }
+        }
+    }
+}
+
+/// The first claim of a violated run, of what was not expected if there is any; what a run without
+/// a violation is worth.
+fn sentence(run: &RunRecord) -> Option<String> {
     if run_verdict(run) == Verdict::Valid {
-        return "This run shows none; that does not prove that there is none.".to_owned();
+        let text = "This run shows no violation; that does not prove that there is none.";
+        return Some(text.to_owned());
     }
-    let judged = run.analysis.properties.values();
-    let mut witnesses = judged.flat_map(|judgement| &judgement.witnesses);
-    match witnesses.next() {
-        Some(witness) => format!("{}.", witness.claim),
-        None => words::sentence(run),
-    }
+    let found = Findings::of_run(run).told;
+    let unmet = found.iter().find(|finding| finding.is_unexpected());
+    let told = unmet.or(found.first())?;
+    Some(format!("{}.", told.witness.claim))
 }
 
 /// The bar of a run. `unread` says why the history that the verdict is of cannot be read.
 pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
-    let verdict = run_verdict(run);
+    let head = Head::of_run(run);
+    let sign = head.standing.sign();
     html! {
-        section.verdict.(class(verdict)) id="verdict" aria-label="Verdict" {
-            (icon(verdict))
+        section.verdict.(class(sign)) id="verdict" aria-label="Outcome" {
+            (icon(sign))
             div {
-                p.word { (word(verdict)) (what(run, verdict)) }
-                p.sentence {
-                    (visible(&sentence(run)))
-                    @if verdict == Verdict::Violated { " " a href="#findings" { "How it came" } }
+                (word(&head))
+                @if let Some(sentence) = sentence(run) {
+                    p.sentence {
+                        (visible(&sentence))
+                        @if run_verdict(run) == Verdict::Violated {
+                            " " a href="#findings" { "See how it happened" }
+                        }
+                    }
                 }
                 ul.expectations {
                     @for result in &run.expectations {
-                        li.(class(result.actual)) {
-                            span.glyph aria-hidden="true" { (words::glyph(result.actual)) }
-                            (words::expectation(result))
+                        @let sign = Standing::of_result(run, result).sign();
+                        li.(class(sign)) {
+                            span.glyph aria-hidden="true" { (sign.glyph()) }
+                            (words::expectation(run, result))
                             @let judged = run.analysis.properties.get(&result.property);
                             @if let Some(count) = judged.map(|j| j.count).filter(|n| *n > 0) {
                                 " (" (words::count(count, "violation")) ")"
                             }
-                            @if !result.met { " " strong.flag { "not as expected" } }
                             @if let Some(reason) = judged.and_then(|j| j.reason.as_ref()) {
                                 " — " (visible(reason))
                             }
@@ -124,14 +115,15 @@ pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
                 @if let Some(reason) = unread {
                     p.warning { (words::UNCHECKED) ": " (visible(reason)) }
                 }
-                (outcome(run.outcome))
             }
             dl.facts {
-                dt { "Lock" } dd { (visible(&run.labels.lock)) }
-                dt { "Topology" } dd { (visible(&run.labels.topology)) }
-                dt { "Hazard" } dd { (visible(&run.labels.hazard)) }
-                dt { "Seed" } dd { (run.seed) }
-                dt { "Started" } dd { (visible(&run.started)) }
+                @if !run.without_scenario {
+                    dt { "Lock" } dd { (visible(&run.labels.lock)) }
+                    dt { "Topology" } dd { (visible(&run.labels.topology)) }
+                    dt { "Hazard" } dd { (visible(&run.labels.hazard)) }
+                    dt { "Seed" } dd { (run.seed) }
+                    dt { "Started" } dd { (visible(&run.started)) }
+                }
                 dt { "Duration" } dd { (format!("{:.1} s", run.duration_s)) }
             }
             (rerun(&run.rerun))
@@ -141,61 +133,19 @@ pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
 
 /// The bar of a suite.
 pub(super) fn of_suite(suite: &SuiteRecord) -> Markup {
-    let outcome_of = suite.outcome();
-    let look = match outcome_of {
-        Outcome::AsExpected => Verdict::Valid,
-        Outcome::LivenessFailed | Outcome::Unknown => Verdict::Unknown,
-        Outcome::Unexpected => Verdict::Violated,
-    };
-    let total = suite.runs.len() as u64;
-    let count = |wanted: Verdict| {
-        let with = suite
-            .runs
-            .iter()
-            .filter(|run| run_verdict(&run.record) == wanted);
-        with.count()
-    };
-    let met = suite
-        .runs
-        .iter()
-        .filter(|run| run.record.outcome == Outcome::AsExpected)
-        .count();
+    let head = Head::of_suite(suite);
+    let sign = head.standing.sign();
     html! {
-        section.verdict.(class(look)) id="verdict" aria-label="Verdict" {
-            (icon(look))
-            div {
-                p.word {
-                    @match outcome_of {
-                        Outcome::AsExpected => "Every run as expected",
-                        Outcome::LivenessFailed => "A liveness bound was missed",
-                        Outcome::Unknown => "Not decided",
-                        Outcome::Unexpected => "Not as expected",
-                    }
-                }
-                p.sentence {
-                    (met) " of " (words::count(total, "run")) " as their scenarios expect: "
-                    (count(Verdict::Violated)) " violated, "
-                    (count(Verdict::Valid)) " without a violation found, "
-                    (count(Verdict::Unknown)) " unknown" (words::not_reached(suite)) "."
-                }
-            }
+        section.verdict.(class(sign)) id="verdict" aria-label="Outcome" {
+            (icon(sign))
+            div { (word(&head)) }
             dl.facts {
-                dt { "Runs" } dd { (total) }
+                dt { "Runs" } dd { (suite.runs.len()) }
                 dt { "Seed" } dd { (suite.seed) }
                 dt { "Started" } dd { (visible(&suite.started)) }
                 dt { "Duration" } dd { (format!("{:.1} s", suite.duration_s)) }
             }
             (rerun(&suite.rerun))
-        }
-    }
-}
-
-fn outcome(outcome: Outcome) -> Markup {
-    let met = outcome == Outcome::AsExpected;
-    html! {
-        p.outcome {
-            "Against the scenario's expectation: "
-            strong.flag[!met] { (words::outcome(outcome)) } "."
         }
     }
 }

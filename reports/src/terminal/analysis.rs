@@ -5,6 +5,7 @@ use lockstorm_checker::Analysis;
 use super::paint::Tone;
 use super::text::{TerminalOptions, Text};
 use crate::cure::Scene;
+use crate::head::{Head, Sign};
 use crate::words;
 
 /// An analysis as text: the verdict of each property with its reason, the story of each witness,
@@ -12,15 +13,19 @@ use crate::words;
 pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> String {
     let mut text = Text::new(options);
     for (property, judgement) in &analysis.properties {
-        let (glyph, verdict) = (words::glyph(judgement.verdict), judgement.verdict);
+        let (sign, verdict) = (Sign::from(judgement.verdict), judgement.verdict);
         let count = match judgement.count {
             0 | 1 => String::new(),
             many => format!(" {many} times"),
         };
         let name = words::property(*property);
         let word = words::verdict(verdict);
-        let sentence = format!("{glyph} {name}: {word}{count} ({})", judgement.engine);
-        text.indented(2, Tone::of(verdict), &sentence);
+        let sentence = format!(
+            "{} {name}: {word}{count} ({})",
+            sign.glyph(),
+            judgement.engine
+        );
+        text.indented(2, Tone::of(sign), &sentence);
         text.indented(
             4,
             Tone::Plain,
@@ -32,7 +37,7 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
     for judgement in analysis.properties.values() {
         for witness in &judgement.witnesses {
             text.line(
-                Tone::Violated,
+                Tone::Bad,
                 &format!("✗ {}", words::property(witness.property)),
             );
             text.witness(&Scene::of_history(analysis, witness));
@@ -40,12 +45,7 @@ pub fn terminal_analysis(analysis: &Analysis, options: TerminalOptions) -> Strin
         }
     }
     text.idle_faults(&analysis.faults);
-    let verdict = analysis.verdict;
-    text.ending(
-        "verdict",
-        Tone::of(verdict),
-        &format!("{} {}", words::glyph(verdict), words::verdict(verdict)),
-    );
+    text.head("verdict", &Head::of_analysis(analysis));
     text.done()
 }
 

@@ -1,6 +1,6 @@
 //! Colours of a terminal; everything they say is said by a word or a glyph as well.
 
-use lockstorm_checker::Verdict;
+use crate::head::Sign;
 
 /// What a piece of text is, which decides its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,17 +9,18 @@ pub(super) enum Tone {
     Plain,
     Heading,
     Quiet,
-    Violated,
-    Unknown,
-    Valid,
+    Good,
+    Open,
+    Bad,
 }
 
 impl Tone {
-    pub(super) const fn of(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Valid => Self::Valid,
-            Verdict::Unknown => Self::Unknown,
-            Verdict::Violated => Self::Violated,
+    /// That of a sign.
+    pub(super) fn of(sign: impl Into<Sign>) -> Self {
+        match sign.into() {
+            Sign::Good => Self::Good,
+            Sign::Open => Self::Open,
+            Sign::Bad => Self::Bad,
         }
     }
 
@@ -29,10 +30,10 @@ impl Tone {
             Self::Plain => None,
             Self::Heading => Some("1"),
             Self::Quiet => Some("2"),
-            Self::Violated => Some("1;31"),
-            Self::Unknown => Some("33"),
-            // Blue, not green: red and green are one colour to many.
-            Self::Valid => Some("34"),
+            Self::Bad => Some("1;31"),
+            Self::Open => Some("33"),
+            // As on the pages; to those who see red and green as one, sign and word say it.
+            Self::Good => Some("32"),
         }
     }
 }
@@ -59,12 +60,12 @@ mod tests {
     #[test]
     fn without_colour_no_escape_sequence_is_written() {
         let paint = Paint { color: false };
-        assert_eq!(paint.paint(Tone::Violated, "violated"), "violated");
+        assert_eq!(paint.paint(Tone::Bad, "violated"), "violated");
     }
 
     #[test]
     fn a_colour_ends_where_its_text_ends() {
         let paint = Paint { color: true };
-        assert_eq!(paint.paint(Tone::Valid, "x"), "\x1b[34mx\x1b[0m");
+        assert_eq!(paint.paint(Tone::Good, "x"), "\x1b[32mx\x1b[0m");
     }
 }

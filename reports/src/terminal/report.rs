@@ -4,9 +4,10 @@ use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::finding::Findings;
-use crate::grid::{Cell, Grid, Row, run_verdict};
+use crate::grid::{Cell, Grid, Row};
+use crate::head::Head;
 use crate::inert::visible;
-use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::model::{RunRecord, SuiteRecord};
 use crate::price::{Figure, HEADINGS};
 use crate::words;
 
@@ -28,7 +29,7 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     text.findings(&findings);
     text.idle_faults(&run.analysis.faults);
     if let Some(reason) = &run.stopped {
-        text.line(Tone::Unknown, &format!("stopped early: {reason}"));
+        text.line(Tone::Open, &format!("stopped early: {reason}"));
         text.blank();
     }
     text.ending(
@@ -39,10 +40,7 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     if let Some(cost) = words::cost(&run.analysis.coverage) {
         text.ending("cost", Tone::Plain, &cost);
     }
-    let verdict = run_verdict(run).merge(run.analysis.verdict);
-    let sentence = format!("{} {}", words::glyph(verdict), words::sentence(run));
-    text.ending("verdict", Tone::of(verdict), &sentence);
-    text.outcome(run.outcome);
+    text.head("outcome", &Head::of_run(run));
     text.ending("repeat", Tone::Plain, &run.rerun);
     text.done()
 }
@@ -78,15 +76,7 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
         );
         text.blank();
     }
-    let met = suite
-        .runs
-        .iter()
-        .filter(|run| run.record.outcome == Outcome::AsExpected)
-        .count();
-    let runs = words::count(suite.runs.len() as u64, "run");
-    let verdict = format!("{met} of {runs} as expected{}", words::not_reached(suite));
-    text.ending("verdict", Tone::Plain, &verdict);
-    text.outcome(suite.outcome());
+    text.head("outcome", &Head::of_suite(suite));
     text.ending("repeat", Tone::Plain, &suite.rerun);
     text.done()
 }
@@ -235,7 +225,7 @@ mod tests {
         let colored = terminal_run(&sample::failover_run(), options);
         assert!(colored.contains("\x1b[1;31m"));
         let mut stripped = colored;
-        for code in ["0", "1", "2", "1;31", "33", "34"] {
+        for code in ["0", "1", "2", "1;31", "32", "33"] {
             stripped = stripped.replace(&format!("\x1b[{code}m"), "");
         }
         assert_eq!(stripped, plain);

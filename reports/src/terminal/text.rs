@@ -12,8 +12,9 @@ use super::table::wrap;
 use crate::changes::{ChangeState, Changes};
 use crate::cure::Scene;
 use crate::finding::{Finding, Findings};
+use crate::head::{Head, Standing};
 use crate::inert::visible;
-use crate::model::{Outcome, RunRecord};
+use crate::model::RunRecord;
 use crate::story::{self, Line};
 use crate::words;
 
@@ -90,11 +91,9 @@ impl Text {
     /// One line for each judged property.
     pub(super) fn verdicts(&mut self, run: &RunRecord) {
         for result in &run.expectations {
-            let tone = Tone::of(result.actual);
-            let glyph = words::glyph(result.actual);
-            let mark = if result.met { "" } else { " !" };
-            let sentence = format!("{glyph} {}{mark}", words::expectation(result));
-            self.indented(2, tone, &sentence);
+            let sign = Standing::of_result(run, result).sign();
+            let sentence = format!("{} {}", sign.glyph(), words::expectation(run, result));
+            self.indented(2, Tone::of(sign), &sentence);
             let judged = run.analysis.properties.get(&result.property);
             if let Some(reason) = judged.and_then(|judgement| judgement.reason.as_ref()) {
                 self.indented(4, Tone::Plain, reason);
@@ -120,10 +119,10 @@ impl Text {
         self.line(Tone::Heading, &summary);
         for change in changes.findings.iter().take(CHANGES_MAX) {
             let (sign, tone) = match change.state {
-                ChangeState::New => ('+', Tone::Violated),
-                ChangeState::Ongoing => ('=', Tone::Violated),
-                ChangeState::Resolved => ('-', Tone::Valid),
-                ChangeState::Undecided => ('?', Tone::Unknown),
+                ChangeState::New => ('+', Tone::Bad),
+                ChangeState::Ongoing => ('=', Tone::Bad),
+                ChangeState::Resolved => ('-', Tone::Good),
+                ChangeState::Undecided => ('?', Tone::Open),
             };
             let sentence = format!(
                 "{sign} {}: {} · {} ({})",
@@ -160,11 +159,15 @@ impl Text {
 
     fn finding(&mut self, finding: &Finding) {
         let name = words::property(finding.property);
+        let against = finding.against();
         let title = match finding.folder {
-            Some(_) => format!("✗ {name} · {}", words::cell_name(&finding.run.labels)),
-            None => format!("✗ {name}"),
+            Some(_) => format!(
+                "✗ {name}, {against} · {}",
+                words::cell_name(&finding.run.labels)
+            ),
+            None => format!("✗ {name}, {against}"),
         };
-        self.line(Tone::Violated, &title);
+        self.line(Tone::Bad, &title);
         self.witness(&finding.scene());
         if let Some(counted) = finding.counted() {
             self.indented(2, Tone::Quiet, &counted);
@@ -215,7 +218,7 @@ impl Text {
             .filter(|fault| fault.at(FaultPhase::Observed).is_none())
         {
             let name = format!("{} {} {}", fault.id, fault.kind, fault.target);
-            self.line(Tone::Unknown, &format!("! no observed effect: {name}"));
+            self.line(Tone::Open, &format!("! no observed effect: {name}"));
             any = true;
         }
         if any {
@@ -223,13 +226,9 @@ impl Text {
         }
     }
 
-    pub(super) fn outcome(&mut self, outcome: Outcome) {
-        let tone = match outcome {
-            Outcome::AsExpected => Tone::Valid,
-            Outcome::LivenessFailed | Outcome::Unknown => Tone::Unknown,
-            Outcome::Unexpected => Tone::Violated,
-        };
-        self.ending("outcome", tone, words::outcome(outcome));
+    /// What came of it, as the last word but the commands.
+    pub(super) fn head(&mut self, name: &str, head: &Head) {
+        self.ending(name, Tone::of(head.standing.sign()), &head.signed());
     }
 
     /// A line of the ending: it is never wrapped, so that commands can be copied.

@@ -34,7 +34,7 @@ fn the_runs_are_listed_newest_first_with_their_verdicts() {
     let places: Vec<_> = ["cat", "bee", "ant"].map(|name| rows.find(name)).into();
     assert!(places.iter().all(Option::is_some), "{rows}");
     assert!(places.is_sorted(), "{rows}");
-    assert_eq!(page.seen("table.index td.violated"), 3);
+    assert_eq!(page.seen("table.index td.outcome.good"), 3);
     let link = page.text("document.querySelector('table.index tbody a').getAttribute('href')");
     let record = "cat/20261121T030000Z-3/results.json";
     assert_eq!(link, record, "it has no page");

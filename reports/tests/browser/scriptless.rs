@@ -13,7 +13,7 @@ fn every_verdict_finding_and_table_is_there_without_scripts() {
 
     let verdict = page.text("document.querySelector('#verdict').innerText");
     for said in [
-        "Violated",
+        "PASS · mutual exclusion violated, as expected",
         "a and b both held",
         "lost lock",
         "lease overrun",
@@ -57,7 +57,7 @@ fn the_table_of_a_suite_is_there_without_scripts() {
     page.visit(&report.file, "");
 
     assert_eq!(page.seen(".matrix tbody tr"), 3);
-    assert_eq!(page.seen(".matrix td.violated a[href]"), 2);
+    assert_eq!(page.seen(".matrix td.bad a[href]"), 2);
     assert_eq!(page.seen(".matrix td.unexpected"), 1);
     assert!(page.count(".card svg[role=img]") > 0);
     report.was_quiet(&page);

@@ -8,15 +8,7 @@ use crate::plots::axis::SMALL;
 use crate::plots::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
 use crate::plots::font;
 use crate::plots::ink::Ink;
-
-/// Mark and colour of a verdict.
-pub(super) const fn look(verdict: Verdict) -> (Mark, Ink) {
-    match verdict {
-        Verdict::Valid => (Mark::Check, Ink::Valid),
-        Verdict::Unknown => (Mark::Question, Ink::Unknown),
-        Verdict::Violated => (Mark::Cross, Ink::Violation),
-    }
-}
+use crate::plots::sign::look;
 
 /// The lines of a cell with words, and whether each is bold.
 fn words(cell: &Cell) -> Vec<(String, bool)> {
@@ -40,7 +32,7 @@ pub(super) fn lines(cell: &Cell) -> usize {
 /// The ground of a cell that ran: its tint, its edge, a hatch where nothing could be decided, and
 /// a frame where it is not as expected.
 fn ground(drawing: &mut Drawing, cell: &Cell, tally: &Tally, area: Area, edge: f64) {
-    let (_, ink) = look(tally.verdict);
+    let (_, ink) = look(tally.verdict.into());
     drawing.area(area, Fill::Plain(ink, 0.16));
     if tally.verdict == Verdict::Unknown {
         drawing.area(area, Fill::Hatch(ink));
@@ -71,7 +63,7 @@ pub(super) fn wordy(drawing: &mut Drawing, cell: &Cell, area: Area) {
         return;
     };
     ground(drawing, cell, tally, area, 4.0);
-    let (mark, ink) = look(tally.verdict);
+    let (mark, ink) = look(tally.verdict.into());
     let lines = words(cell);
     let left = area.x + 32.0;
     let room = area.x + area.width - left - 4.0;
@@ -106,7 +98,7 @@ pub(super) fn dense(drawing: &mut Drawing, cell: &Cell, area: Area) {
         }
     };
     ground(drawing, cell, tally, area, 3.0);
-    let (mark, ink) = look(tally.verdict);
+    let (mark, ink) = look(tally.verdict.into());
     if tally.runs.len() == 1 {
         drawing.mark((middle.0 + 1.5, middle.1), 6.0, mark, ink, None);
         return;

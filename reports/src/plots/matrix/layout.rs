@@ -1,7 +1,7 @@
 //! Where everything goes in the picture of a comparison, given how much there is of it.
 //!
 //! ```text
-//! title, description
+//! title, outcome, description
 //!                    hazard   hazard   ...  │ costs
 //! lock, topology     cell     cell          │ figures
 //! legend, caption
@@ -20,8 +20,8 @@ pub(super) const MARGIN: f64 = 28.0;
 pub(super) const LINE: f64 = 16.0;
 /// Size of a row's name, where it has two lines, and where it has one.
 pub(super) const NAME: (f64, f64) = (15.0, 12.5);
-/// Height of title and description.
-const TOP: f64 = 84.0;
+/// Height of title, outcome and description.
+const TOP: f64 = 109.0;
 const FOOT: f64 = 70.0;
 /// Names of hazards above wordy columns take two lines.
 const HEADER: f64 = 46.0;

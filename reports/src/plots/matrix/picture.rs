@@ -1,14 +1,16 @@
 //! The picture of a comparison, put together.
 
-use super::cell::{self, look};
+use super::cell;
 use super::costs;
 use super::layout::{LINE, Layout, MARGIN, NAME};
 use crate::grid::{Grid, Row};
+use crate::head::Head;
 use crate::model::SuiteRecord;
 use crate::plots::axis::SMALL;
 use crate::plots::drawing::{Anchor, Area, Drawing, Fill, Stroke, TextStyle};
 use crate::plots::font;
 use crate::plots::ink::Ink;
+use crate::plots::sign::look;
 use crate::words;
 use lockstorm_checker::Verdict;
 
@@ -47,12 +49,18 @@ fn heading(drawing: &mut Drawing, suite: &SuiteRecord) {
         title,
         TextStyle::new(24.0, Ink::Text).bold(),
     );
+    let head = Head::of_suite(suite);
+    let (mark, ink) = look(head.standing.sign());
+    drawing.mark((MARGIN + 8.0, 62.0), 8.0, mark, ink, None);
+    let line = font::fitted(&head.line(), 15.0, true, room - 24.0);
+    let style = TextStyle::new(15.0, Ink::Text).bold();
+    drawing.text((MARGIN + 24.0, 67.0), line, style);
     // A picture has room for one sentence; the page has them all.
     let first = suite.description.split_inclusive(". ").next();
     let first = first.unwrap_or_default().trim_end();
     let description = font::fitted(first, 14.0, false, room);
     drawing.text(
-        (MARGIN, 66.0),
+        (MARGIN, 91.0),
         description,
         TextStyle::new(14.0, Ink::Muted),
     );
@@ -160,7 +168,7 @@ fn foot(drawing: &mut Drawing, suite: &SuiteRecord) {
         (Verdict::Unknown, "hatched: could not be decided"),
     ];
     for (verdict, words) in entries {
-        let (mark, ink) = look(verdict);
+        let (mark, ink) = look(verdict.into());
         drawing.mark((x + 7.0, y - 4.5), 6.0, mark, ink, None);
         drawing.text((x + 20.0, y), words, TextStyle::new(SMALL, Ink::Muted));
         x += 20.0 + font::width(words, SMALL, false) + 22.0;

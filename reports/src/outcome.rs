@@ -1,0 +1,127 @@
+//! What the verdicts of a run are worth against what was expected of them.
+//!
+//! For: the one place that compares them, from which exit codes, heads and stored records follow.
+//! Not for: words.
+
+use lockstorm_checker::Verdict;
+use lockstorm_scenarios::Expected;
+
+use crate::model::{ExpectationResult, Outcome};
+
+impl ExpectationResult {
+    /// What one property makes of a run. A missed bound on waiting is told apart from a lock that
+    /// failed, and what was to be shown and was not from what could not be decided.
+    pub const fn outcome(&self) -> Outcome {
+        if self.met {
+            return Outcome::AsExpected;
+        }
+        match (self.expected, self.actual) {
+            (Expected::Violated, _) => Outcome::Unexpected,
+            (_, Verdict::Violated) if !self.property.is_safety() => Outcome::LivenessFailed,
+            (_, Verdict::Violated) | (Expected::Unknown, Verdict::Valid) => Outcome::Unexpected,
+            (_, Verdict::Valid | Verdict::Unknown) => Outcome::Unknown,
+        }
+    }
+}
+
+impl Outcome {
+    /// The worst of the properties; a run that `stopped` early has shown nothing for certain but
+    /// the violations that are there.
+    pub fn of(expectations: &[ExpectationResult], stopped: bool) -> Self {
+        let worst = expectations.iter().map(ExpectationResult::outcome).max();
+        let worst = worst.unwrap_or(Self::Unknown);
+        if !stopped {
+            return worst;
+        }
+        let there = expectations.iter();
+        let there = there.filter(|result| result.actual == Verdict::Violated);
+        let there = there.map(ExpectationResult::outcome).max();
+        there.map_or(Self::Unknown, |there| there.max(Self::Unknown))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::Property;
+
+    use super::*;
+
+    fn result(property: Property, expected: Expected, actual: Verdict) -> ExpectationResult {
+        ExpectationResult {
+            property,
+            expected,
+            actual,
+            met: expected.is_met_by(actual),
+        }
+    }
+
+    #[test]
+    fn an_expected_violation_that_did_not_appear_is_as_bad_as_an_unexpected_one() {
+        let missing = [result(
+            Property::MutualExclusion,
+            Expected::Violated,
+            Verdict::Valid,
+        )];
+        let surprise = [result(
+            Property::LostLock,
+            Expected::Valid,
+            Verdict::Violated,
+        )];
+        assert_eq!(Outcome::of(&missing, false), Outcome::Unexpected);
+        assert_eq!(Outcome::of(&surprise, false), Outcome::Unexpected);
+    }
+
+    #[test]
+    fn a_proven_violation_outranks_what_is_unknown() {
+        let both = [
+            result(
+                Property::MutualExclusion,
+                Expected::Valid,
+                Verdict::Violated,
+            ),
+            result(Property::LeaseOverrun, Expected::Valid, Verdict::Unknown),
+        ];
+        assert_eq!(Outcome::of(&both, false), Outcome::Unexpected);
+        assert_eq!(Outcome::of(&both[1..], false), Outcome::Unknown);
+    }
+
+    #[test]
+    fn a_workload_that_stopped_early_is_never_as_expected() {
+        let met = [result(
+            Property::MutualExclusion,
+            Expected::Valid,
+            Verdict::Valid,
+        )];
+        assert_eq!(Outcome::of(&met, false), Outcome::AsExpected);
+        assert_eq!(Outcome::of(&met, true), Outcome::Unknown);
+    }
+
+    /// Whoever is not caught by half a script may be caught by the other half.
+    #[test]
+    fn a_workload_that_stopped_early_accuses_of_what_is_there_and_of_nothing_else() {
+        let missing = result(
+            Property::MutualExclusion,
+            Expected::Violated,
+            Verdict::Valid,
+        );
+        let surprise = result(Property::LostLock, Expected::Valid, Verdict::Violated);
+        let both = [missing, surprise];
+        assert_eq!(Outcome::of(&both[..1], true), Outcome::Unknown);
+        assert_eq!(Outcome::of(&both, true), Outcome::Unexpected);
+    }
+
+    #[test]
+    fn a_stuck_lock_alone_is_kept_apart_from_safety() {
+        let stuck = [result(
+            Property::Liveness,
+            Expected::Valid,
+            Verdict::Violated,
+        )];
+        assert_eq!(Outcome::of(&stuck, false), Outcome::LivenessFailed);
+    }
+
+    #[test]
+    fn a_run_that_judged_nothing_is_unknown() {
+        assert_eq!(Outcome::of(&[], false), Outcome::Unknown);
+    }
+}
