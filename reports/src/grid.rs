@@ -50,8 +50,6 @@ pub(crate) struct Tally<'a> {
     pub(crate) verdict: Verdict,
     /// How many runs were violated.
     pub(crate) violated: u64,
-    /// The worst outcome of the runs.
-    pub(crate) outcome: Outcome,
     /// The violated properties, in the order of reports.
     pub(crate) properties: Vec<Property>,
 }
@@ -236,11 +234,6 @@ impl<'a> Tally<'a> {
                 .iter()
                 .filter(|verdict| **verdict == Verdict::Violated)
                 .count() as u64,
-            outcome: runs
-                .iter()
-                .map(|run| run.record.outcome)
-                .max()
-                .unwrap_or_default(),
             properties: Property::ALL.into_iter().filter(is_violated).collect(),
             runs,
         }

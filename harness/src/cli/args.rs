@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::exit::ExitCode;
 use super::output::Color;
 use super::{
     adapter, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
@@ -9,7 +10,7 @@ use super::{
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]
-#[command(name = "lockstorm", version, max_term_width = 100)]
+#[command(name = "lockstorm", version, max_term_width = 100, after_long_help = ExitCode::help())]
 pub struct Arguments {
     /// Colour of the text for people; `NO_COLOR` switches it off too.
     #[arg(

@@ -54,6 +54,49 @@ impl ExitCode {
         }
     }
 
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 11] = [
+        Self::AsExpected,
+        Self::Unexpected,
+        Self::Unknown,
+        Self::LivenessFailed,
+        Self::NothingSelected,
+        Self::Usage,
+        Self::InvalidInput,
+        Self::Environment,
+        Self::Bug,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// What it means, for people.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::AsExpected => "all as expected, expected violations included",
+            Self::Unexpected => "an unexpected violation, or an expected one that did not appear",
+            Self::Unknown => "unknown: the run could not tell",
+            Self::LivenessFailed => {
+                "only waiting was worse than allowed: liveness, availability, fairness, spurious \
+                 refusal"
+            }
+            Self::NothingSelected => "nothing was selected",
+            Self::Usage => "wrong arguments",
+            Self::InvalidInput => "a scenario, history or record that cannot be read",
+            Self::Environment => {
+                "the environment lacks something: a server, a port, room on the disk"
+            }
+            Self::Bug => "a bug in Lockstorm",
+            Self::Interrupted => "ended by Ctrl-C, in good order: healed, checked, reported",
+            Self::Terminated => "ended by SIGTERM, in the same good order",
+        }
+    }
+
+    /// All of them as a text for `--help`.
+    pub fn help() -> String {
+        let lines = Self::ALL.map(|code| format!("  {:>3}  {}", code.number(), code.meaning()));
+        format!("Exit codes:\n{}", lines.join("\n"))
+    }
+
     /// What is wrong with the stored run, or with the place where a report should go.
     fn of_render(error: &RenderError) -> Self {
         match error {

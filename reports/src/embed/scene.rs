@@ -11,6 +11,7 @@ use super::lanes::Lanes;
 use super::servers::{Server, servers};
 use crate::inert::visible;
 use crate::model::RunRecord;
+use crate::plots::Ink;
 use crate::words;
 
 /// Everything that is no column. Times are nanoseconds; `null` is an instant that never comes.
@@ -47,6 +48,8 @@ struct Band {
     id: String,
     kind: String,
     target: String,
+    /// Name of its colour in the style of the page.
+    ink: &'static str,
     from: u64,
     to: Option<u64>,
     /// Name, time, event and evidence of each stage.
@@ -132,6 +135,9 @@ fn band(fault: &FaultSummary) -> Option<Band> {
         id: visible(&fault.id).into_owned(),
         kind: visible(&fault.kind).into_owned(),
         target: visible(&fault.target.to_string()).into_owned(),
+        ink: Ink::of_fault(fault.class)
+            .variable()
+            .trim_start_matches("--"),
         from: from.0,
         to: fault.at(FaultPhase::Healed).and_then(finite),
         stages: stages.collect(),
@@ -216,4 +222,26 @@ fn commands(digest: &Digest, windows: Option<&[Interval]>) -> Vec<Command> {
         )
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::history::FaultClass;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_fault_has_the_colour_on_the_canvas_that_it_has_in_pictures() {
+        let mut run = sample::failover_run();
+        let fault = &mut run.analysis.faults[0];
+        for (class, ink) in [
+            (FaultClass::Cut, "fault-cut"),
+            (FaultClass::Death, "fault-death"),
+            (FaultClass::Data, "fault"),
+        ] {
+            fault.class = class;
+            assert_eq!(band(fault).map(|band| band.ink), Some(ink));
+        }
+    }
 }

@@ -30,6 +30,7 @@ pub(crate) use clocks::clocks;
 pub(crate) use drawing::Drawing;
 pub(crate) use handoff::handoff;
 pub(crate) use handoff_over_time::handoff_over_time;
+pub(crate) use ink::Ink;
 pub(crate) use latency::latency;
 pub(crate) use matrix::matrix;
 pub(crate) use percentiles::percentiles;

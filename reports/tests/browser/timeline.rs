@@ -238,12 +238,20 @@ fn a_click_pins_an_operation_and_escape_lets_it_go() {
     page.press(Key::Escape);
     page.wait_until(hidden);
     // Some place in the middle of the picture holds it, whichever lane that is.
-    let pins = |down: &f64| {
+    page.evaluate("window.clicks = 0; addEventListener('pointerup', () => { clicks += 1; })");
+    let mut clicks = 0;
+    let mut pins = |down: &f64| {
         page.click(point(&page, (0.5, *down)));
+        clicks += 1;
+        page.wait_until(&format!("window.clicks === {clicks}"));
+        page.wait_until_drawn();
         page.evaluate(hidden) == false
     };
     let places: Vec<f64> = (1..40).map(|n| f64::from(n) / 40.0).collect();
-    assert!(places.iter().any(pins), "a click hits what is drawn there");
+    assert!(
+        places.iter().any(&mut pins),
+        "a click hits what is drawn there"
+    );
     report.was_quiet(&page);
 }
 

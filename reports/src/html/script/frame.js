@@ -86,9 +86,9 @@
       const [x, width] = pixels(view, ...span);
       const row = number % FAULT_ROWS_MAX;
       const y = 4 + row * FAULT_ROW;
-      fill(context, ink.fault, BAND, x, y + FAULT_ROW - 2, width, plot.lanesBottom - y - FAULT_ROW + 2);
-      fill(context, ink.fault, 0.38, x, y, width, FAULT_ROW - 2);
-      fill(context, ink.fault, 1, x, y, 2, FAULT_ROW - 2);
+      fill(context, ink[fault.ink], BAND, x, y + FAULT_ROW - 2, width, plot.lanesBottom - y - FAULT_ROW + 2);
+      fill(context, ink[fault.ink], 0.38, x, y, width, FAULT_ROW - 2);
+      fill(context, ink[fault.ink], 1, x, y, 2, FAULT_ROW - 2);
       context.font = plot.smallFont;
       context.fillStyle = ink.text;
       const left = Math.max(x, view.left) + 6;

@@ -1,7 +1,7 @@
 // Colours and hatches of the canvas, read off the page's style so that both themes are told there.
 (() => {
   const NAMES = ['paper', 'text', 'muted', 'grid', 'hold', 'on-hold', 'wait', 'lease', 'violation',
-    'unknown', 'valid', 'fault'];
+    'unknown', 'valid'];
 
   // A pattern of diagonal lines on a transparent ground.
   const hatch = (context, color, gap, width) => {
@@ -33,13 +33,14 @@
     return probe.getImageData(0, 0, 1, 1).data;
   };
 
-  const readInk = (context) => {
+  // Each fault names its own, by what it does harm to.
+  const readInk = (context, { faults }) => {
     // A variable is read back as it was written, with both themes in it; a colour as it is seen.
     const probe = document.createElement('span');
     probe.hidden = true;
     document.body.append(probe);
     const ink = {};
-    for (const name of NAMES) {
+    for (const name of [...NAMES, ...faults.map((fault) => fault.ink)]) {
       probe.style.color = `var(--${name})`;
       ink[name] = getComputedStyle(probe).color;
     }

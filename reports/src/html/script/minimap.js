@@ -76,7 +76,7 @@
       });
       for (const fault of scene.faults) {
         const [from, to] = spanOf(axis, fault.from, fault.to);
-        fill(context, ink.fault, 0.22, place(from), 0, Math.max(place(to) - place(from), 1), this.height);
+        fill(context, ink[fault.ink], 0.22, place(from), 0, Math.max(place(to) - place(from), 1), this.height);
       }
       for (const violation of scene.violations) {
         const x = place(axis.ofTime(violation.from));

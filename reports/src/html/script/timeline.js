@@ -24,7 +24,7 @@
       this.laidOut = { time: layOut(history, this.axes.time, this.loose), order: null };
       this.view = new View(this.axes.time);
       this.minimap = new Minimap(this.overview);
-      this.ink = readInk(this.context);
+      this.ink = readInk(this.context, this.history.scene);
       this.mask = null;
       this.filterText = '';
       this.current = -1;
@@ -144,7 +144,7 @@
     }
 
     repaint() {
-      this.ink = readInk(this.context);
+      this.ink = readInk(this.context, this.history.scene);
       this.minimap.isStale = true;
       this.redraw();
     }

@@ -177,6 +177,15 @@ impl Page {
         ));
     }
 
+    /// Waits until the page has drawn what it knew of when this began.
+    pub fn wait_until_drawn(&self) {
+        self.evaluate(
+            "new Promise((done) => {
+               requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+             })",
+        );
+    }
+
     /// Presses a key and lets it go, wherever the focus is.
     pub fn press(&self, key: Key) {
         let (name, code, written) = match key {

@@ -1,0 +1,245 @@
+//! Every combination of what is expected and what is found, in every report.
+
+use lockstorm_checker::Property;
+
+use super::*;
+use crate::gallery;
+use crate::github::github_run;
+use crate::html::{RunSources, index_page, run_page};
+use crate::junit::junit_run;
+use crate::listing::{Entry, Listing};
+use crate::markdown::markdown_run;
+use crate::measures::Measures;
+use crate::sample;
+use crate::terminal::{TerminalOptions, terminal_run};
+use crate::trace::Trace;
+
+const EXPECTED: [Expected; 4] = [
+    Expected::Valid,
+    Expected::Violated,
+    Expected::Unknown,
+    Expected::Any,
+];
+const FOUND: [Verdict; 3] = [Verdict::Valid, Verdict::Unknown, Verdict::Violated];
+
+/// A run that judged mutual exclusion and nothing else.
+fn run(expected: Expected, actual: Verdict, stopped: bool) -> RunRecord {
+    let mut run = match actual {
+        Verdict::Violated => sample::failover_run(),
+        Verdict::Valid | Verdict::Unknown => sample::control_run(),
+    };
+    let properties = &mut run.analysis.properties;
+    properties.retain(|property, _| *property == Property::MutualExclusion);
+    for judgement in properties.values_mut() {
+        judgement.verdict = actual;
+        judgement.count = judgement.witnesses.len() as u64;
+    }
+    run.analysis.verdict = actual;
+    run.expectations = vec![ExpectationResult {
+        property: Property::MutualExclusion,
+        expected,
+        actual,
+        met: expected.is_met_by(actual),
+    }];
+    run.stopped = stopped.then(|| "step 2 (acquire): got refused".to_owned());
+    run.outcome = Outcome::of(&run.expectations, stopped);
+    run
+}
+
+fn all_runs() -> Vec<RunRecord> {
+    let mut all = Vec::new();
+    for expected in EXPECTED {
+        for actual in FOUND {
+            all.extend([false, true].map(|stopped| run(expected, actual, stopped)));
+        }
+    }
+    all
+}
+
+#[test]
+fn both_axes_are_told_of_every_combination() {
+    let lines: Vec<String> = all_runs()
+        .iter()
+        .map(|run| {
+            let result = &run.expectations[0];
+            let stopped = if run.stopped.is_some() {
+                ", stopped"
+            } else {
+                ""
+            };
+            let head = Head::of_run(run).signed();
+            format!(
+                "{:?} × {:?}{stopped}: {head}",
+                result.expected, result.actual
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// The terminal, Markdown, the page, its index, a picture, JUnit and annotations.
+fn rendered(run: &RunRecord) -> Vec<(&'static str, String)> {
+    let trace = Trace::default();
+    let measures = Measures::of(&trace);
+    let sources = RunSources {
+        history: Err("there is none"),
+        measures: None,
+        data: None,
+        scenario: None,
+    };
+    let listing = Listing {
+        entries: vec![Entry::of_run("x/1", run)],
+        ..Listing::default()
+    };
+    let pictures = gallery::of_run(run, &measures);
+    let picture = pictures.iter().find(|picture| picture.name == "timeline");
+    let picture = picture.expect("every run has a timeline");
+    vec![
+        ("terminal", terminal_run(run, TerminalOptions::default())),
+        ("Markdown", markdown_run(run)),
+        ("page", run_page(run, &sources)),
+        ("index", index_page(&listing)),
+        ("picture", crate::plots::svg(&picture.drawing).into_string()),
+        ("JUnit", junit_run(run).expect("the record is XML")),
+        ("annotations", github_run(run)),
+    ]
+}
+
+#[test]
+fn every_report_has_both_axes_of_every_combination() {
+    for run in all_runs() {
+        let head = Head::of_run(&run);
+        for (kind, text) in rendered(&run) {
+            let text = text.replace("**", "");
+            assert!(
+                text.contains(head.standing.word()),
+                "{kind}: {head:?}\n{text}"
+            );
+            assert!(text.contains(&head.found), "{kind}: {head:?}\n{text}");
+        }
+    }
+}
+
+/// The green of success beside a broken lock always has the word for it in the same line.
+#[test]
+fn no_report_ticks_off_a_violation_without_a_word_on_it() {
+    for expected in EXPECTED {
+        let run = run(expected, Verdict::Violated, false);
+        for (kind, text) in rendered(&run) {
+            let ticked = text.lines().filter(|line| line.contains("✓"));
+            for line in ticked {
+                assert!(line.contains("violated"), "{kind}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exit_codes_and_heads_agree() {
+    for run in all_runs() {
+        let standing = Head::of_run(&run).standing;
+        match (run.outcome, standing) {
+            (Outcome::AsExpected, Standing::Pass | Standing::Unclaimed(_))
+            | (Outcome::Unknown, Standing::Undecided)
+            | (Outcome::Unexpected | Outcome::LivenessFailed, Standing::Fail) => {}
+            // A violation stays one when the run stops after it.
+            (Outcome::Unknown, Standing::Unclaimed(verdict)) => {
+                assert_ne!(verdict, Verdict::Valid, "{run:?}");
+            }
+            (outcome, standing) => panic!("{outcome:?} is told as {standing:?}: {run:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_bound_on_waiting_that_was_missed_fails() {
+    let mut late = run(Expected::Valid, Verdict::Violated, false);
+    late.expectations[0].property = Property::Liveness;
+    late.outcome = Outcome::of(&late.expectations, false);
+    let head = Head::of_run(&late);
+    assert_eq!(late.outcome, Outcome::LivenessFailed);
+    assert_eq!(
+        head.line(),
+        "FAIL · liveness violated, where no violation was expected"
+    );
+}
+
+#[test]
+fn what_nobody_expected_anything_of_does_not_hide_what_somebody_did() {
+    let mut both = run(Expected::Valid, Verdict::Valid, false);
+    let judgement = lockstorm_checker::verdict::Judgement {
+        verdict: Verdict::Violated,
+        ..Default::default()
+    };
+    let judged = &mut both.analysis.properties;
+    judged.insert(Property::Availability, judgement);
+    both.expectations.push(ExpectationResult {
+        property: Property::Availability,
+        expected: Expected::Any,
+        actual: Verdict::Violated,
+        met: true,
+    });
+    assert_eq!(
+        Head::of_run(&both).line(),
+        "PASS · availability violated, of which nothing was expected; no violation of mutual \
+         exclusion, as expected"
+    );
+}
+
+#[test]
+fn a_run_that_judged_nothing_says_so() {
+    let mut empty = run(Expected::Valid, Verdict::Valid, false);
+    empty.expectations.clear();
+    empty.analysis.properties.clear();
+    empty.outcome = Outcome::of(&[], false);
+    assert_eq!(
+        Head::of_run(&empty).line(),
+        "UNDECIDED · nothing was judged"
+    );
+}
+
+#[test]
+fn a_history_by_itself_is_told_by_what_was_found() {
+    let analysis = sample::failover_run().analysis;
+    let head = Head::of_analysis(&analysis);
+    assert_eq!(head.standing, Standing::Unclaimed(Verdict::Violated));
+    assert_eq!(
+        head.line(),
+        "VIOLATION FOUND · mutual exclusion and lost lock violated"
+    );
+}
+
+#[test]
+fn the_report_of_a_history_by_itself_speaks_of_no_expectation() {
+    for actual in FOUND {
+        let mut alone = run(Expected::Valid, actual, false);
+        alone.without_scenario = true;
+        let head = Head::of_run(&alone);
+        assert_eq!(head.standing, Standing::Unclaimed(actual));
+        for (kind, text) in rendered(&alone) {
+            assert!(text.contains(head.standing.word()), "{kind}: {text}");
+            assert!(!text.contains("as expected"), "{kind}: {text}");
+            assert!(!text.contains("was expected"), "{kind}: {text}");
+        }
+        let is_failure = junit_run(&alone).is_ok_and(|xml| xml.contains("<failure"));
+        assert_eq!(is_failure, actual == Verdict::Violated, "{alone:?}");
+    }
+}
+
+#[test]
+fn a_suite_counts_what_was_as_expected_and_what_was_found() {
+    let mut suite = sample::suite();
+    assert_eq!(
+        Head::of_suite(&suite).line(),
+        "FAIL · 3 of 5 runs as expected: 3 violated, 1 without a violation found, 1 unknown"
+    );
+    for run in &mut suite.runs {
+        for result in &mut run.record.expectations {
+            result.expected = Expected::Any;
+        }
+    }
+    assert_eq!(
+        Head::of_suite(&suite).line(),
+        "VIOLATION FOUND · 3 of 5 runs violated, 1 without a violation found, 1 unknown"
+    );
+}
