@@ -158,7 +158,9 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
     let queued = queued.filter(|note| note.key == finding.key && owners.contains(&note.owner));
     items.extend(queued.map(|note| Item::Note(note.event)));
     match finding.property {
-        Property::LeaseOverrun => {
+        Property::DeadOnArrival => items.extend(commands(case, finding)),
+        Property::Leftover => items.extend(views(case, finding)),
+        Property::LeaseOverrun | Property::LossNotice => {
             items.extend(owners.iter().map(|&owner| sign_of_life(case, owner)));
         }
         Property::Liveness => {
@@ -181,6 +183,32 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
         | Property::Model => {}
     }
     items
+}
+
+/// What the servers were seen to be told while the operation was under way.
+fn commands(case: &Case, finding: &Finding) -> Vec<Item> {
+    let Some(operation) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return Vec::new();
+    };
+    let commands = case.digest.asides.commands.iter();
+    let inside = commands.filter(|command| {
+        let took = operation.invoked <= command.time && command.time <= finding.interval.end;
+        took && *command.key == *case.digest.key(finding.key)
+    });
+    inside.map(|command| Item::Note(command.event)).collect()
+}
+
+/// What the servers were seen to have of the lock since the interval began, and what they were.
+fn views(case: &Case, finding: &Finding) -> Vec<Item> {
+    let asides = &case.digest.asides;
+    let views = asides.views.iter();
+    let views = views.filter(|view| {
+        let later = view.time >= finding.interval.start;
+        later && *view.key == *case.digest.key(finding.key)
+    });
+    let views = views.map(|view| Item::Note(view.event));
+    let roles = asides.roles.iter().map(|role| Item::Note(role.event));
+    views.chain(roles).collect()
 }
 
 /// All that those who take part did on the lock.
@@ -223,12 +251,13 @@ fn sign_of_life(case: &Case, owner: OwnerId) -> Item {
 }
 
 /// The whole history, unless it is long.
-fn all(case: &Case, _: &Finding) -> Vec<Item> {
+fn all(case: &Case, finding: &Finding) -> Vec<Item> {
     let digest: &Digest = case.digest;
     if digest.operations.len() > ITEMS_MAX {
         return Vec::new();
     }
     let mut items: BTreeSet<Item> = digest.ids().map(Item::Operation).collect();
+    items.extend(notes(case, finding, &participants(case, finding)));
     items.extend(digest.lost.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.queued.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.faults.iter().map(|note| Item::Note(note.event)));

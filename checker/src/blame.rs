@@ -48,6 +48,12 @@ pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
     let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
     let (start, end) = (finding.interval.start, finding.interval.end);
     match finding.property {
+        Property::DeadOnArrival => {
+            let sent = finding
+                .operation()
+                .map(|id| case.digest.operation(id).invoked);
+            Interval::new(sent.unwrap_or(start), end)
+        }
         Property::LeaseOverrun => {
             let stale = holds().next();
             Interval::new(stale.map_or(start, |hold| known(case, hold, start)), end)
@@ -72,7 +78,18 @@ pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
                 second,
             )
         }
-        Property::SpuriousRefusal
+        Property::Leftover => {
+            let closing = finding.operation().map(|id| case.digest.operation(id));
+            let first = holds().next().map(|hold| hold.hull.start);
+            Interval::new(
+                first
+                    .or(closing.map(|closing| closing.invoked))
+                    .unwrap_or(start),
+                start,
+            )
+        }
+        Property::LossNotice
+        | Property::SpuriousRefusal
         | Property::Fairness
         | Property::Liveness
         | Property::Availability => finding.interval,
@@ -112,7 +129,10 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
         | Property::Reentrancy
         | Property::GuardedResource
         | Property::Model => can_forget(case, finding, fault),
-        Property::SpuriousRefusal
+        Property::DeadOnArrival
+        | Property::Leftover
+        | Property::LossNotice
+        | Property::SpuriousRefusal
         | Property::Fairness
         | Property::Liveness
         | Property::Availability => true,
@@ -120,7 +140,7 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
 }
 
 /// Whether a fault hits a client or one of its links.
-fn touches_client(fault: &FaultSummary, client: &str) -> bool {
+pub(crate) fn touches_client(fault: &FaultSummary, client: &str) -> bool {
     let has = |names: &[Name]| names.iter().any(|name| **name == *client);
     match &fault.target {
         FaultTarget::Client(name) | FaultTarget::Connections { client: name, .. } => {

@@ -15,13 +15,14 @@ use crate::faults::faults;
 use crate::history::{History, Nanos};
 use crate::hold::Hold;
 use crate::holds::holds_by;
+use crate::losses::losses;
 use crate::off_clocks::{can_survive, doubted, survivors};
 use crate::options::Options;
 use crate::parallel;
 use crate::property::rule;
 use crate::vacuity::Run;
 use crate::verdict::{
-    Analysis, Availability, Coverage, FaultSummary, Judgement, Property, Verdict, Witness,
+    Analysis, Availability, Coverage, FaultSummary, Judgement, Losses, Property, Verdict, Witness,
 };
 use crate::witness::witness;
 
@@ -80,6 +81,7 @@ struct Derived<'a> {
     faults: Vec<FaultSummary>,
     coverage: Coverage,
     availability: Availability,
+    losses: Option<Losses>,
 }
 
 /// The answer of one property.
@@ -108,6 +110,7 @@ impl<'a> Derived<'a> {
             Availability::default()
         };
         Self {
+            losses: losses(digest, &holds),
             digest,
             options,
             holds,
@@ -171,6 +174,7 @@ impl<'a> Derived<'a> {
             properties,
             coverage: self.coverage,
             faults,
+            losses: self.losses,
             availability: (self.availability.wanted > Nanos(0)).then_some(self.availability),
         }
     }

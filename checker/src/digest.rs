@@ -291,6 +291,8 @@ impl DigestBuilder {
             is_mode_named: event.value.mode.is_some(),
             outcome: Outcome::Unknown,
             waited: Nanos(0),
+            is_timed: false,
+            is_void: false,
             count: None,
             by: None,
             detail,
@@ -356,12 +358,15 @@ impl DigestBuilder {
         operation.outcome = outcome(operation.action, event);
         if operation.outcome == Outcome::Ok {
             let granted = event.value.lease_ms.map(Nanos::from_millis);
+            let has_asked = operation.lease.is_some_and(|asked| asked > Nanos(0));
+            operation.is_void = has_asked && granted == Some(Nanos(0));
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
         }
         operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));
         operation.count = event.value.count;
         operation.waited = waited(operation, event);
+        operation.is_timed = event.value.waited_ns.is_some();
         if let Some(detail) = operation.detail {
             let replied = self.value(&event.value);
             self.digest.details[detail.0.get() as usize - 1].replied = replied;

@@ -31,6 +31,7 @@ pub mod inert;
 mod interval;
 mod lease;
 mod ledger;
+mod losses;
 mod model;
 pub mod names;
 mod off_clocks;

@@ -14,11 +14,28 @@ pub(crate) fn doubted(recorded: &Analysis) -> Vec<Property> {
     violated.map(|(&property, _)| property).collect()
 }
 
-/// Whether a property can be judged by widened times. Fairness compares two answers, and a spurious
-/// refusal rests on what each owner did one after the other: both are what clocks that are off do
-/// not tell.
+/// Whether a property can be judged by widened times. Fairness compares two answers, a spurious
+/// refusal rests on what each owner did one after the other, a leftover on what was seen after an
+/// answer, and who was granted a dead lease waited less than a widened call: all are what clocks
+/// that are off do not tell.
 pub(crate) fn can_survive(property: Property) -> bool {
-    !matches!(property, Property::Fairness | Property::SpuriousRefusal)
+    match property {
+        Property::Fairness
+        | Property::SpuriousRefusal
+        | Property::DeadOnArrival
+        | Property::Leftover
+        | Property::LossNotice => false,
+        Property::MutualExclusion
+        | Property::LostLock
+        | Property::LeaseOverrun
+        | Property::Fencing
+        | Property::Ownership
+        | Property::Reentrancy
+        | Property::GuardedResource
+        | Property::Liveness
+        | Property::Availability
+        | Property::Model => true,
+    }
 }
 
 /// The analysis of the recorded times, less what the widened ones do not show.

@@ -162,6 +162,7 @@ pub enum Outcome {
 }
 
 /// One operation on a lock or on the resource that it guards.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Index of its invocation.
@@ -200,6 +201,10 @@ pub struct Operation {
     /// How long after its invocation the request was sent that was granted; zero unless an acquire
     /// tried more than once.
     pub waited: Nanos,
+    /// Whether the reply names that time, be it zero.
+    pub is_timed: bool,
+    /// Whether a reply granted a validity of nothing, where a lease was asked for.
+    pub is_void: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
     /// The servers that granted it, as far as the reply names them.

@@ -7,7 +7,7 @@
 //! its beginning, see [`basis`](crate::basis).
 
 use crate::case::{Case, Finding};
-use crate::history::{Mode, Nanos};
+use crate::history::{Mode, Nanos, NodeView};
 use crate::hold::Hold;
 use crate::lease::Lease;
 use crate::operation::{Action, Operation, Outcome, OwnerId};
@@ -62,6 +62,9 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             }
             Property::LeaseOverrun
             | Property::LostLock
+            | Property::DeadOnArrival
+            | Property::Leftover
+            | Property::LossNotice
             | Property::Fencing
             | Property::Fairness
             | Property::Ownership
@@ -185,6 +188,46 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
         ) => false,
     };
     same_key && shows
+}
+
+/// Whether the operation of the witness was answered as done after its own lease, as it was counted.
+pub(crate) fn arrival(case: &Case, finding: &Finding) -> bool {
+    let Some(late) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return false;
+    };
+    let drift = case.options.drift(&case.digest.header);
+    let (Some(answered), Some(length)) = (late.answered(), late.lease) else {
+        return false;
+    };
+    let over = finding.interval.start + drift.of(length) >= late.asked() + length;
+    let done = late.outcome == Outcome::Ok && finding.interval.end == answered;
+    done && (late.is_void || over && finding.interval.start <= answered)
+}
+
+/// Whether the holder of the witness was not told, and did not leave, inside its interval.
+pub(crate) fn untold(case: &Case, finding: &Finding) -> bool {
+    let Some(account) = finding.holds.first().and_then(|&at| account(case, at)) else {
+        return false;
+    };
+    let (_, left) = account.until(account.alive);
+    account.lease.ceiling <= finding.interval.start && left >= finding.interval.end
+}
+
+/// Whether the owner of the witness was done, and a server had its token after that.
+pub(crate) fn left(case: &Case, finding: &Finding) -> bool {
+    let Some(closing) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return false;
+    };
+    let owner = case.digest.owner(closing.owner);
+    let since = closing.completion.map(|end| end.time);
+    let views = case.digest.asides.views.iter();
+    let mut later = views.filter(|view| {
+        *view.key == *case.digest.key(finding.key)
+            && view.note.since.is_some_and(|at| Some(at) > since)
+    });
+    let holds = |node: &NodeView| node.held_by.iter().any(|name| **name == *owner);
+    let seen = later.any(|view| view.note.nodes.iter().any(holds));
+    seen && since.is_some() && closing.action != Action::Renew
 }
 
 /// Whether nobody was granted the lock of the witness inside its interval.

@@ -53,6 +53,8 @@ pub enum Property {
     LostLock,
     /// A client acted as holder after its lease, while another held.
     LeaseOverrun,
+    /// A lease was over when its owner was told that it was granted or renewed.
+    DeadOnArrival,
     /// A fencing token did not grow, or the resource took a smaller one after a larger one.
     Fencing,
     /// A holder lost the lock by the release of somebody else.
@@ -63,6 +65,10 @@ pub enum Property {
     GuardedResource,
     /// A try was refused although the lock was certainly free.
     SpuriousRefusal,
+    /// A server keeps the token of an owner that gave up or gave back the lock.
+    Leftover,
+    /// A holder was not told within one lease that it had lost the lock.
+    LossNotice,
     /// A lock was granted to somebody before one who was in its queue already.
     Fairness,
     /// A free lock could not be had within a named bound.
@@ -75,15 +81,18 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
+        Self::DeadOnArrival,
         Self::Fencing,
         Self::Ownership,
         Self::Reentrancy,
         Self::GuardedResource,
         Self::SpuriousRefusal,
+        Self::Leftover,
+        Self::LossNotice,
         Self::Fairness,
         Self::Liveness,
         Self::Availability,
@@ -96,12 +105,18 @@ impl Property {
             Self::MutualExclusion
             | Self::LostLock
             | Self::LeaseOverrun
+            | Self::DeadOnArrival
             | Self::Fencing
             | Self::Ownership
             | Self::Reentrancy
             | Self::GuardedResource
             | Self::Model => true,
-            Self::SpuriousRefusal | Self::Fairness | Self::Liveness | Self::Availability => false,
+            Self::SpuriousRefusal
+            | Self::Leftover
+            | Self::LossNotice
+            | Self::Fairness
+            | Self::Liveness
+            | Self::Availability => false,
         }
     }
 
@@ -111,11 +126,14 @@ impl Property {
             Self::MutualExclusion => "mutual-exclusion",
             Self::LostLock => "lost-lock",
             Self::LeaseOverrun => "lease-overrun",
+            Self::DeadOnArrival => "dead-on-arrival",
             Self::Fencing => "fencing",
             Self::Ownership => "ownership",
             Self::Reentrancy => "reentrancy",
             Self::GuardedResource => "guarded-resource",
             Self::SpuriousRefusal => "spurious-refusal",
+            Self::Leftover => "leftover",
+            Self::LossNotice => "loss-notice",
             Self::Fairness => "fairness",
             Self::Liveness => "liveness",
             Self::Availability => "availability",
@@ -161,6 +179,52 @@ pub struct Analysis {
     /// How long the locks could not be had; absent where nobody asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
+    /// How holders learned that they had lost the lock; absent where none went on after a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<Losses>,
+}
+
+/// How long it took until holders were told that their lease had run out, over all keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// How many went on after their lease had certainly run out.
+    pub lost: u64,
+    /// How many of them were told.
+    pub told: u64,
+    /// How long after the loss the last of those was told.
+    pub longest: Nanos,
+    /// How long the others went on at the longest.
+    pub longest_untold: Nanos,
+}
+
+impl Losses {
+    /// The figures, in one sentence.
+    pub fn sentence(&self) -> String {
+        let length = crate::text::length;
+        let count = |number: u64, one: &str, many: &str| match number {
+            1 => format!("1 {one}"),
+            _ => format!("{number} {many}"),
+        };
+        let holders = count(self.lost, "holder", "holders");
+        let told = count(self.told, "was told", "were told");
+        let others = count(self.lost - self.told.min(self.lost), "was not", "were not");
+        let mut parts = Vec::new();
+        if self.told > 0 {
+            parts.push(format!(
+                "{told}, after {} at the latest",
+                length(self.longest)
+            ));
+        }
+        if self.told < self.lost {
+            let longest = length(self.longest_untold);
+            parts.push(format!(
+                "{others}, and gave the lock back after {longest} at the latest"
+            ));
+        }
+        let whose = if self.lost == 1 { "its" } else { "their" };
+        let parts = parts.join("; ");
+        format!("{holders} went on after {whose} lease had certainly run out: {parts}")
+    }
 }
 
 /// Figures of availability, over all keys.

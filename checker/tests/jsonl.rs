@@ -440,6 +440,7 @@ fn trace(word: &Name, number: u64) -> (ViewNote, CommandNote) {
         error: number.is_multiple_of(11).then(|| word.clone()),
     };
     let view = ViewNote {
+        since: Some(Nanos(5)),
         nodes: vec![node; (number % 4) as usize],
     };
     let command = CommandNote {

@@ -149,11 +149,14 @@ async fn record(
     history: &Path,
     started: &str,
 ) -> Result<(Option<Stopped>, Option<u64>), RunError> {
+    let promises = job.case.lock.promises().iter();
     let header = Header {
         scenario: Some(job.case.name.clone()),
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
+        asks_once: job.case.lock.kind().asks_once().then_some(true),
+        promises: promises.map(|promise| promise.name().to_owned()).collect(),
         prefix: servers.prefix().map(str::to_owned),
         availability_gap_ms_max: job.case.checks.availability_gap.map(Span::as_millis),
         ..Header::new()

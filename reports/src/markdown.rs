@@ -163,7 +163,7 @@ fn push_verdicts(text: &mut String, run: &RunRecord) {
             words::expected(result.expected),
         );
     }
-    if let Some(sentence) = words::measured(&run.analysis) {
+    for sentence in words::measured(&run.analysis) {
         let _ = write!(text, "\n{}\n", escaped(&sentence));
     }
     text.push('\n');

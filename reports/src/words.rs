@@ -31,13 +31,18 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
     }
 }
 
-/// What was measured and not judged, in one sentence: how long nobody could be granted a lock in a
-/// run with faults that names no bound for it.
-pub fn measured(analysis: &Analysis) -> Option<String> {
-    let is_judged = analysis.properties.contains_key(&Property::Availability);
-    let figures = analysis.availability?;
-    let tells = !is_judged && !analysis.faults.is_empty() && analysis.coverage.contended > 0;
-    tells.then(|| format!("availability, measured: {}", figures.sentence()))
+/// What was measured and not judged, a sentence each: how long nobody could be granted a lock in a
+/// run with faults that names no bound for it, and how holders learned that they had lost theirs.
+pub fn measured(analysis: &Analysis) -> Vec<String> {
+    let is_judged = |property| analysis.properties.contains_key(&property);
+    let tells = !analysis.faults.is_empty() && analysis.coverage.contended > 0;
+    let outages = analysis
+        .availability
+        .filter(|_| tells && !is_judged(Property::Availability));
+    let losses = analysis.losses.filter(|_| !is_judged(Property::LossNotice));
+    let outages = outages.map(|figures| format!("availability, measured: {}", figures.sentence()));
+    let losses = losses.map(|figures| format!("loss notice, measured: {}", figures.sentence()));
+    outages.into_iter().chain(losses).collect()
 }
 
 /// A property for running text: `mutual exclusion`.

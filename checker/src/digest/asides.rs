@@ -1,7 +1,8 @@
-//! Notes that explain and never accuse: which servers clients turned to, what servers knew of a
-//! lock, and what they were told.
+//! Notes beside the operations: which servers clients turned to, what servers knew of a lock, and
+//! what they were told.
 //!
-//! For: stories and counts. Not for: any verdict.
+//! For: stories and counts, and the two properties that need no second client (dead on arrival, and
+//! leftover). Not for: any other verdict.
 
 use crate::history::{CommandNote, Event, Function, Name, Nanos, RoleNote, RouteNote, ViewNote};
 
@@ -73,6 +74,22 @@ pub struct CommandAside {
 }
 
 impl Asides {
+    /// Takes the note of an event over from others, if it tells what a server was, had or was told;
+    /// gives its time.
+    pub(super) fn copy(&mut self, others: &Self, event: u64) -> Option<Nanos> {
+        if let Some(view) = others.views.iter().find(|view| view.event == event) {
+            self.views.push(view.clone());
+            return Some(view.time);
+        }
+        if let Some(command) = others.commands.iter().find(|one| one.event == event) {
+            self.commands.push(command.clone());
+            return Some(command.time);
+        }
+        let role = others.roles.iter().find(|role| role.event == event)?;
+        self.roles.push(role.clone());
+        Some(role.time)
+    }
+
     /// Takes a note, if it is one of these.
     pub(super) fn push(&mut self, event: &Event) {
         let (index, time, key) = (event.index, event.time, &event.key);

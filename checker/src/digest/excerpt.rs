@@ -158,6 +158,8 @@ impl Excerpt<'_> {
                 ..*queued
             };
             self.builder.digest.queued.push(note);
+        } else if let Some(time) = self.builder.digest.asides.copy(&whole.asides, event) {
+            self.pass(time, event);
         } else {
             self.sign(event);
         }

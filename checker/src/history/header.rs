@@ -47,6 +47,13 @@ pub struct Header {
     /// What the keys of the run begin with on servers that somebody else runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
+    /// Whether each call is one request of the lock, sent when the call was invoked, unless its
+    /// reply says how long it waited. Absent where a library may wait or ask again by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks_once: Option<bool>,
+    /// What the lock promises beyond what all do, by the names of the promises.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<String>,
     /// Fields that this version does not know; kept, never refused.
     #[serde(flatten)]
     pub extra: Map<String, Json>,
@@ -68,6 +75,8 @@ impl Header {
             clock_error_ms: None,
             clock_error_ms_of: BTreeMap::new(),
             prefix: None,
+            asks_once: None,
+            promises: Vec::new(),
             extra: Map::new(),
         }
     }

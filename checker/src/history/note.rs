@@ -42,10 +42,13 @@ pub struct RouteNote {
     pub why: Name,
 }
 
-/// What servers know of a lock key, asked one after the other: value of a `note` with function
-/// `view`. No verdict rests on it.
+/// What servers know of a lock key, asked at once: value of a `note` with function `view`. Only a
+/// leftover is shown by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewNote {
+    /// When they were asked; the note itself is written once all have answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Nanos>,
     /// One view for each server that was asked and has to do with the key.
     pub nodes: Vec<NodeView>,
 }

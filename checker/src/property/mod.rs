@@ -1,11 +1,14 @@
 //! The properties, one file each: what counts as a violation, and when there may be none to see.
 
 mod availability;
+mod dead_on_arrival;
 mod fairness;
 mod fencing;
 mod guarded_resource;
 mod lease_overrun;
+mod leftover;
 mod liveness;
+mod loss_notice;
 mod lost_lock;
 mod model;
 mod mutual_exclusion;
@@ -15,6 +18,7 @@ mod rule;
 mod spurious_refusal;
 
 pub(crate) use guarded_resource::Damage;
+pub(crate) use leftover::sight as leftover_sight;
 pub(crate) use rule::Rule;
 
 use crate::verdict::Property;
@@ -25,6 +29,9 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::MutualExclusion => &mutual_exclusion::MutualExclusion,
         Property::LostLock => &lost_lock::LostLock,
         Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
+        Property::DeadOnArrival => &dead_on_arrival::DeadOnArrival,
+        Property::Leftover => &leftover::Leftover,
+        Property::LossNotice => &loss_notice::LossNotice,
         Property::Fencing => &fencing::Fencing,
         Property::Ownership => &ownership::Ownership,
         Property::Reentrancy => &reentrancy::Reentrancy,

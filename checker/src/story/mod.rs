@@ -4,9 +4,11 @@
 //! rests on; what is concluded and not read off an event is marked as not certain. Not for:
 //! completeness; a story tells what leads to the contradiction and leaves the rest to the timeline.
 
+mod arrival;
 mod circumstance;
 mod deed;
 mod holder;
+mod leftover;
 mod ownership;
 mod queue;
 mod reentrancy;

@@ -188,6 +188,7 @@ fn trace() -> [Event; 2] {
     };
     let view = Value {
         view: Some(Box::new(ViewNote {
+            since: Some(Nanos(17)),
             nodes: vec![holder, silent],
         })),
         ..Value::default()

@@ -14,8 +14,18 @@ pub(crate) fn renamed(history: &History) -> History {
     for event in &mut renamed.events {
         event.key = turned(&event.key);
         event.value.owner = event.value.owner.as_deref().map(turned);
+        for holder in seen(event) {
+            *holder = turned(holder);
+        }
     }
     renamed
+}
+
+/// Whose tokens an event tells of.
+fn seen(event: &mut Event) -> impl Iterator<Item = &mut Name> {
+    let view = event.value.view.as_deref_mut();
+    let nodes = view.into_iter().flat_map(|view| &mut view.nodes);
+    nodes.flat_map(|node| &mut node.held_by)
 }
 
 fn turned(name: &str) -> Name {
@@ -25,8 +35,12 @@ fn turned(name: &str) -> Name {
 /// The same, a few seconds later.
 pub(crate) fn shifted(history: &History) -> History {
     let mut shifted = history.clone();
+    let by = Nanos::from_millis(5_000);
     for event in &mut shifted.events {
-        event.time = event.time + Nanos::from_millis(5_000);
+        event.time = event.time + by;
+        if let Some(view) = event.value.view.as_deref_mut() {
+            view.since = view.since.map(|since| since + by);
+        }
     }
     shifted
 }
@@ -80,7 +94,14 @@ pub(crate) fn doubled(history: &History) -> History {
                 let owner = copy.value.owner.as_deref();
                 copy.value.owner = owner.map(|owner| format!("copy of {owner}").into());
             }
-            let is_note = event.process == Process::Nemesis;
+            let is_view = event.function == Function::View;
+            if is_view {
+                copy.key = format!("copy of {}", event.key).into();
+                for holder in seen(&mut copy) {
+                    *holder = format!("copy of {holder}").into();
+                }
+            }
+            let is_note = event.process == Process::Nemesis && !is_view;
             [Some(event.clone()), (!is_note).then_some(copy)]
         })
         .flatten()

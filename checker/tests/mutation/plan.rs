@@ -64,10 +64,14 @@ pub(crate) enum Defect {
     PartialReleaseFrees,
     SpuriousRefusal,
     ReadReleaseFreesWriter,
+    /// The lock tells its caller of a grant when the lease is over.
+    LateGrant,
+    /// A release leaves the token behind, without an expiry.
+    Leftover,
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::DoubleGrant,
         Self::EarlyExpiry,
         Self::DuplicateToken,
@@ -81,6 +85,8 @@ impl Defect {
         Self::PartialReleaseFrees,
         Self::SpuriousRefusal,
         Self::ReadReleaseFreesWriter,
+        Self::LateGrant,
+        Self::Leftover,
     ];
 }
 
@@ -126,6 +132,7 @@ impl Plan {
             Some(Defect::Overtaking) => Lock::Fair,
             Some(Defect::PartialReleaseFrees) => Lock::Reentrant,
             Some(Defect::ReadReleaseFreesWriter) => Lock::ReadWrite,
+            Some(Defect::LateGrant) => [Lock::Plain, Lock::Reentrant][rng.random_range(0..2)],
             Some(
                 Defect::DuplicateToken
                 | Defect::LowerToken
@@ -138,13 +145,15 @@ impl Plan {
                 | Defect::EarlyExpiry
                 | Defect::ForeignRelease
                 | Defect::Stuck
-                | Defect::SpuriousRefusal,
+                | Defect::SpuriousRefusal
+                | Defect::Leftover,
             )
             | None => locks[rng.random_range(0..locks.len())],
         };
         // A write is late only where messages are.
         let late = defect == Some(Defect::StaleWrite);
-        let leased = rng.random_bool(0.7) || late || defect == Some(Defect::Stuck);
+        let needs_lease = matches!(defect, Some(Defect::Stuck | Defect::LateGrant));
+        let leased = rng.random_bool(0.7) || late || needs_lease;
         let work = match (lock.has_tokens(), defect) {
             (false, _) => Work::Nothing,
             (true, Some(Defect::DoubleEffect)) => Work::Append,
@@ -153,10 +162,17 @@ impl Plan {
             }
             (true, _) => [Work::Nothing, Work::Count, Work::Append][rng.random_range(0..3)],
         };
-        let quiet = !late && rng.random_bool(0.4);
+        // What is left behind is looked for where no message is late.
+        let quiet = defect == Some(Defect::Leftover) || !late && rng.random_bool(0.4);
+        let lengths = match defect {
+            Some(Defect::StaleWrite) => 10..25,
+            // An answer after the lease comes while the client still waits for it.
+            Some(Defect::LateGrant) => 20..50,
+            Some(_) | None => 20..120,
+        };
         Self {
             lock,
-            lease: leased.then(|| MS * rng.random_range(if late { 10..25 } else { 20..120 })),
+            lease: leased.then(|| MS * rng.random_range(lengths)),
             keys: rng.random_range(1..=2),
             clients: rng.random_range(2..=5),
             work,

@@ -2,7 +2,8 @@
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
-    Event, Function, Header, History, Kind, Mode, Name, PhaseNote, Process, Value,
+    Event, Function, Header, History, Kind, Mode, Name, NodeView, PhaseNote, Process, Value,
+    ViewNote,
 };
 use serde_json::json;
 
@@ -64,6 +65,8 @@ pub(crate) struct Record {
     events: Vec<Event>,
     pub(crate) ops: Vec<Op>,
     pub(crate) notes: Vec<Note>,
+    /// When the service of which key was asked what it has.
+    pub(crate) looks: Vec<(usize, u64)>,
     /// When the final phase began, and its bound.
     pub(crate) last: Option<(u64, u64)>,
 }
@@ -175,6 +178,50 @@ impl Record {
         });
     }
 
+    /// What the service of a key was seen to have.
+    pub(crate) fn view<'a>(
+        &mut self,
+        key: usize,
+        time: u64,
+        tokens: impl Iterator<Item = (&'a str, u64)>,
+    ) {
+        let now = Nanos(time * TICK);
+        let mut nodes: Vec<NodeView> = tokens
+            .map(|(owner, expires)| NodeView {
+                node: "n1".into(),
+                role: Some("primary".into()),
+                held_by: vec![owner.into()],
+                left_ms: (expires < u64::MAX).then(|| expires.saturating_sub(time) / 10),
+                ..NodeView::default()
+            })
+            .collect();
+        self.looks.push((key, time));
+        if nodes.is_empty() {
+            nodes.push(NodeView {
+                node: "n1".into(),
+                role: Some("primary".into()),
+                ..NodeView::default()
+            });
+        }
+        self.push(Event {
+            index: 0,
+            time: now,
+            kind: Kind::Note,
+            process: Process::Nemesis,
+            function: Function::View,
+            key: format!("key-{key}").into(),
+            value: Value {
+                view: Some(Box::new(ViewNote {
+                    since: Some(now),
+                    nodes,
+                })),
+                ..Value::default()
+            },
+            error: None,
+            extra: None,
+        });
+    }
+
     fn event(op: &Op, time: u64, kind: Kind) -> Event {
         Event {
             index: 0,
@@ -203,6 +250,8 @@ impl Record {
 
     pub(crate) fn history(&self, lock: Lock) -> History {
         let mut header = Header::new();
+        // In a queue a call waits, and nothing says for how long.
+        header.asks_once = (lock != Lock::Fair).then_some(true);
         if let Lock::Semaphore(permits) = lock {
             header.permits = Some(permits);
         }

@@ -126,6 +126,11 @@ impl Service {
         }
     }
 
+    /// Whose tokens it has, and when each runs out.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.grips.iter().map(|grip| (&*grip.owner, grip.expires))
+    }
+
     /// When the next lease runs out.
     pub(crate) fn next_expiry(&self) -> Option<u64> {
         let ends = self.grips.iter().map(|grip| grip.expires);
@@ -321,6 +326,12 @@ impl Service {
         let left = grip.count;
         let count = (self.lock == Lock::Reentrant).then_some(left);
         let frees = left > 0 && self.strikes(Defect::PartialReleaseFrees, request.op, rng);
+        let grip = &mut self.grips[position];
+        if left == 0 && grip.permits == permits && self.strikes(Defect::Leftover, request.op, rng) {
+            self.grips[position].expires = u64::MAX;
+            self.grips[position].count = 1;
+            return Reply::Done { count };
+        }
         let grip = &mut self.grips[position];
         grip.permits -= if left == 0 { permits } else { 0 };
         if frees || grip.permits == 0 {

@@ -45,12 +45,56 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
         Defect::LostUpdate => only(is_missed(record, op), Property::GuardedResource),
         Defect::DoubleEffect => only(is_doubled(record, op), Property::GuardedResource),
         Defect::Overtaking => only(is_overtaken(record, struck), Property::Fairness),
+        Defect::LateGrant => only(was_dead(record, struck), Property::DeadOnArrival),
+        Defect::Leftover => only(was_seen_left(record, op), Property::Leftover),
         Defect::PartialReleaseFrees => only(is_let_in(record, struck), Property::Reentrancy),
     }
 }
 
 fn only(is_seen: bool, property: Property) -> Vec<Property> {
     is_seen.then_some(property).into_iter().collect()
+}
+
+/// Whether the answer came after the lease, and nothing else that its owner did on the lock, before
+/// or since, can be an excuse.
+fn was_dead(record: &Record, at: usize) -> bool {
+    let op = &record.ops[at];
+    let late = op.is_grant() && op.answered() > floor(op.inv, op.lease()) + 1;
+    let mut others = record
+        .ops
+        .iter()
+        .enumerate()
+        .filter(|&(other, _)| other != at);
+    late && !others.any(|(_, other)| {
+        let same = other.owner == op.owner && other.key == op.key;
+        let beside = other.answered() > op.inv;
+        let lasts = floor(other.inv, other.lease()) >= op.answered();
+        same && other.inv <= op.answered() && (beside || other.lease().is_some() && lasts)
+    })
+}
+
+/// Whether the service was asked after the answer, and the owner had not asked anew by then.
+fn was_seen_left(record: &Record, op: &Op) -> bool {
+    let anew = record.ops.iter().filter(|other| {
+        let same = other.owner == op.owner && other.key == op.key;
+        same && other.inv >= op.answered()
+    });
+    let anew = anew.map(|other| other.inv).min().unwrap_or(u64::MAX);
+    let before = record.ops.iter().filter(|other| {
+        let same = other.owner == op.owner && other.key == op.key;
+        same && other.inv < op.answered()
+    });
+    let before: Vec<&Op> = before.collect();
+    let sure = before.iter().all(|other| other.answered() <= op.answered());
+    // Of a grant that was not given back the token may be, for all that one can tell.
+    let granted = before.iter().filter(|other| other.is_grant()).count();
+    let is_return = |other: &&&Op| {
+        let done = matches!(other.answer, Some((_, Reply::Done { .. })));
+        matches!(other.ask, Ask::Release { .. }) && done
+    };
+    let sure = sure && granted == before.iter().filter(is_return).count();
+    let seen = |&(key, time): &(usize, u64)| key == op.key && op.answered() < time && time < anew;
+    op.answer.is_some() && sure && record.looks.iter().any(seen)
 }
 
 /// Whether two owners, or too many permits, were certainly there at once.

@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::client::{Client, Step};
-use crate::plan::{Defect, MS, Plan};
+use crate::plan::{Defect, Lock, MS, Plan, floor};
 use crate::record::{Note, Op, Record};
 use crate::service::{Answers, Ask, Reply, Request, Service};
 
@@ -34,6 +34,8 @@ enum Happening {
     Expire(usize),
     /// A waiting acquire is to be refused.
     GiveUp(usize),
+    /// The services are asked whose tokens they have.
+    Look,
     FinalPhase,
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct World {
     /// By time, then in order of creation.
     agenda: BinaryHeap<Reverse<(u64, usize)>>,
     happenings: Vec<Option<Happening>>,
+    /// The operation that was answered after its lease.
+    late: Option<usize>,
 }
 
 /// What a run left behind.
@@ -85,6 +89,7 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>) -> Run {
         record: Record::default(),
         agenda: BinaryHeap::new(),
         happenings: Vec::new(),
+        late: None,
         rng,
         plan,
     };
@@ -92,13 +97,18 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>) -> Run {
         let start = world.rng.random_range(0..10 * MS);
         world.plan_at(start, Happening::Wake(client));
     }
+    if world.plan.loss == 0.0 {
+        world.plan_at(20 * MS, Happening::Look);
+    }
     if world.plan.lease.is_some() {
         let calm = world.plan.end + 10 * PATIENCE;
         world.plan_at(calm, Happening::FinalPhase);
     }
     world.go();
     Run {
-        struck: world.services.iter().find_map(|service| service.struck),
+        struck: world
+            .late
+            .or(world.services.iter().find_map(|service| service.struck)),
         plan: world.plan,
         record: world.record,
     }
@@ -137,6 +147,7 @@ impl World {
                         self.reply(op, Reply::Refused, now);
                     }
                 }
+                Happening::Look => self.look(now),
                 Happening::FinalPhase => {
                     self.record.final_phase(now, BOUND);
                     for key in 0..self.plan.keys {
@@ -255,7 +266,46 @@ impl World {
         };
         if !is_lost {
             let delay = self.delay();
-            self.plan_at(now + delay, Happening::Answer(op, reply));
+            let at = self.too_late(op, &reply).unwrap_or(now + delay);
+            self.plan_at(at.max(now), Happening::Answer(op, reply));
+        }
+    }
+
+    /// When an answer arrives that the defect keeps back until after the lease.
+    fn too_late(&mut self, op: usize, reply: &Reply) -> Option<u64> {
+        let is_due = self.plan.defect == Some(Defect::LateGrant) && self.late.is_none();
+        let asked = &self.record.ops[op];
+        let grants = matches!(reply, Reply::Granted { .. });
+        let end = floor(asked.inv, asked.lease());
+        let still_waits = end.saturating_add(5 * MS) < asked.inv + PATIENCE;
+        if !is_due || !grants || !still_waits || !self.rng.random_bool(0.33) {
+            return None;
+        }
+        self.late = Some(op);
+        Some(end + self.rng.random_range(MS..4 * MS))
+    }
+
+    /// Whether a lock that looks at its watch takes the answer for a grant.
+    fn is_still_good(&self, op: usize, reply: &Reply, now: u64) -> bool {
+        let asked = &self.record.ops[op];
+        let is_lease = match (asked.ask, reply) {
+            (_, Reply::Granted { .. }) => true,
+            (ask, Reply::Done { .. }) => matches!(ask, Ask::Renew { .. }),
+            _ => false,
+        };
+        // In a queue the lease begins with the turn.
+        let waits = self.plan.lock == Lock::Fair;
+        !is_lease || waits || self.late == Some(op) || now + MS < floor(asked.inv, asked.lease())
+    }
+
+    /// Asks the services whose tokens they have, as long as anybody is at work.
+    fn look(&mut self, now: u64) {
+        for (key, service) in self.services.iter().enumerate() {
+            self.record.view(key, now, service.tokens());
+        }
+        if now < self.plan.end + 20 * PATIENCE {
+            let pause = self.rng.random_range(5 * MS..40 * MS);
+            self.plan_at(now + pause, Happening::Look);
         }
     }
 
@@ -274,6 +324,9 @@ impl World {
     }
 
     fn answer(&mut self, op: usize, reply: Reply, now: u64) {
+        if !self.is_still_good(op, &reply, now) {
+            return;
+        }
         let Some(client) = self.waiting[op].take() else {
             return;
         };

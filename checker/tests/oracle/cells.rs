@@ -18,6 +18,8 @@ pub(crate) struct Counts {
     /// Overruns that reach beyond the ceiling.
     pub(crate) certain: u64,
     pub(crate) lost: u64,
+    /// Leases that were over when they were granted.
+    pub(crate) dead: u64,
 }
 
 /// One hold. `None` is "never".
@@ -74,7 +76,10 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
             holds.extend(past::holds(&own));
         }
     }
-    let mut counts = Counts::default();
+    let mut counts = Counts {
+        dead: (0..ops.len()).filter(|&at| is_dead(at, ops)).count() as u64,
+        ..Counts::default()
+    };
     for (position, hold) in holds.iter().enumerate() {
         counts.lost += u64::from(hold.lost.is_some());
         for (other_position, other) in holds.iter().enumerate() {
@@ -91,6 +96,24 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
         }
     }
     counts
+}
+
+/// Whether no cell of a lease is left when its owner is told of it, nor one of another lease of its
+/// own that it had asked for by then, nor had it begun to give the lock back.
+fn is_dead(at: usize, ops: &[Op]) -> bool {
+    let op = &ops[at];
+    let grants = |op: &Op| matches!(op.act, Act::Acquire | Act::Renew) && op.end == End::Ok;
+    // Without a lease it is good for ever.
+    let is_good = |op: &Op, cell: u64| op.lease.is_none_or(|lease| cell + DRIFT < op.inv + lease);
+    let told = op.res;
+    let own = |other: &&Op| other.owner == op.owner && other.inv <= told;
+    let kept = ops
+        .iter()
+        .filter(own)
+        .any(|other| grants(other) && is_good(other, told));
+    // Those of one owner stand in its order.
+    let mut later = ops[at..].iter().filter(own);
+    grants(op) && !kept && !later.any(|other| other.act == Act::Release)
 }
 
 /// When the owner was last known to be alive.

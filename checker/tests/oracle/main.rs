@@ -72,6 +72,7 @@ fn agrees_with_the_definitions(ops: &[Op], label: String) {
         (Property::MutualExclusion, expected.exclusion),
         (Property::LeaseOverrun, expected.overrun),
         (Property::LostLock, expected.lost),
+        (Property::DeadOnArrival, expected.dead),
     ] {
         assert_eq!(count(&analysis, property), expected, "{property}");
     }
@@ -144,16 +145,17 @@ fn session(owner: u8, shape: (End, Option<End>, Option<u64>), times: [u64; 4]) -
 
 #[test]
 fn random_histories_are_judged_as_the_definitions_say() {
-    let mut violated = [0; 3];
+    let mut violated = [0; 4];
     for seed in 0..2 * rounds() {
         let ops = random::ops(seed);
         agrees_with_the_definitions(&ops, format!("seed {seed}"));
         let expected = cells::judge(&ops);
-        for (total, count) in
-            violated
-                .iter_mut()
-                .zip([expected.exclusion, expected.overrun, expected.lost])
-        {
+        for (total, count) in violated.iter_mut().zip([
+            expected.exclusion,
+            expected.overrun,
+            expected.lost,
+            expected.dead,
+        ]) {
             *total += u64::from(count > 0);
         }
     }

@@ -1,7 +1,7 @@
 //! Operations in the plainest form, and the history that they make. Times are in milliseconds.
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Event, Function, History, Kind, Mode, Process, Value};
+use lockstorm_checker::history::{Event, Function, Header, History, Kind, Mode, Process, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
@@ -108,7 +108,12 @@ pub(crate) fn history(ops: &[Op]) -> History {
     for (index, event) in (0..).zip(&mut events) {
         event.index = index;
     }
+    let header = Header {
+        asks_once: Some(true),
+        ..Header::new()
+    };
     History {
+        header,
         events,
         ..History::default()
     }

@@ -13,7 +13,8 @@ use lockstorm_checker::{Nanos, Options, Property, check};
 /// How many witnesses of each property were tried.
 pub(crate) type Tried = BTreeMap<Property, u64>;
 
-/// Why a witness of a property is not compared by its claim, and cites more than must be there.
+/// Why a witness of a property is not compared by its claim and its time, and cites more than must
+/// be there.
 fn weighs_the_absent(property: Property) -> Option<&'static str> {
     match property {
         Property::Model => Some(
@@ -24,6 +25,9 @@ fn weighs_the_absent(property: Property) -> Option<&'static str> {
         Property::MutualExclusion
         | Property::LostLock
         | Property::LeaseOverrun
+        | Property::DeadOnArrival
+        | Property::Leftover
+        | Property::LossNotice
         | Property::Fencing
         | Property::Ownership
         | Property::Reentrancy
@@ -145,8 +149,8 @@ impl<'a> Scene<'a> {
         };
         let is_same = found.lock_key == wanted.lock_key
             && (found.claim == wanted.claim || !has_claim)
-            && found.interval.0 == wanted.interval.0
-            && (found.interval.1 == wanted.interval.1 || lasted && lasts)
+            && (found.interval.0 == wanted.interval.0 || !has_claim)
+            && (found.interval.1 == wanted.interval.1 || lasted && lasts || !has_claim)
             && found.certain == wanted.certain
             && holders(found) == holders(wanted);
         match is_same {

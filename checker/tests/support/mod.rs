@@ -12,7 +12,9 @@
 //! a routed 70 n2                             its first connection goes there
 //! a routed 70 n1 n2 no reply                 it turns from one to the other, with the reason
 //! view 80 n1:primary:a:1200 n2:replica:-     what servers know: held by a for 1200 ms, no such key
+//! look 70..80 n1:primary:-                   the same, asked at 70 ms
 //! view 80 n1:!killed n2:primary:?v           no answer, and content that names nobody
+//! role 80 n2 replica primary              a server was promoted
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase
@@ -22,8 +24,8 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    CommandNote, Event, Function, History, Kind, Mode, NodeView, PhaseNote, Process, RouteNote,
-    Value, ViewNote,
+    CommandNote, Event, Function, History, Kind, Mode, NodeView, PhaseNote, Process, RoleNote,
+    RouteNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -63,7 +65,20 @@ pub(crate) fn history(text: &str) -> History {
                 let way = (Some(from), to);
                 events.push(routed(process, owner, ms(time), way, &why.join(" ")));
             }
-            ["view", time, ref nodes @ ..] => events.push(view(ms(time), nodes)),
+            ["view", time, ref nodes @ ..] => events.push(view((time, time), nodes)),
+            ["look", span, ref nodes @ ..] => {
+                let span = span.split_once("..").expect("a span is asked..answered");
+                events.push(view(span, nodes));
+            }
+            ["role", time, node, was, role] => {
+                let mut event = nemesis(ms(time), "role");
+                event.value.role = Some(Box::new(RoleNote {
+                    node: node.into(),
+                    role: role.into(),
+                    was: was.into(),
+                }));
+                events.push(event);
+            }
             ["told", time, node, from, ref text @ ..] => {
                 let mut event = nemesis(ms(time), "command");
                 event.key = "lock".into();
@@ -209,7 +224,7 @@ fn routed(process: u64, owner: &str, time: Nanos, way: (Option<&str>, &str), why
 }
 
 /// Nodes as `name:role:holder:left`, `name:role:-`, `name:role:?content` or `name:!error`.
-fn view(time: Nanos, nodes: &[&str]) -> Event {
+fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
     let node = |text: &&str| {
         let parts: Vec<&str> = text.split(':').collect();
         let mut view = NodeView {
@@ -231,8 +246,9 @@ fn view(time: Nanos, nodes: &[&str]) -> Event {
         }
         view
     };
-    let mut event = nemesis(time, "view");
+    let mut event = nemesis(ms(time), "view");
     event.value.view = Some(Box::new(ViewNote {
+        since: Some(ms(since)),
         nodes: nodes.iter().map(node).collect(),
     }));
     event

@@ -203,6 +203,7 @@ impl Ground {
                 lease: Span(lease),
                 renew_every: renew_every.map(Span),
                 answers_within: Adapter::ANSWERS_WITHIN,
+                promises: Vec::new(),
             }),
         }
     }

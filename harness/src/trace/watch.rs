@@ -1,4 +1,4 @@
-//! Asks all servers what they know of the locks, and notes what has changed.
+//! Asks all servers what they know of the locks, and notes what is there and what has changed.
 //!
 //! For: rounds at the steps of a script, and in storms at each stage of a fault and at times. Not
 //! for: every change that there is: what comes and goes between two rounds is not seen.
@@ -78,6 +78,7 @@ impl Watch {
     /// One round: asks all servers at once, and notes of each lock what is new.
     pub async fn look(&self) {
         let mut seen = self.seen.lock().await;
+        let since = self.sink.clock().now();
         let data = self.servers.nodes().iter();
         // Sentinels keep no locks.
         let data = data.filter(|node| node.role.data().is_some());
@@ -100,13 +101,14 @@ impl Watch {
             let views = columns.iter().filter_map(|column| column[at].clone());
             let (now, views): (Nanos, Vec<NodeView>) = (self.sink.clock().now(), views.collect());
             let old = seen.views.get(key);
-            if old.is_some_and(|old| is_same((old.0, &old.1), (now, &views)))
-                || seen.noted >= VIEWS_MAX
-            {
+            let is_same = old.is_some_and(|old| is_same((old.0, &old.1), (now, &views)));
+            // What is there is told each time: a token may outlast the hold that it was for.
+            let is_empty = !views.iter().any(NodeView::is_there);
+            if is_same && is_empty || seen.noted >= VIEWS_MAX {
                 continue;
             }
             seen.noted += 1;
-            self.note(key, views.clone()).await;
+            self.note(key, since, views.clone()).await;
             seen.views.insert(key.clone(), (now, views));
         }
     }
@@ -124,9 +126,12 @@ impl Watch {
         }
     }
 
-    async fn note(&self, key: &Name, nodes: Vec<NodeView>) {
+    async fn note(&self, key: &Name, since: Nanos, nodes: Vec<NodeView>) {
         let value = Value {
-            view: Some(Box::new(ViewNote { nodes })),
+            view: Some(Box::new(ViewNote {
+                since: Some(since),
+                nodes,
+            })),
             ..Value::default()
         };
         self.sink

@@ -105,7 +105,7 @@ pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
                             }
                         }
                     }
-                    @if let Some(sentence) = words::measured(&run.analysis) {
+                    @for sentence in words::measured(&run.analysis) {
                         li { span.glyph aria-hidden="true" { "·" } (sentence) }
                     }
                 }

@@ -105,7 +105,7 @@ impl Text {
 
     /// What was measured and not judged.
     pub(super) fn measured(&mut self, analysis: &Analysis) {
-        if let Some(sentence) = words::measured(analysis) {
+        for sentence in words::measured(analysis) {
             self.indented(2, Tone::Plain, &format!("· {sentence}"));
         }
     }

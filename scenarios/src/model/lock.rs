@@ -7,8 +7,8 @@ use super::duration::{DurationRange, Span};
 use super::era::Era;
 use super::lock_kind::LockKind;
 use super::lock_options::{
-    Adapter, Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token,
-    TokenWait,
+    Adapter, Fair, NoLock, Permits, PlainDel, Promise, Redisson, Redlock, Semaphore, Setnx, Sync,
+    Token, TokenWait,
 };
 use super::mutant::Mutant;
 
@@ -95,6 +95,29 @@ impl Lock {
             Self::NoLock(_) | Self::RedissonSemaphore(_) => None,
             Self::RedissonPermits(permits) => Some(permits.lease),
             Self::Adapter(adapter) => Some(adapter.lease),
+        }
+    }
+
+    /// What it promises beyond what every lock does, as far as somebody says.
+    pub fn promises(&self) -> &[Promise] {
+        match self {
+            Self::Adapter(adapter) => &adapter.promises,
+            Self::NoLock(_)
+            | Self::Setnx(_)
+            | Self::PlainDel(_)
+            | Self::Token(_)
+            | Self::TokenWait(_)
+            | Self::TokenFenced(_)
+            | Self::Redlock(_)
+            | Self::Redisson(_)
+            | Self::RedissonSpin(_)
+            | Self::RedissonFenced(_)
+            | Self::RedissonFair(_)
+            | Self::RedissonRw(_)
+            | Self::RedissonMulti(_)
+            | Self::RedissonRed(_)
+            | Self::RedissonSemaphore(_)
+            | Self::RedissonPermits(_) => &[],
         }
     }
 

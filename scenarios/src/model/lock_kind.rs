@@ -160,6 +160,30 @@ impl LockKind {
         }
     }
 
+    /// Whether a call of it gets its lease by one request to each server, sent when the call begins.
+    /// Others send a second one that counts, or the same again.
+    pub const fn asks_once(self) -> bool {
+        match self {
+            Self::NoLock
+            | Self::PlainDel
+            | Self::Token
+            | Self::TokenWait
+            | Self::TokenFenced
+            | Self::Redlock => true,
+            Self::Setnx
+            | Self::Redisson
+            | Self::RedissonSpin
+            | Self::RedissonFenced
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonMulti
+            | Self::RedissonRed
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits
+            | Self::Adapter => false,
+        }
+    }
+
     /// The Redissons that it can behave like, the oldest first; none where all do alike.
     pub const fn eras(self) -> &'static [Era] {
         match self {

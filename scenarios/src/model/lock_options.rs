@@ -179,6 +179,26 @@ pub struct Adapter {
     /// than the library tries again where a server is away.
     #[serde(default = "default_answers_within")]
     pub answers_within: Span,
+    /// What the library promises beyond what every lock does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
+}
+
+/// What a library may promise its users beyond what every lock does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promise {
+    /// A holder is told within one lease that it has lost the lock.
+    TellsOfLoss,
+}
+
+impl Promise {
+    /// Its name in scenarios and in the headers of histories.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TellsOfLoss => "tells-of-loss",
+        }
+    }
 }
 
 /// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).

@@ -40,8 +40,8 @@ pub use guarded_resource::{GuardedResource, Orders};
 pub use lock::Lock;
 pub use lock_kind::LockKind;
 pub use lock_options::{
-    Adapter, Fair, NoLock, Permits, PlainDel, Redisson, Redlock, Semaphore, Setnx, Sync, Token,
-    TokenWait,
+    Adapter, Fair, NoLock, Permits, PlainDel, Promise, Redisson, Redlock, Semaphore, Setnx, Sync,
+    Token, TokenWait,
 };
 pub use matrix::Matrix;
 pub use mutant::Mutant;

@@ -1,0 +1,205 @@
+//! Dead on arrival: a lease is over when its owner learns that it was granted.
+//!
+//! ```text
+//!  x sent                    floor      ceiling    x answered: "granted"
+//!    |-------------------------|~~~~~~~~~~|!!!!!!!!!!|
+//!    the lease counts from here
+//! ```
+//!
+//! No second client is needed: the lock tells its caller that it holds what it may have no more.
+//! Accused is an acquire or a renewal that was answered after the floor of its own lease, unless
+//! another grant or renewal of the same owner, sent before that answer, has a lease that lasts
+//! beyond it, or the owner had begun to give the lock back. A reply that names a validity of nothing
+//! accuses itself.
+//!
+//! The floor counts from the request that was granted. Where nothing says when that was sent (a
+//! library may wait, or ask again by itself), it counts from the last command of the owner that a
+//! server was seen to get before the answer; without such a trace the call is not judged. The
+//! finding is certain where the servers were seen to get the command so early that the lease was
+//! over on all of them.
+
+use super::rule::Rule;
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::history::Nanos;
+use crate::interval::Interval;
+use crate::lease::{Drift, Lease};
+use crate::operation::{Action, OpId, Operation, Outcome};
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
+use crate::verdict::Property;
+
+/// A trace of fewer commands was not cut off: so many are noted of a run at most.
+const COMMANDS_WHOLE: usize = 10_000;
+
+/// The rule of this property.
+pub(super) struct DeadOnArrival;
+
+impl Rule for DeadOnArrival {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        claim(case, finding, interval)
+    }
+
+    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+        teller.arrival();
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::arrival(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let leased = || OpId::each(&case.digest.operations).filter(|(_, one)| gives_lease(one));
+    let mut findings: Vec<Finding> = leased()
+        .filter_map(|(id, operation)| finding(case, id, operation))
+        .collect();
+    let count = findings.len() as u64;
+    keep_first(&mut findings);
+    name_holds(case, &mut findings);
+    let traced = !case.digest.asides.commands.is_empty() || asks_once(case);
+    let has_matter = leased().any(|(_, one)| traced || one.is_timed || one.is_void);
+    let why = "of no lease does the history say when the request for it was sent";
+    Ruling {
+        engine: "operation-scan",
+        has_matter,
+        count,
+        findings,
+        tested: if has_matter {
+            Tested::Yes
+        } else {
+            Tested::No(why.to_owned())
+        },
+    }
+}
+
+fn claim(case: &Case, finding: &Finding, interval: Interval) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let Some(operation) = finding.operation().map(|id| case.digest.operation(id)) else {
+        return format!("a lease on {lock} was over when it was granted");
+    };
+    let owner = text::name(case.digest.owner(operation.owner));
+    let got = match operation.action {
+        Action::Renew => format!("told that {lock} is renewed"),
+        Action::Acquire | Action::Release | Action::Resource(_) | Action::Other => {
+            format!("granted {lock}")
+        }
+    };
+    if operation.is_void {
+        return format!("{owner} was {got}, with a validity of nothing");
+    }
+    let late = text::length(interval.length());
+    let over = if finding.certain {
+        ", when it was over on every server"
+    } else {
+        ""
+    };
+    format!("{owner} was {got} {late} after its lease could last be relied upon{over}")
+}
+
+/// Whether an operation tells its owner that it holds the lock for some time.
+fn gives_lease(operation: &Operation) -> bool {
+    let gives = matches!(operation.action, Action::Acquire | Action::Renew);
+    let is_known = operation.is_void || operation.lease.is_some_and(|lease| lease > Nanos(0));
+    gives && operation.outcome == Outcome::Ok && is_known
+}
+
+/// Whether each call is one request, by the word of the history.
+fn asks_once(case: &Case) -> bool {
+    case.digest.header.asks_once == Some(true)
+}
+
+fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
+    let drift = case.options.drift(&case.digest.header);
+    let answered = operation.answered()?;
+    let accuse = |floor: Nanos, certain: bool| Finding {
+        property: Property::DeadOnArrival,
+        key: operation.key,
+        holds: Vec::new(),
+        operations: vec![id],
+        interval: Interval::new(floor, answered),
+        certain,
+    };
+    if operation.is_void {
+        return Some(accuse(answered, true));
+    }
+    let length = operation.lease?;
+    // Whatever the servers saw, the lease did not begin before.
+    if answered < floor(operation.asked(), length, drift) {
+        return None;
+    }
+    let seen = seen(case, operation, answered);
+    let is_told = operation.is_timed || asks_once(case);
+    let from = if is_told { operation.asked() } else { seen? };
+    let floor = floor(from, length, drift);
+    let is_dead = answered >= floor && !is_kept(case, id, operation, answered, drift);
+    let ceiling = seen.map(|seen| seen + length + drift.of(length));
+    is_dead.then(|| accuse(floor, ceiling.is_some_and(|ceiling| answered > ceiling)))
+}
+
+/// Until when a lease can be relied upon that was asked for at `from`.
+pub(crate) fn floor(from: Nanos, length: Nanos, drift: Drift) -> Nanos {
+    Lease::granted(from, from, Some(length), drift).floor
+}
+
+/// When a server was last seen to get a command of the owner while the operation was under way.
+/// The trace has it a little late, and never early.
+pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Option<Nanos> {
+    let digest = case.digest;
+    let (key, owner) = (digest.key(operation.key), digest.owner(operation.owner));
+    let commands = digest.asides.commands.iter();
+    let own = commands.filter(|command| {
+        let from = command.note.from.as_deref();
+        *command.key == *key && from == Some(owner)
+    });
+    let inside = |&time: &Nanos| operation.invoked <= time && time <= answered;
+    let last = own.map(|command| command.time).filter(inside).max();
+    // A trace that was cut off there may lack a later command.
+    let end = digest.asides.commands.last().map(|command| command.time);
+    last.filter(|_| digest.asides.commands.len() < COMMANDS_WHOLE || last < end)
+}
+
+/// Whether the owner has another lease at that time, or has begun to give the lock back.
+fn is_kept(case: &Case, id: OpId, operation: &Operation, at: Nanos, drift: Drift) -> bool {
+    let own = case.operations_of(operation.owner).iter();
+    let others = own
+        .filter(|&&other| other != id)
+        .map(|&other| case.digest.operation(other));
+    let mut others = others.filter(|other| other.key == operation.key && other.invoked <= at);
+    others.any(|other| match other.action {
+        Action::Acquire | Action::Renew => {
+            let lasts = other
+                .lease
+                .is_none_or(|length| floor(other.asked(), length, drift) > at);
+            other.outcome == Outcome::Ok && lasts
+        }
+        Action::Release => operation.invoke < other.invoke,
+        Action::Resource(_) | Action::Other => false,
+    })
+}
+
+/// Names the hold that each operation began or was meant to keep.
+fn name_holds(case: &Case, findings: &mut [Finding]) {
+    if findings.is_empty() {
+        return;
+    }
+    let by_acquire = case.holds_by_acquire();
+    for finding in findings {
+        let Some(id) = finding.operation() else {
+            continue;
+        };
+        let owner = case.digest.operation(id).owner;
+        let own = case.operations_of(owner);
+        let end = own.partition_point(|&other| other <= id);
+        let of_key = own[..end].iter().rev();
+        let mut of_key = of_key.filter(|&&other| case.digest.operation(other).key == finding.key);
+        finding.holds = of_key
+            .find_map(|other| by_acquire.get(other).copied())
+            .into_iter()
+            .collect();
+    }
+}

@@ -1,0 +1,341 @@
+//! Leftover: a server still has the token of an owner that does not hold, and believes in nothing.
+//!
+//! ```text
+//! a   |--refused--|                          or failed, given up, released
+//! n2  |---------- a's token, no expiry ----------------------
+//! ```
+//!
+//! Two ways in which it does harm, each shown by servers that were asked what they know:
+//! - the token has no expiry, so that it stays until somebody removes it;
+//! - it has one, and somebody else was refused the lock more than one lease after the answer, with
+//!   the token there before and after that try, and nobody else who can have held the lock.
+//!
+//! An owner believes in nothing once each of its tries on the lock was answered or given up, and
+//! each of its holds was ended by an answered release. Only what primaries have counts, and after a
+//! failover only what the server has that was promoted last: others may not have heard of it yet.
+
+use std::collections::HashSet;
+
+use super::rule::Rule;
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::digest::ViewAside;
+use crate::history::{Nanos, NodeView};
+use crate::interval::Interval;
+use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
+use crate::verdict::Property;
+
+/// The rule of this property.
+pub(super) struct Leftover;
+
+impl Rule for Leftover {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, _interval: Interval) -> String {
+        claim(case, finding)
+    }
+
+    fn kind(&self, _case: &Case, finding: &Finding) -> Option<&'static str> {
+        Some(if finding.operations.len() > 1 {
+            "keeps others out"
+        } else {
+            "never expires"
+        })
+    }
+
+    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+        teller.leftover();
+    }
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::left(case, finding)
+    }
+}
+
+/// What a server was seen to have.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    view: &'a ViewAside,
+    node: &'a NodeView,
+    /// When the first server was asked.
+    since: Nanos,
+    key: KeyId,
+    owner: OwnerId,
+}
+
+fn judge(case: &Case) -> Ruling {
+    let mut ruling = Ruling {
+        engine: "view-scan",
+        has_matter: false,
+        count: 0,
+        findings: Vec::new(),
+        tested: Tested::Yes,
+    };
+    ruling.has_matter = is_looked_at(case);
+    if !ruling.has_matter {
+        let why = "no server was asked what it has after a try failed or a hold was given back";
+        ruling.tested = Tested::No(why.to_owned());
+        return ruling;
+    }
+    let sights = sights(case);
+    let mut accused = HashSet::new();
+    for (at, sight) in sights.iter().enumerate() {
+        let Some(closing) = closing(case, sight) else {
+            continue;
+        };
+        let kept_out = match sight.node.left_ms {
+            None => None,
+            Some(_) => match kept_out(case, closing, sight, &sights[at + 1..]) {
+                Some(id) => Some(id),
+                None => continue,
+            },
+        };
+        if accused.insert(closing) {
+            ruling
+                .findings
+                .push(finding(case, closing, kept_out, sight));
+        }
+    }
+    ruling.count = ruling.findings.len() as u64;
+    keep_first(&mut ruling.findings);
+    ruling
+}
+
+/// Whether the servers were asked when an owner believed in nothing.
+fn is_looked_at(case: &Case) -> bool {
+    let views = &case.digest.asides.views;
+    let last = views.iter().filter_map(|view| view.note.since).max();
+    let mut done = case
+        .digest
+        .operations
+        .iter()
+        .filter(|one| leaves_nothing(one));
+    done.any(|one| one.completion.map(|end| end.time) < last)
+}
+
+/// Every token of a known owner that a primary was seen to have, in order of time.
+fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
+    let digest = case.digest;
+    let mut sights = Vec::new();
+    for view in &digest.asides.views {
+        let (Some(since), Some(key)) = (view.note.since, digest.keys.find(&view.key)) else {
+            continue;
+        };
+        let nodes = view.note.nodes.iter();
+        for node in nodes.filter(|node| counts(case, node, view.time)) {
+            let owners = node
+                .held_by
+                .iter()
+                .filter_map(|name| digest.owners.find(name));
+            sights.extend(owners.map(|owner| Sight {
+                view,
+                node,
+                since,
+                key: KeyId(key),
+                owner: OwnerId(owner),
+            }));
+        }
+    }
+    sights
+}
+
+/// Whether what a server has is what the service has.
+fn counts(case: &Case, node: &NodeView, time: Nanos) -> bool {
+    let roles = case.digest.asides.roles.iter();
+    let promoted = roles.filter(|role| role.time <= time && &*role.note.role == "primary");
+    let last = promoted.max_by_key(|role| role.time);
+    let is_current = last.is_none_or(|role| role.note.node == node.node);
+    is_current && node.role.as_deref() == Some("primary")
+}
+
+/// What the owner of a token did last before the servers were asked, if it believes in nothing from
+/// then on until they had answered.
+fn closing(case: &Case, sight: &Sight) -> Option<OpId> {
+    let own = case.operations_of(sight.owner).iter().copied();
+    let own = own.filter(|&id| case.digest.operation(id).key == sight.key);
+    // Who asks anew while the servers answer may have put there what they have.
+    let (before, after): (Vec<OpId>, Vec<OpId>) =
+        own.partition(|&id| case.digest.operation(id).invoked <= sight.view.time);
+    let ended = |id: OpId| case.digest.operation(id).completion.map(|end| end.time);
+    if !before
+        .iter()
+        .all(|&id| ended(id).is_some_and(|ended| ended < sight.since))
+    {
+        return None;
+    }
+    let last = before.iter().copied();
+    let last = last.max_by_key(|&id| case.digest.operation(id).last_event())?;
+    let operation = case.digest.operation(last);
+    // Who had no answer may find out later that it holds, and give that back.
+    let asks_in_vain = |&id: &OpId| {
+        let later = case.digest.operation(id);
+        later.action == Action::Acquire && later.outcome != Outcome::Ok
+    };
+    let gave_up = operation.outcome != Outcome::Unknown || after.iter().all(asks_in_vain);
+    let is_clear = holds_nothing(case, &before) && gave_up && leaves_nothing(operation);
+    is_clear.then_some(last)
+}
+
+/// Whether each grant was given back: a release that was sent before the answer is of another.
+fn holds_nothing(case: &Case, own: &[OpId]) -> bool {
+    // Of one mode or one permit a refusal says nothing about the others.
+    let is_single = !case.digest.has_two_modes() && case.permits() == 1;
+    let own = own.iter().map(|&id| case.digest.operation(id));
+    let turns = own.filter_map(|one| match (one.action, one.outcome) {
+        (Action::Acquire, Outcome::Ok) => Some((one.last_event(), None)),
+        (Action::Release, Outcome::Ok) => Some((one.invoke, Some(one.count))),
+        (Action::Release, Outcome::NotOwner) if is_single => Some((one.invoke, Some(Some(0)))),
+        (
+            Action::Acquire | Action::Release | Action::Renew | Action::Resource(_) | Action::Other,
+            _,
+        ) => None,
+    });
+    let mut turns: Vec<_> = turns.collect();
+    turns.sort_unstable();
+    let held = turns
+        .into_iter()
+        .fold(0_u32, |held, (_, release)| match release {
+            None => held + 1,
+            Some(None) => held.saturating_sub(1),
+            Some(Some(left)) => left,
+        });
+    held == 0
+}
+
+/// Whether an operation ends with its owner holding nothing, as far as the owner knows.
+fn leaves_nothing(operation: &Operation) -> bool {
+    let is_over = operation.completion.is_some();
+    is_over
+        && match (operation.action, operation.outcome) {
+            (Action::Acquire, Outcome::Refused | Outcome::Failed | Outcome::Unknown)
+            | (Action::Release, Outcome::NotOwner) => true,
+            (Action::Release, Outcome::Ok) => operation.count.unwrap_or(0) == 0,
+            (
+                Action::Acquire
+                | Action::Release
+                | Action::Renew
+                | Action::Resource(_)
+                | Action::Other,
+                _,
+            ) => false,
+        }
+}
+
+/// Somebody who was refused the lock more than one lease after that, with the token there
+/// before and after, and nobody else who can have had it.
+fn kept_out(case: &Case, closing: OpId, sight: &Sight, later: &[Sight]) -> Option<OpId> {
+    let digest = case.digest;
+    let drift = case.options.drift(&digest.header);
+    let ended = digest.operation(closing).completion?.time;
+    let lease = lease_of(case, closing)?;
+    let over = (ended + lease + drift.of(lease)).max(sight.view.time);
+    let same = |other: &&Sight| {
+        let (here, there) = ((sight.key, sight.owner), (other.key, other.owner));
+        here == there && sight.node.node == other.node.node
+    };
+    let until = later.iter().filter(same).map(|other| other.since).max()?;
+    // Who asks anew may be the one whose token it is.
+    let own = case.operations_of(sight.owner).iter();
+    let mut own = own.map(|&id| digest.operation(id));
+    if own.any(|one| one.key == sight.key && over_laps(one, sight.since, until)) {
+        return None;
+    }
+    let tries = digest.operations_on(sight.key);
+    let mut refused = tries.filter(|(_, one)| {
+        let inside = one.invoked >= over && one.answered().is_some_and(|time| time <= until);
+        one.outcome == Outcome::Refused && one.owner != sight.owner && inside
+    });
+    let found = refused.find(|(_, attempt)| {
+        let took = Interval::new(attempt.invoked, attempt.answered().unwrap_or(until));
+        let holds = case.holds.iter().filter(|hold| hold.key == sight.key);
+        let mut others = holds.filter(|hold| hold.owner != sight.owner);
+        !others.any(|hold| hold.possible().touches(took))
+    });
+    found.map(|(id, _)| id)
+}
+
+fn over_laps(operation: &Operation, since: Nanos, until: Nanos) -> bool {
+    let ended = operation.completion.map_or(Nanos::MAX, |end| end.time);
+    operation.invoked <= until && ended >= since
+}
+
+/// The lease of a try, or of the hold that a release ended.
+fn lease_of(case: &Case, closing: OpId) -> Option<Nanos> {
+    let operation = case.digest.operation(closing);
+    let lease = operation.lease.or_else(|| {
+        let mut holds = case.holds.iter();
+        let ended = holds.find(|hold| hold.release == Some(closing))?;
+        case.digest.operation(ended.acquire).lease
+    });
+    lease.filter(|&lease| lease > Nanos(0))
+}
+
+fn finding(case: &Case, closing: OpId, kept_out: Option<OpId>, sight: &Sight) -> Finding {
+    let ended = case.digest.operation(closing).completion;
+    let since = ended.map_or(sight.since, |end| end.time);
+    let hold = case
+        .holds
+        .iter()
+        .position(|hold| hold.release == Some(closing));
+    let refused = kept_out.and_then(|id| case.digest.operation(id).answered());
+    Finding {
+        property: Property::Leftover,
+        key: sight.key,
+        holds: hold.into_iter().collect(),
+        operations: std::iter::once(closing).chain(kept_out).collect(),
+        interval: Interval::new(since, refused.unwrap_or(sight.view.time)),
+        certain: true,
+    }
+}
+
+/// The first server that has a token of the owner in the time of a finding, and what was seen.
+pub(crate) fn sight<'a>(
+    case: &Case<'a>,
+    finding: &Finding,
+) -> Option<(&'a ViewAside, &'a NodeView)> {
+    let owner = case.digest.operation(finding.operation()?).owner;
+    let sights = sights(case);
+    let mut seen = sights.iter().filter(|sight| {
+        let inside =
+            finding.interval.start < sight.since && sight.view.time <= finding.interval.end;
+        (sight.key, sight.owner) == (finding.key, owner) && inside
+    });
+    seen.next().map(|sight| (sight.view, sight.node))
+}
+
+fn claim(case: &Case, finding: &Finding) -> String {
+    let lock = text::lock(case.digest.key(finding.key));
+    let closing = finding.operation().map(|id| case.digest.operation(id));
+    let owner = closing.map_or_else(String::new, |closing| {
+        text::name(case.digest.owner(closing.owner))
+    });
+    let after = closing.map_or_else(String::new, |closing| ended(&owner, closing));
+    let node =
+        sight(case, finding).map_or("a server".to_owned(), |(_, node)| text::name(&node.node));
+    match finding.operations.get(1) {
+        Some(&refused) => {
+            let refused = case.digest.operation(refused);
+            format!(
+                "{node} still had the token of {owner} on {lock} more than one lease after {after}, and {} was refused the lock",
+                text::name(case.digest.owner(refused.owner))
+            )
+        }
+        None => {
+            format!("{node} has the token of {owner} on {lock}, without an expiry, after {after}")
+        }
+    }
+}
+
+/// What the owner was told last.
+fn ended(owner: &str, operation: &Operation) -> String {
+    match (operation.action, operation.outcome) {
+        (Action::Release, _) => "its release was answered".to_owned(),
+        (_, Outcome::Refused) => format!("{owner} was refused"),
+        (_, Outcome::Unknown) => format!("{owner} gave up its try"),
+        (_, Outcome::Ok | Outcome::NotOwner | Outcome::Failed) => "its try failed".to_owned(),
+    }
+}

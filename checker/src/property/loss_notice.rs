@@ -1,0 +1,102 @@
+//! Loss notice: a holder is not told within one lease that it has lost the lock.
+//!
+//! ```text
+//! a   |--============floor~~~~~~~ceiling!!!!!!!!!!!!!!!!!!!!!!!!!!!!!|  told, or still at work
+//!                                       <---- one lease ---->
+//! ```
+//!
+//! It is a measure, and becomes a verdict only for a lock that promises to tell: without the promise
+//! the figures are told, and nothing is judged. Who stands still, or cannot be reached, cannot be
+//! told: a hold counts only if no fault of its client was active since the loss.
+
+use super::rule::{Rule, owners};
+use crate::blame::touches_client;
+use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::faults;
+use crate::history::Nanos;
+use crate::hold::Hold;
+use crate::interval::Interval;
+use crate::losses::notice;
+use crate::replay;
+use crate::story::Teller;
+use crate::text;
+use crate::verdict::Property;
+
+/// The name of the promise in a header.
+const PROMISE: &str = "tells-of-loss";
+
+/// The rule of this property.
+pub(super) struct LossNotice;
+
+impl Rule for LossNotice {
+    fn judge(&self, case: &Case) -> Ruling {
+        judge(case)
+    }
+
+    fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String {
+        let lock = text::lock(case.digest.key(finding.key));
+        let owner = text::list(&owners(case, finding));
+        let length = text::length(interval.length());
+        format!("{owner} was not told that it had lost {lock} for {length}, longer than its lease")
+    }
+
+    fn tell(&self, _teller: &mut Teller, _interval: Interval) {}
+
+    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+        replay::untold(case, finding)
+    }
+}
+
+fn judge(case: &Case) -> Ruling {
+    let promises = &case.digest.header.promises;
+    let is_promised = promises.iter().any(|promise| promise == PROMISE);
+    let leased = |hold: &&Hold| hold.is_granted() && hold.is_leased();
+    let has_matter = is_promised && case.holds.iter().any(|hold| leased(&hold));
+    let mut findings: Vec<Finding> = if is_promised {
+        let holds = (0..).zip(case.holds);
+        holds
+            .filter_map(|(at, hold)| finding(case, at, hold))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let count = findings.len() as u64;
+    keep_first(&mut findings);
+    let lost = case.holds.iter().any(|hold| notice(hold).is_some());
+    let tested = if !is_promised {
+        Tested::No(format!(
+            "it is measured, and judged only of a lock that promises '{PROMISE}'"
+        ))
+    } else if lost {
+        Tested::Yes
+    } else {
+        Tested::No("no holder lost the lock and went on".to_owned())
+    };
+    Ruling {
+        engine: "hold-scan",
+        has_matter,
+        count,
+        findings,
+        tested,
+    }
+}
+
+fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
+    let (took, _) = notice(hold)?;
+    let lease = case.digest.operation(hold.acquire).lease?;
+    let client = case.digest.owner(hold.owner);
+    let mut faults = case
+        .faults
+        .iter()
+        .filter(|fault| touches_client(fault, client));
+    let excused = faults.any(|fault| faults::window(fault).is_some_and(|at| at.touches(took)));
+    let is_late = took.length() > lease && lease > Nanos(0);
+    (is_late && !excused).then(|| Finding {
+        property: Property::LossNotice,
+        key: hold.key,
+        holds: vec![at],
+        operations: Vec::new(),
+        interval: took,
+        certain: true,
+    })
+}

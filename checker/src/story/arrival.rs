@@ -1,0 +1,27 @@
+//! The steps of a grant or a renewal that came too late.
+
+use super::teller::Teller;
+use crate::operation::Action;
+use crate::text;
+use crate::verdict::StepKind;
+
+impl Teller<'_> {
+    /// When it was asked for, and what the answer was; a grant is told by its hold.
+    pub(crate) fn arrival(&mut self) {
+        let Some(id) = self.finding().operation() else {
+            return;
+        };
+        let operation = self.case.digest.operation(id);
+        let owner = text::name(self.case.digest.owner(operation.owner));
+        let is_renewal = operation.action == Action::Renew;
+        let lease = operation.lease.filter(|_| !operation.is_void);
+        let lease = lease.map(|lease| format!(" for {}", text::length(lease)));
+        let lease = lease.unwrap_or_default();
+        let what = if is_renewal { "to renew" } else { "for" };
+        let text = format!("{owner} asked {what} {}{lease}", self.lock);
+        self.push(operation.asked(), owner, StepKind::Command, text, id);
+        if is_renewal || self.finding().holds.is_empty() {
+            self.deed(id);
+        }
+    }
+}

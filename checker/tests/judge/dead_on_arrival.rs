@@ -1,0 +1,141 @@
+//! A lease is over when its owner learns that it was granted.
+
+use lockstorm_checker::{Nanos, Property, Verdict, check};
+
+use crate::support::{exact, history, judge, verdict};
+
+fn judged(text: &str) -> (Verdict, u64) {
+    verdict(Property::DeadOnArrival, text)
+}
+
+#[test]
+fn a_grant_that_arrives_after_its_lease_is_a_violation_and_one_just_before_is_none() {
+    let text = |answered| format!("a acquire 0..{answered} ok lease 300 waited 0");
+    assert_eq!(judged(&text(300)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(299)), (Verdict::Valid, 0), "near miss");
+    let text = text(350);
+    let witness = &judge(&text).properties[&Property::DeadOnArrival].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "a was granted \"lock\" 0.050 s after its lease could last be relied upon"
+    );
+    let ms = Nanos::from_millis;
+    assert_eq!(witness.interval, (ms(300), ms(350)));
+    assert!(!witness.certain, "nobody saw when the server had it");
+    assert_eq!(witness.holders[0].client, "a");
+}
+
+#[test]
+fn the_lease_counts_from_the_try_that_was_granted() {
+    let text = |waited| format!("a acquire 0..900 ok lease 300 waited {waited}");
+    assert_eq!(judged(&text(600)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(601)), (Verdict::Valid, 0), "near miss");
+}
+
+#[test]
+fn who_may_have_waited_is_not_judged_without_a_trace() {
+    let text = "a acquire 0..900 ok lease 300";
+    assert_eq!(judged(text), (Verdict::Unknown, 0));
+    assert!(
+        !judge(text)
+            .properties
+            .contains_key(&Property::DeadOnArrival)
+    );
+    let told = |time| format!("{text}\n told {time} n1 a SET lock x\n told 950 n1 a GET lock");
+    assert_eq!(judged(&told(600)), (Verdict::Violated, 1));
+    assert_eq!(judged(&told(601)), (Verdict::Valid, 0), "near miss");
+    let by_another = "a acquire 0..900 ok lease 300\n told 100 n1 b SET lock x";
+    assert_eq!(judged(by_another), (Verdict::Valid, 0));
+}
+
+#[test]
+fn it_is_certain_where_the_server_was_seen_to_get_the_request_long_before() {
+    let certain = |time| {
+        let text = format!(
+            "a acquire 0..900 ok lease 300 waited 0\n told {time} n1 a SET lock x NX PX 300"
+        );
+        let analysis = judge(&text);
+        analysis.properties[&Property::DeadOnArrival].witnesses[0].certain
+    };
+    assert!(certain(599));
+    assert!(!certain(600), "it may just have lasted");
+}
+
+#[test]
+fn a_history_may_say_that_each_call_is_one_request() {
+    let mut history = history("a acquire 0..900 ok lease 300");
+    history.header.asks_once = Some(true);
+    let analysis = check(&history, &exact());
+    assert_eq!(analysis.properties[&Property::DeadOnArrival].count, 1);
+}
+
+#[test]
+fn a_renewal_is_judged_like_a_grant() {
+    let text = |answered| {
+        format!(
+            "a acquire 0..10 ok lease 300 waited 0
+             a renew 100..{answered} ok lease 300 waited 0
+             told 100 n1 a PEXPIRE lock 300"
+        )
+    };
+    assert_eq!(judged(&text(400)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(399)), (Verdict::Valid, 0), "near miss");
+    let witness = &judge(&text(500)).properties[&Property::DeadOnArrival].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "a was told that \"lock\" is renewed 0.100 s after its lease could last be relied upon, \
+         when it was over on every server"
+    );
+}
+
+#[test]
+fn another_lease_of_the_owner_keeps_the_lock_and_a_release_ends_the_matter() {
+    let late = "a acquire 0..900 ok lease 300 waited 0";
+    for excuse in [
+        "a renew 700..710 ok lease 300",
+        "a renew 899..1500 ok lease 300",
+        "a acquire 700..710 ok lease 300 waited 0",
+        "a release 800..1000 ok",
+    ] {
+        let text = format!("{late}\n {excuse}");
+        assert_eq!(judged(&text), (Verdict::Valid, 0), "{excuse}");
+    }
+    for none in [
+        "a renew 600..610 ok lease 300",
+        "a renew 901..910 ok lease 300",
+        "b renew 700..710 ok lease 300",
+        "a release 901..910 ok",
+    ] {
+        let text = format!("{late}\n {none}");
+        assert_eq!(judged(&text).0, Verdict::Violated, "{none}");
+    }
+}
+
+#[test]
+fn a_validity_of_nothing_accuses_itself() {
+    let mut history = history("a acquire 0..10 ok lease 300");
+    history.events[1].value.lease_ms = Some(0);
+    let analysis = check(&history, &exact());
+    let judgement = &analysis.properties[&Property::DeadOnArrival];
+    assert_eq!((judgement.verdict, judgement.count), (Verdict::Violated, 1));
+    let claim = "a was granted \"lock\", with a validity of nothing";
+    assert_eq!(judgement.witnesses[0].claim, claim);
+    // Where nobody wrote down how long a lease is, nothing was granted for no time.
+    history.events[0].value.lease_ms = Some(0);
+    let analysis = check(&history, &exact());
+    assert!(!analysis.properties.contains_key(&Property::DeadOnArrival));
+}
+
+#[test]
+fn a_lock_without_a_lease_is_never_dead() {
+    let text = "a acquire 0..9000 ok waited 0\n b acquire 0..10 refused";
+    assert_eq!(judged(text), (Verdict::Unknown, 0));
+    let why = "of no lease does the history say when the request for it was sent";
+    let only = lockstorm_checker::Options {
+        only: Some([Property::DeadOnArrival].into()),
+        ..exact()
+    };
+    let analysis = check(&history(text), &only);
+    let judgement = &analysis.properties[&Property::DeadOnArrival];
+    assert_eq!(judgement.reason.as_deref(), Some(why));
+}

@@ -1,0 +1,77 @@
+//! A holder is not told within one lease that it has lost the lock.
+
+use lockstorm_checker::{Analysis, Nanos, Property, Verdict, check};
+
+use crate::support::{exact, history, judge};
+
+fn promised(text: &str) -> Analysis {
+    let mut history = history(text);
+    history.header.promises = vec!["tells-of-loss".to_owned()];
+    check(&history, &exact())
+}
+
+fn judged(text: &str) -> (Verdict, u64) {
+    let analysis = promised(text);
+    let judgement = &analysis.properties[&Property::LossNotice];
+    (judgement.verdict, judgement.count)
+}
+
+#[test]
+fn who_goes_on_for_more_than_a_lease_without_a_notice_is_a_violation_of_the_promise() {
+    let told = |time| format!("a acquire 0..10 ok lease 300\n a lost {time}");
+    assert_eq!(judged(&told(611)), (Verdict::Violated, 1));
+    assert_eq!(judged(&told(610)), (Verdict::Valid, 0), "near miss");
+    let never = |released| format!("a acquire 0..10 ok lease 300\n a release {released}..700 ok");
+    assert_eq!(judged(&never(611)), (Verdict::Violated, 1));
+    assert_eq!(judged(&never(610)), (Verdict::Valid, 0), "near miss");
+    let witness = &promised(&told(700)).properties[&Property::LossNotice].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "a was not told that it had lost \"lock\" for 0.390 s, longer than its lease"
+    );
+    let ms = Nanos::from_millis;
+    assert_eq!(witness.interval, (ms(310), ms(700)));
+}
+
+#[test]
+fn a_renewal_answered_not_owner_is_a_notice() {
+    let text = "a acquire 0..10 ok lease 300
+                a renew 400..410 not-owner
+                a release 900..910 not-owner";
+    assert_eq!(judged(text), (Verdict::Valid, 0));
+}
+
+#[test]
+fn who_stands_still_cannot_be_told() {
+    let text = "a acquire 0..10 ok lease 300
+                fault F1 pause-client a injected 100
+                fault F1 pause-client a observed 100
+                fault F1 pause-client a healed 900
+                a lost 901";
+    let analysis = promised(text);
+    assert_eq!(analysis.properties[&Property::LossNotice].count, 0);
+}
+
+#[test]
+fn without_the_promise_it_is_measured() {
+    let analysis = judge(
+        "a acquire 0..10 ok lease 300\n a lost 700
+         b acquire 800..810 ok lease 300\n b release 1200..1210 not-owner
+         c acquire 1300..1310 ok lease 300\n c release 1400..1410 ok",
+    );
+    assert!(!analysis.properties.contains_key(&Property::LossNotice));
+    let losses = analysis.losses.expect("two went on after their lease");
+    assert_eq!((losses.lost, losses.told), (2, 1));
+    assert_eq!(
+        losses.sentence(),
+        "2 holders went on after their lease had certainly run out: 1 was told, after 0.390 s at \
+         the latest; 1 was not, and gave the lock back after 0.090 s at the latest"
+    );
+}
+
+#[test]
+fn where_nobody_lost_the_lock_nothing_is_known() {
+    let text = "a acquire 0..10 ok lease 300\n a release 100..110 ok";
+    assert_eq!(judged(text), (Verdict::Unknown, 0));
+    assert_eq!(promised(text).losses, None);
+}
