@@ -2,13 +2,14 @@
 //!
 //! Speaks where a probe saw, between the first grant and the violation, that a server came back
 //! without its data: an empty one, or one that lost bytes of its files. One that was down already
-//! when the lock was granted had nothing of it to lose.
+//! when the lock was granted had nothing of it to lose, and where a server may have forgotten the
+//! lock by anything else, a better disk may not help. Against files that are removed none does.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::{DataLoss, FaultClass};
 use lockstorm_checker::verdict::FaultSummary;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Cure, Scene, loss};
 
 const SPEAKS_OF: &[Property] = &[
     Property::MutualExclusion,
@@ -17,33 +18,49 @@ const SPEAKS_OF: &[Property] = &[
 ];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    if !scene.tells_of(SPEAKS_OF) {
+    if !scene.tells_of(SPEAKS_OF) || !scene.forgot_only_by(is_death) {
         return None;
     }
-    let effects = scene.effects_between(is_death);
-    let (effect, target, loss) = effects.iter().find_map(|effect| {
-        let server = effect.fault.target.node()?;
-        let loss = loss(effect.lost?);
-        (!was_down(scene, server)).then_some((effect, server, loss))
-    })?;
+    let since = scene.first()?.granted;
+    let between = |fault: &&FaultSummary| {
+        let back = loss(fault).map(|(time, ..)| time);
+        back.is_some_and(|back| since < back && back <= scene.witness.interval.0)
+    };
+    let is_loss = |fault: &&FaultSummary| {
+        let server = fault.target.node();
+        is_death(fault) && server.is_some_and(|server| !was_down(scene, server, &fault.id))
+    };
+    let losses: Vec<&FaultSummary> = scene.blamed().filter(between).filter(is_loss).collect();
+    let fault = losses.first()?;
+    let (_, event, lost) = loss(fault)?;
+    let is_synced = |fault: &&FaultSummary| !matches!(loss(fault), Some((.., DataLoss::Disk)));
+    let synced = if losses.iter().all(is_synced) {
+        "A disk that is synced before each answer (appendfsync always), or a server"
+    } else {
+        "A server"
+    };
     Some(Cure {
         sentence: format!(
-            "A disk that is synced before each answer (appendfsync always), or a server that stays \
-             away until every lease that it may have granted is over: {target} {loss} ({} {}).",
-            effect.fault.id, effect.fault.kind
+            "{synced} that stays away until every lease that it may have granted is over: {} {} \
+             ({} {}).",
+            fault.target.node()?,
+            words(lost),
+            fault.id,
+            fault.kind
         ),
-        evidence: vec![effect.event],
+        evidence: vec![event],
     })
 }
 
-/// Whether `server` did not run when the lock was granted.
-fn was_down(scene: &Scene, server: &str) -> bool {
+/// Whether `server` did not run when the lock was granted, by another fault than `lost_by`.
+fn was_down(scene: &Scene, server: &str, lost_by: &str) -> bool {
     let Some(first) = scene.first() else {
         return false;
     };
     let is_own = |fault: &FaultSummary| {
         let target = fault.target.node();
-        is_death(fault) && target.is_some_and(|node| **node == *server)
+        let other = fault.id != lost_by;
+        other && is_death(fault) && target.is_some_and(|node| **node == *server)
     };
     let deaths = scene.effects(is_own);
     deaths.iter().any(|death| death.lasts_at(first.granted))
@@ -54,7 +71,7 @@ fn is_death(fault: &FaultSummary) -> bool {
 }
 
 /// A loss in words.
-fn loss(lost: DataLoss) -> String {
+fn words(lost: DataLoss) -> String {
     match lost {
         DataLoss::All | DataLoss::Disk => "came back empty".to_owned(),
         DataLoss::Bytes(bytes) => {
@@ -74,6 +91,7 @@ mod tests {
     /// The failover run, with a restart in the place of the kill.
     fn restarted(lost: Option<DataLoss>) -> RunRecord {
         let mut run = sample::failover_run();
+        run.analysis.faults.truncate(2);
         sample::turn(&mut run.analysis.faults[1], "restart", "primary");
         run.analysis.faults[1].stages[2].lost = lost;
         run
@@ -111,9 +129,38 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_removed_no_sync_brings_back() {
+        let said = said(&restarted(Some(DataLoss::Disk))).unwrap().sentence;
+        assert!(said.starts_with("A server that stays away"), "{said}");
+    }
+
+    #[test]
+    fn what_may_have_been_forgotten_by_anything_else_has_no_remedy() {
+        for (kind, target) in [
+            ("promote", "replica-1"),
+            ("delete-key", "orders"),
+            ("clock", "primary"),
+        ] {
+            let mut run = restarted(Some(DataLoss::All));
+            let mut other = sample::failover_run().analysis.faults.remove(2);
+            sample::turn(&mut other, kind, target);
+            run.analysis.faults.push(other);
+            assert_eq!(said(&run), None, "{kind}");
+        }
+        let mut run = restarted(Some(DataLoss::All));
+        let mut harmless = sample::failover_run().analysis.faults.remove(2);
+        sample::turn(&mut harmless, "pause", "primary");
+        run.analysis.faults.push(harmless);
+        assert!(said(&run).is_some());
+        run.labels.topology = "sentinel (2 replicas)".to_owned();
+        assert_eq!(said(&run), None, "another may have taken over meanwhile");
+    }
+
+    #[test]
     fn a_server_that_was_down_when_the_lock_was_granted_had_nothing_to_lose() {
         let mut run = restarted(Some(DataLoss::All));
         let mut death = run.analysis.faults[1].clone();
+        death.id = "F9".to_owned();
         sample::turn(&mut death, "kill", "primary");
         death.stages[2].time = Nanos(0);
         run.analysis.faults.push(death);

@@ -23,10 +23,15 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if old == 0 || old >= new {
         return None;
     }
+    // Of damage that was done, only what the older token did after the newer one was shown.
+    let is_done = scene.tells_of(&[Property::GuardedResource]);
+    if is_done && !scene.comes_late(first, last) {
+        return None;
+    }
     Some(Cure {
         sentence: format!(
-            "A check of the fencing token at the resource keeps the harm away, though not the \
-             overlap: {} has token {new}, so nothing of {} with token {old} is accepted after it.",
+            "A check of the fencing token at the resource, if it makes none, keeps the harm away, \
+             though not the overlap: {} has token {new}, so nothing of {} with token {old} is accepted after it.",
             last.client, first.client
         ),
         evidence: vec![first.op_acquire, last.op_acquire],

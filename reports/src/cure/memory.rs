@@ -1,7 +1,7 @@
 //! A server that refuses to write rather than drop a lock.
 //!
 //! Speaks where a probe saw, between the first grant and the violation, that the key of this lock
-//! was evicted.
+//! was evicted, and no server can have forgotten the lock by anything else.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultTarget;
@@ -30,6 +30,9 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     };
     let evictions = scene.effects_between(is_eviction);
     let eviction = evictions.first()?;
+    if !scene.forgot_only_by(is_eviction) {
+        return None;
+    }
     Some(Cure {
         sentence: format!(
             "A server that refuses writes when its memory is full (maxmemory-policy noeviction): \
@@ -48,6 +51,7 @@ mod tests {
 
     fn evicted(key: &str) -> RunRecord {
         let mut run = sample::failover_run();
+        run.analysis.faults.truncate(2);
         let target = format!("{key} on primary");
         sample::turn(&mut run.analysis.faults[1], "evict", &target);
         run
@@ -62,6 +66,14 @@ mod tests {
     fn an_evicted_lock_should_not_have_been() {
         let run = evicted("orders");
         insta::assert_snapshot!(said(&run).unwrap().sentence);
+    }
+
+    #[test]
+    fn a_lock_that_a_failover_may_have_lost_has_no_remedy_here() {
+        let mut run = evicted("orders");
+        let promotion = sample::failover_run().analysis.faults.remove(2);
+        run.analysis.faults.push(promotion);
+        assert_eq!(said(&run), None);
     }
 
     #[test]

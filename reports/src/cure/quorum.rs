@@ -1,11 +1,13 @@
 //! One master more, where their number is even.
 //!
 //! Speaks where a lock could not be had while exactly half of an even number of independent
-//! masters were away all the time: the other half is no majority, but with one more it is.
+//! masters were away all the time, and nothing else was in the way: the other half is no majority,
+//! but with one more it is. Only of locks that are known to ask a majority.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_scenarios::Absence;
+use lockstorm_checker::verdict::FaultSummary;
+use lockstorm_scenarios::{Absence, LockKind};
 
 use super::scene::{Cure, Effect, Scene};
 use crate::hit::absence;
@@ -15,7 +17,8 @@ const SPEAKS_OF: &[Property] = &[Property::Liveness, Property::Availability];
 const MASTERS_MIN: usize = 2;
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    if !scene.tells_of(SPEAKS_OF) {
+    let asks_majority = scene.lock_kind().is_some_and(LockKind::asks_a_majority);
+    if !scene.tells_of(SPEAKS_OF) || !asks_majority {
         return None;
     }
     // The shards of a Cluster are masters too, and no quorum; they have names of their own.
@@ -37,7 +40,10 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     let mut names: Vec<&str> = nodes.map(|node| &**node).collect();
     names.sort_unstable();
     names.dedup();
-    if names.len() != all / 2 {
+    // What else was in the way may be so with one master more.
+    let mut blamed = scene.blamed();
+    let is_away = |fault: &FaultSummary| away.iter().any(|effect| effect.fault.id == fault.id);
+    if names.len() != all / 2 || !blamed.all(is_away) {
         return None;
     }
     Some(Cure {
@@ -87,6 +93,7 @@ mod tests {
                 kill
             })
             .collect();
+        run.labels.lock = "redlock".to_owned();
         let mut witness = run.analysis.properties[&Property::MutualExclusion].witnesses[0].clone();
         witness.property = Property::Liveness;
         (run, witness)
@@ -96,6 +103,19 @@ mod tests {
     fn half_of_an_even_number_would_have_been_a_majority_with_one_more() {
         let (run, witness) = stuck(4, 2);
         insta::assert_snapshot!(cure(&Scene::of_run(&run, &witness)).unwrap().sentence);
+    }
+
+    #[test]
+    fn a_lock_that_needs_all_masters_or_had_more_in_its_way_is_not_helped_by_one_more() {
+        for lock in ["redisson-multi", "token", "my-library"] {
+            let (mut run, witness) = stuck(4, 2);
+            lock.clone_into(&mut run.labels.lock);
+            assert_eq!(cure(&Scene::of_run(&run, &witness)), None, "{lock}");
+        }
+        let (mut run, witness) = stuck(4, 2);
+        let cut = sample::failover_run().analysis.faults.remove(0);
+        run.analysis.faults.push(cut);
+        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Speaks where somebody who is none of the holders was told that its release took effect, while
 //! one of them held: of ownership that is the violation itself. Only of locks that are known to
-//! release without a look at the owner: one that compares already has this remedy.
+//! release without a look at the owner: one that compares already has this remedy. And only where
+//! no server can have forgotten the lock by a fault.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::verdict::{Step, StepKind};
@@ -14,7 +15,8 @@ const WRONGED_AT_THE_RELEASE: &[Property] = &[Property::Ownership];
 const WRONGED_LATER: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    if !scene.lock_kind().is_some_and(LockKind::releases_blindly) {
+    let is_blind = scene.lock_kind().is_some_and(LockKind::releases_blindly);
+    if !is_blind || !scene.forgot_only_by(|_| false) {
         return None;
     }
     let witness = scene.witness;
@@ -67,6 +69,7 @@ mod tests {
     fn said_of(lock: &str, witness: &Witness) -> Option<Cure> {
         let mut run = sample::failover_run();
         lock.clone_into(&mut run.labels.lock);
+        run.analysis.faults.truncate(2);
         cure(&Scene::of_run(&run, witness))
     }
 

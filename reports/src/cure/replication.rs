@@ -1,11 +1,12 @@
 //! Waiting for a replica before a grant counts.
 //!
 //! Speaks where a replica took the primary's place after the grant and before the violation, and
-//! the link to that replica was held up when the grant was answered: no acknowledgement can have
-//! come. A link that passed proves nothing, however late the replica was.
+//! the link to that replica was held up from the grant on until the primary was gone: no
+//! acknowledgement can have come. A link that passed proves nothing, however late the replica was.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultClass;
+use lockstorm_checker::verdict::FaultSummary;
 use lockstorm_scenarios::LockKind;
 
 use super::scene::{Cure, Scene};
@@ -18,15 +19,31 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
         return None;
     }
     let first = scene.first()?;
-    let promotions = scene.effects_between(|fault| promoted(fault).is_some());
+    let is_promotion = |fault: &FaultSummary| promoted(fault).is_some();
+    let promotions = scene.effects_between(is_promotion);
     let promotion = promotions.first()?;
+    let is_failover = |fault: &FaultSummary| {
+        let leads_to_it = matches!(fault.class, FaultClass::Death | FaultClass::Cut);
+        leads_to_it || is_promotion(fault)
+    };
+    if !scene.forgot_only_by(is_failover) {
+        return None;
+    }
     let replica = promoted(promotion.fault)?;
     let mut nodes = scene.nodes.iter();
     let primary = nodes.find(|node| node.role == "primary");
-    let primary = primary.map_or("primary", |node| &node.name);
+    let primary = primary.map_or("primary", |node| node.name.as_str());
+    let deaths = scene.effects(|fault| {
+        fault.class == FaultClass::Death
+            && fault.target.node().is_some_and(|node| **node == *primary)
+    });
+    let death = deaths.iter().find(|death| first.granted < death.time);
+    let until = death.map_or(promotion.time, |death| promotion.time.min(death.time));
     let links = scene.effects(|fault| fault.class == FaultClass::Cut);
     let held_up = links.iter().find(|link| {
-        link.lasts_at(first.acquire_invoked) && link.fault.target.parts(primary, replica)
+        // Where it was healed in between, the replica may have learnt of the grant.
+        let lasts = link.lasts_at(first.acquire_invoked) && !link.ends_before(until);
+        lasts && link.fault.target.parts(primary, replica)
     })?;
     // A lock that waits already, and was granted all the same, did not wait for this one.
     let waits = scene.lock_kind().is_some_and(LockKind::waits_for_replicas);
@@ -85,6 +102,17 @@ mod tests {
         let mut run = sample::failover_run();
         run.analysis.faults[0].stages[2].time = Nanos::from_millis(1_100);
         assert_eq!(said(&run), None);
+    }
+
+    #[test]
+    fn a_replica_that_may_have_learnt_of_the_grant_proves_nothing() {
+        let mut run = sample::failover_run();
+        run.analysis.faults[0].stages[3].time = Nanos::from_millis(1_100);
+        assert_eq!(
+            said(&run),
+            None,
+            "the link was healed before the primary died"
+        );
     }
 
     #[test]

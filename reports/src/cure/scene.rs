@@ -1,9 +1,9 @@
 //! What the rules look at: a witness, and what its run tells of faults and servers.
 
-use lockstorm_checker::history::{DataLoss, FaultPhase};
-use lockstorm_checker::verdict::{FaultSummary, Holder, Witness};
+use lockstorm_checker::history::{DataLoss, FaultClass, FaultPhase, FaultTarget};
+use lockstorm_checker::verdict::{FaultSummary, Holder, Step, StepKind, Witness};
 use lockstorm_checker::{Analysis, Nanos, Property};
-use lockstorm_scenarios::LockKind;
+use lockstorm_scenarios::{LockKind, TopologyKind};
 
 use crate::model::{Node, RunRecord};
 
@@ -24,7 +24,16 @@ pub(crate) struct Scene<'a> {
     pub(crate) nodes: &'a [Node],
     /// The label of the lock, where it is known.
     pub(crate) lock: Option<&'a str>,
+    /// The label of the topology, where it is known.
+    pub(crate) topology: Option<&'a str>,
 }
+
+/// Topologies whose servers choose no primary by themselves.
+const WITHOUT_ELECTION: [TopologyKind; 3] = [
+    TopologyKind::Single,
+    TopologyKind::Replicated,
+    TopologyKind::Independent,
+];
 
 /// When a fault took effect, and the event that says so.
 #[derive(Clone, Copy)]
@@ -32,8 +41,6 @@ pub(crate) struct Effect<'a> {
     pub(crate) fault: &'a FaultSummary,
     pub(crate) time: Nanos,
     pub(crate) event: u64,
-    /// Data that a server no longer had.
-    pub(crate) lost: Option<DataLoss>,
 }
 
 impl<'a> Scene<'a> {
@@ -43,6 +50,7 @@ impl<'a> Scene<'a> {
             faults: &run.analysis.faults,
             nodes: &run.environment.nodes,
             lock: Some(&run.labels.lock),
+            topology: Some(&run.labels.topology),
         }
     }
 
@@ -53,6 +61,7 @@ impl<'a> Scene<'a> {
             faults: &analysis.faults,
             nodes: &[],
             lock: None,
+            topology: None,
         }
     }
 
@@ -64,6 +73,53 @@ impl<'a> Scene<'a> {
     /// Whether the witness is of one of these properties.
     pub(crate) fn tells_of(&self, properties: &[Property]) -> bool {
         properties.contains(&self.witness.property)
+    }
+
+    /// The faults that the violation is blamed on. What older versions stored names none: all that
+    /// were active are.
+    pub(crate) fn blamed(&self) -> impl Iterator<Item = &'a FaultSummary> {
+        let witness = self.witness;
+        let named = if witness.blamed.is_empty() {
+            &witness.faults_active
+        } else {
+            &witness.blamed
+        };
+        let is_named = |fault: &&FaultSummary| named.contains(&fault.id);
+        self.faults.iter().filter(is_named)
+    }
+
+    /// Whether nothing of what the violation is blamed on can have made servers forget a lock, but
+    /// for `such`: without those, no server would have forgotten it.
+    pub(crate) fn forgot_only_by(&self, such: impl Fn(&FaultSummary) -> bool) -> bool {
+        let mut others = self.blamed().filter(|fault| !such(fault));
+        !others.any(|fault| self.may_forget(fault))
+    }
+
+    /// Whether a server may have forgotten a lock by a fault.
+    fn may_forget(&self, fault: &FaultSummary) -> bool {
+        // They replace a primary that is away for a while, or only seems to be.
+        let chosen = self.topology.is_none_or(|label| {
+            let mut without = WITHOUT_ELECTION.iter();
+            !without.any(|kind| label.split(' ').next() == Some(kind.name()))
+        });
+        let of_client = match fault.target {
+            FaultTarget::Client(_) | FaultTarget::Connections { .. } => true,
+            FaultTarget::Node(_)
+            | FaultTarget::Key { .. }
+            | FaultTarget::Link { .. }
+            | FaultTarget::Sides(_)
+            | FaultTarget::Words(_) => false,
+        };
+        match fault.class {
+            FaultClass::Data
+            | FaultClass::Promotion
+            | FaultClass::Migration
+            | FaultClass::Other => true,
+            FaultClass::Clock => !of_client,
+            FaultClass::Death => !of_client && (chosen || loss(fault).is_some()),
+            FaultClass::Stall | FaultClass::Cut | FaultClass::Packet => !of_client && chosen,
+            FaultClass::Scripts => false,
+        }
     }
 
     /// The holder that was granted the lock first.
@@ -79,6 +135,24 @@ impl<'a> Scene<'a> {
             .flatten()
     }
 
+    /// Whether `old` used the resource with its token after `new` had done so with its own.
+    pub(crate) fn comes_late(&self, old: &Holder, new: &Holder) -> bool {
+        let shows = |holder: &Holder| {
+            let token = holder.token.map(|token| format!(" with token {token}"));
+            let client = holder.client.clone();
+            move |step: &Step| {
+                let own = step.kind == StepKind::Command && step.actor == client;
+                own && token
+                    .as_ref()
+                    .is_some_and(|token| step.text.contains(token.as_str()))
+            }
+        };
+        let (of_old, of_new) = (shows(old), shows(new));
+        let story = &self.witness.story;
+        let shown = story.iter().position(|step| of_new(step));
+        shown.is_some_and(|at| story[at..].iter().any(of_old))
+    }
+
     /// Such faults whose effect was seen, in order of time.
     pub(crate) fn effects(&self, is_such: impl Fn(&FaultSummary) -> bool) -> Vec<Effect<'a>> {
         let of = |fault: &'a FaultSummary| {
@@ -88,7 +162,6 @@ impl<'a> Scene<'a> {
                 fault,
                 time: seen.time,
                 event: seen.event,
-                lost: seen.lost,
             })
         };
         let mut effects: Vec<Effect> = self
@@ -116,7 +189,19 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// When a server was back that had lost something, with the event that says so.
+pub(crate) fn loss(fault: &FaultSummary) -> Option<(Nanos, u64, DataLoss)> {
+    let mut stages = fault.stages.iter();
+    stages.find_map(|stage| Some((stage.time, stage.event, stage.lost?)))
+}
+
 impl Effect<'_> {
+    /// Whether it was healed before `time`.
+    pub(crate) fn ends_before(&self, time: Nanos) -> bool {
+        let healed = self.fault.at(FaultPhase::Healed);
+        healed.is_some_and(|healed| healed < time)
+    }
+
     /// Whether it had gone on since before `time` and was not healed then.
     pub(crate) fn lasts_at(&self, time: Nanos) -> bool {
         let healed = self.fault.at(FaultPhase::Healed);

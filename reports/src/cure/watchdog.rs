@@ -18,9 +18,16 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
-    if !scene.witness.faults_active.is_empty() || scene.lock.is_some_and(|l| l.contains(RENEWAL)) {
+    // Whether the lock of a library has one, nobody knows here.
+    let is_known = scene.lock.is_none() || scene.lock_kind().is_some();
+    let has_one = scene.lock.is_some_and(|label| label.contains(RENEWAL));
+    if !scene.witness.faults_active.is_empty() || has_one || !is_known {
         return None;
     }
+    let unless = match scene.lock {
+        Some(_) => "",
+        None => ", if the lock has none,",
+    };
     let first = scene.first()?;
     let (ceiling, released) = (first.lease_ceiling?, first.release_invoked?);
     let renewed = |kind, actor: &str| kind == StepKind::Renew && actor == first.client;
@@ -32,7 +39,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     evidence.extend(first.op_release);
     Some(Cure {
         sentence: format!(
-            "A watchdog that renews the lease while its holder works: {} never renewed it, and \
+            "A watchdog{unless} that renews the lease while its holder works: {} never renewed it, and \
              released the lock {} after the lease was over.",
             first.client,
             words::length((released - ceiling).0)
@@ -86,6 +93,18 @@ mod tests {
         let mut in_time = overrun();
         in_time.holders[0].lease_ceiling = Some(Nanos::from_millis(2_700));
         assert_eq!(said(&in_time), None);
+    }
+
+    #[test]
+    fn of_the_lock_of_a_library_nobody_knows_whether_it_has_one() {
+        let mut run = sample::failover_run();
+        run.labels.lock = "my-library".to_owned();
+        assert_eq!(cure(&Scene::of_run(&run, &overrun())), None);
+        let analysis = run.analysis;
+        let unless = cure(&Scene::of_history(&analysis, &overrun()))
+            .unwrap()
+            .sentence;
+        assert!(unless.contains("if the lock has none"), "{unless}");
     }
 
     #[test]

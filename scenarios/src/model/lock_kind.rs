@@ -137,6 +137,28 @@ impl LockKind {
         }
     }
 
+    /// Whether it is granted by a majority of masters.
+    pub const fn asks_a_majority(self) -> bool {
+        match self {
+            Self::Redlock | Self::RedissonRed => true,
+            Self::NoLock
+            | Self::Setnx
+            | Self::PlainDel
+            | Self::Token
+            | Self::TokenWait
+            | Self::TokenFenced
+            | Self::Redisson
+            | Self::RedissonSpin
+            | Self::RedissonFenced
+            | Self::RedissonFair
+            | Self::RedissonRw
+            | Self::RedissonMulti
+            | Self::RedissonSemaphore
+            | Self::RedissonPermits
+            | Self::Adapter => false,
+        }
+    }
+
     /// Whether its grant waits until replicas have it, or may be told to.
     pub const fn waits_for_replicas(self) -> bool {
         match self {
