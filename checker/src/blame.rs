@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A lock that is granted twice was lost between the last instant at which the service certainly
-//! still knew of the first hold and the answer to the second grant. A fault that was healed before,
+//! still knew of the first hold and the answer to the second grant. That it knew, its owner's
+//! renewals show, and refusals of others that nobody else can have caused. A fault that was healed before,
 //! or came after, has no part in it; nor has one that only a client felt, as long as there is one
 //! that hit the service. Where a client acted after its lease, it is the faults of that client that
 //! count, and only without any those of the servers. Whatever else was active is not blamed.
@@ -96,9 +97,63 @@ pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
     }
 }
 
-/// The last instant before `until` at which the service certainly knew of a hold: when its last
-/// acquire or renewal was sent that was answered as done.
+/// So many of the events before a violation are looked at for a refusal, and so many refusals.
+const EDGES_MAX: usize = 64;
+const REFUSALS_MAX: usize = 4;
+/// Where a lock has more holds, refusals show nothing that would be worth the search.
+const HOLDS_MAX: usize = 2_000;
+
+/// The last instant before `until` at which the service certainly knew of a hold.
 fn known(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
+    let own = known_by_owner(case, hold, until);
+    own.max(known_by_refusal(case, hold, until).unwrap_or(own))
+}
+
+/// When the last acquire of another was sent, that was refused before `until` while nobody else can
+/// have had the lock. Of a lock that is granted by several servers a refusal shows nothing: some of
+/// them may have forgotten.
+fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
+    let digest = case.digest;
+    let givers = digest.givers(digest.operation(hold.acquire));
+    let is_one = givers.is_none_or(|givers| givers.0.len() < 2);
+    let has_queue = digest.queued.iter().any(|note| note.key == hold.key);
+    if !is_one || has_queue || case.permits() > 1 || digest.has_two_modes() || !digest.is_in_time()
+    {
+        return None;
+    }
+    let first = case.holds.partition_point(|other| other.key < hold.key);
+    let end = case.holds.partition_point(|other| other.key <= hold.key);
+    let group = case
+        .holds
+        .get(first..end)
+        .filter(|group| group.len() <= HOLDS_MAX)?;
+    let edges = digest.edges(hold.key);
+    let before = edges.partition_point(|edge| {
+        let operation = digest.operation(edge.operation());
+        let completion = operation.completion.map(|completion| completion.time);
+        let at = if edge.is_sent() { None } else { completion };
+        at.unwrap_or(operation.invoked) <= until
+    });
+    let last = edges[..before].iter().rev().take(EDGES_MAX);
+    let answers = last.filter(|edge| !edge.is_sent());
+    let answers = answers.map(|edge| digest.operation(edge.operation()));
+    let refusals = answers.filter(|answer| {
+        let of_other = answer.owner != hold.owner && answer.outcome == Outcome::Refused;
+        of_other && answer.action == Action::Acquire && hold.core.start < answer.invoked
+    });
+    let alone = |refusal: &&Operation| {
+        let answered = refusal.answered().unwrap_or(refusal.invoked);
+        let asked = Interval::new(refusal.invoked, answered);
+        let is_other = |other: &&Hold| other.acquire != hold.acquire;
+        let mut others = group.iter().filter(is_other);
+        !others.any(|other| other.possible().touches(asked))
+    };
+    let mut refusals = refusals.take(REFUSALS_MAX);
+    refusals.find(alone).map(|refusal| refusal.invoked)
+}
+
+/// When the last acquire or renewal of its owner was sent that was answered as done.
+fn known_by_owner(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
     let digest = case.digest;
     let first = digest.operation(hold.acquire).invoked;
     let own = case.operations_of(hold.owner);

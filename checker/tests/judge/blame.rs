@@ -61,6 +61,34 @@ fn a_renewal_shows_that_the_service_still_knew() {
 }
 
 #[test]
+fn a_refusal_of_another_shows_that_the_service_still_knew() {
+    let faults = [
+        fault("F1", "kill n1", 150, 180),
+        fault("F2", "kill n1", 300, 350),
+    ];
+    let with = |line: &str| format!("{}\n{line}", twice(&faults.join("\n")));
+    let refused = with("c acquire 200..210 refused");
+    assert_eq!(blamed(Property::MutualExclusion, &refused), ["F2"]);
+    let near_misses = [
+        ("the owner's own", "a acquire 200..210 refused"),
+        ("without an answer", "c acquire 200..210 info"),
+        ("before the first fault ended", "c acquire 160..210 refused"),
+        (
+            "another may have had it",
+            "d acquire 190..195 info lease 50\n c acquire 200..210 refused",
+        ),
+        (
+            "others were before it in a queue",
+            "c acquire 200..210 refused\n c queued 205 by 1",
+        ),
+    ];
+    for (why, line) in near_misses {
+        let both = blamed(Property::MutualExclusion, &with(line));
+        assert_eq!(both, ["F1", "F2"], "{why}");
+    }
+}
+
+#[test]
 fn a_client_makes_no_server_forget_unless_there_is_nothing_else() {
     let pause = fault("F1", "pause-client a", 150, 390);
     let both = twice(&format!("{pause}\n{}", fault("F2", "kill n1", 200, 300)));
