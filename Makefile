@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench interop mutants clean-exits kills control matrix pictures setup setup-tests
+.PHONY: demo test check bench interop mutants clean-exits kills storms control matrix pictures setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -38,6 +38,10 @@ clean-exits: setup
 # Kills harnesses two hundred times each way, and looks for what is missing in their histories; some minutes.
 kills: setup
 	LOCKSTORM_ROUNDS=200 cargo test --locked -p lockstorm --test acknowledged -- --nocapture
+
+# Five hundred storms with one known cause each: is the right fault blamed, is a remedy wrong? Some minutes.
+storms: setup
+	LOCKSTORM_ROUNDS=500 cargo test --locked -p lockstorm --test causes -- --nocapture
 
 # Every lock of the control on all kinds of servers, a million healthy cycles each: nobody is accused. Some
 # twenty minutes; `FILTER='token single'` takes one row.

@@ -9,10 +9,11 @@
 //!
 //! A lock that is granted twice was lost between the last instant at which the service certainly
 //! still knew of the first hold and the answer to the second grant. That it knew, its owner's
-//! renewals show, and refusals of others that nobody else can have caused. A fault that was healed before,
-//! or came after, has no part in it; nor has one that only a client felt, as long as there is one
-//! that hit the service. Where a client acted after its lease, it is the faults of that client that
-//! count, and only without any those of the servers. Whatever else was active is not blamed.
+//! renewals show, and refusals of others that nobody else can have caused. A fault that was healed
+//! before, or came after, has no part in it; nor has one that only a client felt, as long as there
+//! is one that hit the service, and never one of a client that has no part in the violation. Where a
+//! client acted after its lease, it is the faults of that client that count, and only without any
+//! those of the servers. Whatever else was active is not blamed.
 //!
 //! For: the table of faults, and the sentence below a story. Not for: proving a cause; a fault that
 //! is blamed may have been harmless beside another that is blamed too.
@@ -23,7 +24,7 @@ use crate::faults::window;
 use crate::history::{FaultClass, FaultTarget, Name, Nanos};
 use crate::hold::Hold;
 use crate::interval::Interval;
-use crate::operation::{Action, Operation, Outcome};
+use crate::operation::{Action, Operation, Outcome, OwnerId};
 use crate::verdict::{FaultSummary, Property};
 
 /// The positions of the faults that a violation is blamed on, in order of their injection.
@@ -41,7 +42,32 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
     let could: Vec<usize> = could
         .filter(|&at| could_decide(case, finding, &case.faults[at]))
         .collect();
-    if could.is_empty() { active } else { could }
+    if !could.is_empty() {
+        return could;
+    }
+    // What a client felt that has no part in it, cannot even explain it.
+    let owners = concerned(case, finding);
+    let concerns = |&at: &usize| match &case.faults[at].target {
+        FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
+            let fault = &case.faults[at];
+            let mut owners = owners.iter();
+            owners.any(|&owner| touches_client(fault, case.digest.owner(owner)))
+        }
+        FaultTarget::Key { key, .. } => **key == *case.digest.key(finding.key),
+        FaultTarget::Node(_)
+        | FaultTarget::Link { .. }
+        | FaultTarget::Sides(_)
+        | FaultTarget::Words(_) => case.faults[at].class != FaultClass::Scripts,
+    };
+    active.into_iter().filter(concerns).collect()
+}
+
+/// Who takes part in a violation.
+fn concerned(case: &Case, finding: &Finding) -> Vec<OwnerId> {
+    let holders = finding.holds.iter().map(|&at| case.holds[at].owner);
+    let others = finding.operations.iter();
+    let others = others.map(|&id| case.digest.operation(id).owner);
+    holders.chain(others).collect()
 }
 
 /// When the violation was decided.
@@ -116,9 +142,8 @@ fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
     let digest = case.digest;
     let givers = digest.givers(digest.operation(hold.acquire));
     let is_one = givers.is_none_or(|givers| givers.0.len() < 2);
-    let has_queue = digest.queued.iter().any(|note| note.key == hold.key);
-    if !is_one || has_queue || case.permits() > 1 || digest.has_two_modes() || !digest.is_in_time()
-    {
+    let has_queue = !digest.queued.is_empty();
+    if !is_one || has_queue || case.permits() > 1 || digest.has_two_modes() {
         return None;
     }
     let first = case.holds.partition_point(|other| other.key < hold.key);
@@ -134,12 +159,16 @@ fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
         let at = if edge.is_sent() { None } else { completion };
         at.unwrap_or(operation.invoked) <= until
     });
-    let last = edges[..before].iter().rev().take(EDGES_MAX);
+    // Events of several clients may be a little out of order.
+    let near = edges.len().min(before + EDGES_MAX / 4);
+    let last = edges[..near].iter().rev().take(EDGES_MAX);
     let answers = last.filter(|edge| !edge.is_sent());
     let answers = answers.map(|edge| digest.operation(edge.operation()));
     let refusals = answers.filter(|answer| {
         let of_other = answer.owner != hold.owner && answer.outcome == Outcome::Refused;
-        of_other && answer.action == Action::Acquire && hold.core.start < answer.invoked
+        let in_time = answer.answered().is_some_and(|answered| answered <= until);
+        let asks = answer.action == Action::Acquire && hold.core.start < answer.invoked;
+        of_other && asks && in_time
     });
     let alone = |refusal: &&Operation| {
         let answered = refusal.answered().unwrap_or(refusal.invoked);

@@ -54,6 +54,7 @@ pub use amend::amend;
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use combine::combine;
 pub use cost::Cost;
+pub use cure::remedies;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
     RESULTS_FILE, Record, read_baseline, read_record, read_results_text, read_run, read_suite,

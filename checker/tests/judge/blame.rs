@@ -94,6 +94,11 @@ fn a_client_makes_no_server_forget_unless_there_is_nothing_else() {
     let both = twice(&format!("{pause}\n{}", fault("F2", "kill n1", 200, 300)));
     assert_eq!(blamed(Property::MutualExclusion, &both), ["F2"]);
     assert_eq!(blamed(Property::MutualExclusion, &twice(&pause)), ["F1"]);
+    let of_other = twice(&pause.replace("pause-client a", "pause-client c"));
+    assert!(
+        blamed(Property::MutualExclusion, &of_other).is_empty(),
+        "c has no part in it"
+    );
 }
 
 #[test]

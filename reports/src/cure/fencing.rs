@@ -31,7 +31,8 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     Some(Cure {
         sentence: format!(
             "A check of the fencing token at the resource, if it makes none, keeps the harm away, \
-             though not the overlap: {} has token {new}, so nothing of {} with token {old} is accepted after it.",
+             though not the overlap: {} has token {new}, so nothing of {} with token {old} is \
+             accepted after it.",
             last.client, first.client
         ),
         evidence: vec![first.op_acquire, last.op_acquire],

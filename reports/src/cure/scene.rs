@@ -137,7 +137,7 @@ impl<'a> Scene<'a> {
 
     /// Whether `old` used the resource with its token after `new` had done so with its own.
     pub(crate) fn comes_late(&self, old: &Holder, new: &Holder) -> bool {
-        let shows = |holder: &Holder| {
+        let of = |holder: &Holder| {
             let token = holder.token.map(|token| format!(" with token {token}"));
             let client = holder.client.clone();
             move |step: &Step| {
@@ -147,10 +147,10 @@ impl<'a> Scene<'a> {
                     .is_some_and(|token| step.text.contains(token.as_str()))
             }
         };
-        let (of_old, of_new) = (shows(old), shows(new));
+        let (of_old, of_new) = (of(old), of(new));
         let story = &self.witness.story;
-        let shown = story.iter().position(|step| of_new(step));
-        shown.is_some_and(|at| story[at..].iter().any(of_old))
+        let first = story.iter().position(of_new);
+        first.is_some_and(|at| story[at..].iter().any(of_old))
     }
 
     /// Such faults whose effect was seen, in order of time.

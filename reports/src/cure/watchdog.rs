@@ -39,8 +39,8 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     evidence.extend(first.op_release);
     Some(Cure {
         sentence: format!(
-            "A watchdog{unless} that renews the lease while its holder works: {} never renewed it, and \
-             released the lock {} after the lease was over.",
+            "A watchdog{unless} that renews the lease while its holder works: {} never renewed it, \
+             and released the lock {} after the lease was over.",
             first.client,
             words::length((released - ceiling).0)
         ),
