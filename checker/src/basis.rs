@@ -12,7 +12,7 @@ use crate::case::{Case, Finding};
 use crate::check::with_findings;
 use crate::digest::{Digest, Item};
 use crate::history::Nanos;
-use crate::operation::{OpId, OwnerId};
+use crate::operation::{Action, OpId, OwnerId};
 use crate::options::Options;
 use crate::property::rule;
 use crate::verdict::Property;
@@ -162,6 +162,12 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
         Property::Leftover => items.extend(views(case, finding)),
         Property::LeaseOverrun | Property::LossNotice => {
             items.extend(owners.iter().map(|&owner| sign_of_life(case, owner)));
+            let acting = digest.acting.iter();
+            let acting =
+                acting.filter(|note| note.key == finding.key && owners.contains(&note.owner));
+            items.extend(acting.map(|note| Item::Note(note.event)));
+            let releases = owners.iter().filter_map(|&owner| release(case, owner));
+            items.extend(releases.map(Item::Operation));
         }
         Property::Liveness => {
             items.extend(digest.final_phase.map(|phase| Item::Note(phase.event)));
@@ -250,6 +256,12 @@ fn sign_of_life(case: &Case, owner: OwnerId) -> Item {
     operation.map_or(Item::Note(event), |&id| Item::Operation(id))
 }
 
+/// A release of an owner, which shows that it is one that releases.
+fn release(case: &Case, owner: OwnerId) -> Option<OpId> {
+    let mut own = case.operations_of(owner).iter().copied();
+    own.find(|&id| case.digest.operation(id).action == Action::Release)
+}
+
 /// The whole history, unless it is long.
 fn all(case: &Case, finding: &Finding) -> Vec<Item> {
     let digest: &Digest = case.digest;
@@ -260,6 +272,7 @@ fn all(case: &Case, finding: &Finding) -> Vec<Item> {
     items.extend(notes(case, finding, &participants(case, finding)));
     items.extend(digest.lost.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.queued.iter().map(|note| Item::Note(note.event)));
+    items.extend(digest.acting.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.faults.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.final_phase.map(|phase| Item::Note(phase.event)));
     let owners = (0..digest.owners.len() as u32).map(OwnerId);

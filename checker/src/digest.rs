@@ -69,6 +69,10 @@ pub struct Digest {
     alive_by: Vec<u64>,
     /// Index of the last event in time.
     end_by: u64,
+    /// Notes that a client acts as holder, by index.
+    pub(crate) acting: Vec<ActingNote>,
+    /// Whether each owner ever sent a release, by [`OwnerId`]; the last may be missing.
+    releases: Vec<bool>,
     /// "You lost the lock" notices, by index.
     pub lost: Vec<LostNote>,
     /// Doorways of fair locks, by index.
@@ -94,6 +98,16 @@ pub struct LostNote {
     pub key: KeyId,
     /// Who.
     pub owner: OwnerId,
+}
+
+/// A client is alive and goes on as the holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ActingNote {
+    /// Index of the note.
+    pub(crate) event: u64,
+    pub(crate) time: Nanos,
+    pub(crate) key: KeyId,
+    pub(crate) owner: OwnerId,
 }
 
 /// A client passed the doorway of a fair lock: from here on it has its place in the queue.
@@ -185,6 +199,13 @@ impl Digest {
         self.names_permits
     }
 
+    /// Whether an owner releases what it holds, here or elsewhere.
+    pub(crate) fn releases(&self, owner: OwnerId) -> bool {
+        self.releases
+            .get(owner.0 as usize)
+            .is_some_and(|&releases| releases)
+    }
+
     /// Whether an owner may hold a lock twice, as a writer and as a reader. The permits of a
     /// semaphore have no modes.
     pub(crate) fn has_two_modes(&self) -> bool {
@@ -267,6 +288,9 @@ impl DigestBuilder {
         let owner = self.owner(&event.value, event.process);
         self.see(owner, event.time, event.index);
         let action = Action::from(&event.function);
+        if action == Action::Release {
+            self.released(owner);
+        }
         let detail = matches!(action, Action::Resource(_)).then(|| self.detail(&event.value));
         let permits = event.value.permits.unwrap_or(1);
         self.digest.names_permits |= permits != 1;
@@ -408,6 +432,15 @@ impl DigestBuilder {
         }
         let owner = self.owner(&event.value, event.process);
         self.see(owner, event.time, event.index);
+        if event.function == Function::Alive {
+            let note = ActingNote {
+                event: event.index,
+                time: event.time,
+                key: self.key(&event.key),
+                owner,
+            };
+            self.digest.acting.push(note);
+        }
         if event.function == Function::Lost {
             let key = self.key(&event.key);
             self.digest.lost.push(LostNote {
@@ -447,6 +480,13 @@ impl DigestBuilder {
             Some(owner) => self.digest.owners.intern_name(owner),
             None => self.digest.owners.intern(&process.to_string()),
         })
+    }
+
+    fn released(&mut self, owner: OwnerId) {
+        let releases = &mut self.digest.releases;
+        let known = releases.len().max(owner.0 as usize + 1);
+        releases.resize(known, false);
+        releases[owner.0 as usize] = true;
     }
 
     /// An event of this time has come.

@@ -67,8 +67,10 @@ pub struct Hold {
     /// Where an earlier release of its owner, which was never answered, may yet end it: up to when
     /// it was certainly there. [`Nanos::MAX`] otherwise.
     pub shown: Nanos,
-    /// When the owner was last known to be alive.
-    pub alive: Nanos,
+    /// Up to when the owner is known to have acted as holder, unless it left before: as long as it
+    /// is known to be alive; where no release says when it left, up to the end of its lease
+    /// or the last that it did as holder.
+    pub acting: Nanos,
 }
 
 impl Hold {
@@ -102,13 +104,12 @@ impl Hold {
         Interval::new(self.core.start, end.min(self.told_lost).min(self.shown))
     }
 
-    /// The client acts as holder: as far as it is known to be alive and has not been told
-    /// otherwise.
+    /// The client acts as holder: as far as that is known, and it has not been told otherwise.
     pub fn belief(&self) -> Interval {
-        let alive = self.alive.max(self.core.start);
+        let acting = self.acting.max(self.core.start);
         Interval::new(
             self.core.start,
-            self.core.end.min(self.told_lost).min(alive),
+            self.core.end.min(self.told_lost).min(acting),
         )
     }
 

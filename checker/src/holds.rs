@@ -12,6 +12,7 @@
 //! A writer may also read: an owner has a hold of each mode, and what is said of one is not said of
 //! the other, as far as it can be told which is meant.
 
+mod belief;
 mod modes;
 mod moment;
 
@@ -51,6 +52,7 @@ pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hol
             owners,
         };
         builder.take_all(key, &notes[first..last]);
+        belief::settle(digest, key, &mut builder.holds);
         builder.holds
     });
     if let [one] = &mut *by_key {
@@ -343,7 +345,7 @@ impl Builder<'_> {
             is_open_ended: acquire.lease == Some(Nanos(0)),
             told_lost: Nanos::MAX,
             shown: Nanos::MAX,
-            alive: self.digest.alive[acquire.owner.0 as usize],
+            acting: self.digest.alive[acquire.owner.0 as usize],
         });
         self.holds.len() - 1
     }

@@ -10,18 +10,22 @@
 //! the servers know when that was.
 
 use crate::digest::Digest;
+use crate::history::Nanos;
 use crate::hold::Hold;
 use crate::interval::Interval;
 use crate::verdict::Losses;
 
 /// From the certain loss of a hold until its owner was told or gave it back, or was last known to
-/// be alive, and whether it was told; `None` where it did not go on after the loss.
+/// act as holder, and whether it was told; `None` where it did not go on after the loss.
 pub(crate) fn notice(hold: &Hold) -> Option<(Interval, bool)> {
     let lost = hold.lease.ceiling;
-    let believes = hold.core.end.min(hold.alive.max(hold.core.start));
-    let goes_on = hold.is_granted() && hold.is_leased() && lost < believes;
-    let is_told = hold.told_lost <= believes;
-    let until = hold.told_lost.min(believes);
+    let is_told = hold.told_lost < Nanos::MAX && hold.told_lost <= hold.core.end;
+    let until = if is_told {
+        hold.told_lost
+    } else {
+        hold.core.end.min(hold.acting.max(hold.core.start))
+    };
+    let goes_on = hold.is_granted() && hold.is_leased() && lost < until;
     goes_on.then(|| (Interval::new(lost.min(until), until), is_told))
 }
 

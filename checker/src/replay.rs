@@ -2,7 +2,8 @@
 //!
 //! For: an assertion on every witness before it is reported, against slips in the engines that
 //! find pairs and crowds. Which operations belong to a hold, and what proves it, it takes from the
-//! holds: it shares their reading of the history, and the arithmetic of leases. Not for: finding
+//! holds: it shares their reading of the history (up to when a client is known to have acted, for
+//! one), and the arithmetic of leases. Not for: finding
 //! anything, nor for what a violation rests on; for that an excerpt of the history is judged from
 //! its beginning, see [`basis`](crate::basis).
 
@@ -25,7 +26,8 @@ struct Account {
     /// When it left, or was told to.
     left: Nanos,
     lease: Lease,
-    alive: Nanos,
+    /// Up to when it is known to have acted as holder.
+    acting: Nanos,
 }
 
 impl Account {
@@ -57,7 +59,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
         .map(|(position, account)| match finding.property {
             Property::MutualExclusion | Property::Reentrancy => account.until(account.lease.floor),
             Property::LeaseOverrun if position == 0 => {
-                let belief = account.until(account.alive);
+                let belief = account.until(account.acting);
                 (belief.0.max(account.lease.floor), belief.1)
             }
             Property::LeaseOverrun
@@ -72,7 +74,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             | Property::SpuriousRefusal
             | Property::Liveness
             | Property::Availability
-            | Property::Model => account.until(account.alive),
+            | Property::Model => account.until(account.acting),
         });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))
@@ -209,7 +211,11 @@ pub(crate) fn untold(case: &Case, finding: &Finding) -> bool {
     let Some(account) = finding.holds.first().and_then(|&at| account(case, at)) else {
         return false;
     };
-    let (_, left) = account.until(account.alive);
+    let left = if account.left < Nanos::MAX {
+        account.left
+    } else {
+        account.acting
+    };
     account.lease.ceiling <= finding.interval.start && left >= finding.interval.end
 }
 
@@ -268,7 +274,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         start,
         left: told.map_or(Nanos::MAX, |note| note.time),
         lease: Lease::granted(acquire.asked(), start, acquire.lease, drift),
-        alive: case.digest.alive[acquire.owner.0 as usize].max(start),
+        acting: hold.acting.max(start),
     };
     let past = asked(case, hold);
     // Equal times go by index, as in any program order.

@@ -306,3 +306,33 @@ fn of_one_process_nothing_is_assumed() {
         .join("\n");
     assert!(!stderr(&check(&alone, &[])).contains("assumed"));
 }
+
+/// A healthy lock that is never released: each lease runs out before the next grant.
+fn lapsing(unit: u64) -> String {
+    let time = |ms: u64| ms * 1_000_000 / unit;
+    let turn = |turn: u64| {
+        let (process, owner) = (turn % 2, ["a", "b"][(turn % 2) as usize]);
+        [("invoke", 0), ("ok", 2)].map(|(kind, later)| {
+            let time = time(2200 * turn + later);
+            format!(
+                r#"{{"time":{time},"type":"{kind}","process":{process},"f":"acquire","value":{{"owner":"{owner}","lease_ms":2000}}}}"#
+            )
+        })
+    };
+    (0..5).flat_map(turn).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn leases_that_run_out_unreleased_accuse_nobody() {
+    for (name, unit) in [("ns", 1), ("us", 1000), ("ms", 1_000_000)] {
+        let output = check(&lapsing(unit), &["--time-unit", name]);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}: {told}");
+        assert!(
+            told.contains("how long it went on after its lease is not recorded")
+                || told.contains("no acquire was tried while another owner held the lock"),
+            "{name}: {told}"
+        );
+        assert!(!told.contains("violated"), "{name}: {told}");
+    }
+}

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detail, DetailId, Digest, DigestBuilder, LostNote, QueuedNote};
+use super::{ActingNote, Detail, DetailId, Digest, DigestBuilder, LostNote, QueuedNote};
 use crate::history::Nanos;
-use crate::operation::{Edge, KeyId, OpId, Operation, Outcome, OwnerId, ValueId};
+use crate::operation::{Action, Edge, KeyId, OpId, Operation, Outcome, OwnerId, ValueId};
 
 /// Something that is kept or deleted as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,6 +106,9 @@ impl Excerpt<'_> {
             ..operation
         };
         builder.digest.has_readers |= operation.is_reader();
+        if operation.action == Action::Release {
+            builder.released(owner);
+        }
         builder.digest.operations.push(operation);
         self.places.insert(id, place);
     }
@@ -158,6 +161,16 @@ impl Excerpt<'_> {
                 ..*queued
             };
             self.builder.digest.queued.push(note);
+        } else if let Some(acting) = whole.acting.iter().find(|note| note.event == event) {
+            self.pass(acting.time, event);
+            let owner = self.seen(acting.owner, acting.time, event);
+            let key = self.key(acting.key);
+            let note = ActingNote {
+                key,
+                owner,
+                ..*acting
+            };
+            self.builder.digest.acting.push(note);
         } else if let Some(time) = self.builder.digest.asides.copy(&whole.asides, event) {
             self.pass(time, event);
         } else {

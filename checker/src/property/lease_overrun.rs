@@ -9,6 +9,9 @@
 //! An overrun is a violation whether it is certain or not: both acted as holders, and the first
 //! one was not entitled to count on the lock any more. `certain` tells on which side of the
 //! ceiling it lies; an overlap that reaches beyond the ceiling is certain.
+//!
+//! Who lets a lease run out and sends no release may have left long before: where nothing shows
+//! that it acted on, that is remarked and accuses nobody.
 
 use super::rule::{Rule, owners};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
@@ -74,7 +77,7 @@ fn judge(case: &Case) -> Ruling {
         if holds.iter().all(|hold| hold.overrun().is_empty()) {
             continue;
         }
-        let conflicts = sweep(&mut spans(holds), FINDINGS_MAX);
+        let conflicts = sweep(&mut spans(holds, Hold::overrun), FINDINGS_MAX);
         ruling.count += conflicts.count;
         for pair in conflicts.first {
             let (stale, holder) = stale_first(pair);
@@ -85,7 +88,36 @@ fn judge(case: &Case) -> Ruling {
         keep_few(&mut ruling.findings);
     }
     keep_first(&mut ruling.findings);
+    if let Some(remark) = unrecorded(case).filter(|_| ruling.count == 0) {
+        ruling.tested = Tested::Remarked(remark);
+    }
     ruling
+}
+
+/// Who may have acted as holder after its lease, while another held, as far as the history says.
+fn unrecorded(case: &Case) -> Option<String> {
+    let may_overrun = |hold: &Hold| {
+        let alive = case.digest.alive[hold.owner.0 as usize];
+        let acting = hold.acting.max(alive);
+        Hold { acting, ..*hold }.overrun()
+    };
+    case.keys().find_map(|group| {
+        let holds = &case.holds[group];
+        let ends_untold = |hold: &Hold| may_overrun(hold) != hold.overrun();
+        if !holds.iter().any(ends_untold) {
+            return None;
+        }
+        let first = sweep(&mut spans(holds, may_overrun), 1).first;
+        let (late, _) = stale_first(*first.first()?);
+        let late = &holds[late];
+        Some(format!(
+            "{} sent no release of {} that it held until {}: how long it went on after its lease \
+             is not recorded",
+            case.digest.owner(late.owner),
+            text::lock(case.digest.key(late.key)),
+            text::instant(late.lease.floor),
+        ))
+    })
 }
 
 fn overran(case: &Case, finding: &Finding, interval: Interval) -> String {
@@ -105,9 +137,9 @@ fn overran(case: &Case, finding: &Finding, interval: Interval) -> String {
 }
 
 /// Every hold takes part twice: with its overrun on the left and its belief on the right.
-fn spans(holds: &[Hold]) -> Vec<Span> {
+fn spans(holds: &[Hold], overrun: impl Fn(&Hold) -> Interval) -> Vec<Span> {
     let sides = |(position, hold): (u32, &Hold)| {
-        [(Side::Left, hold.overrun()), (Side::Right, hold.belief())].map(|(side, interval)| Span {
+        [(Side::Left, overrun(hold)), (Side::Right, hold.belief())].map(|(side, interval)| Span {
             interval,
             owner: hold.owner,
             shared: is_shared(hold),

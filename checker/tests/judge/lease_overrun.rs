@@ -155,3 +155,49 @@ fn without_a_lease_the_property_has_no_matter() {
     let analysis = check(&semaphore, &exact());
     assert!(!analysis.properties.contains_key(&Property::LeaseOverrun));
 }
+
+/// Everybody lets its lease run out, and asks anew when there is work.
+const LAPSING: &str = "a acquire 0..2 ok lease 2000
+                       b acquire 100..102 refused
+                       b acquire 2200..2202 ok lease 2000
+                       a acquire 4400..4402 ok lease 2000
+                       b acquire 6600..6602 ok lease 2000";
+
+#[test]
+fn who_asks_anew_and_sends_no_release_may_have_left_long_before() {
+    let analysis = judge(LAPSING);
+    let judgement = &analysis.properties[&Property::LeaseOverrun];
+    assert_eq!((judgement.verdict, judgement.count), (Verdict::Valid, 0));
+    assert_eq!(
+        judgement.reason.as_deref(),
+        Some(
+            "a sent no release of \"lock\" that it held until 2.000 s: how long it went on after \
+             its lease is not recorded"
+        )
+    );
+}
+
+#[test]
+fn what_a_client_does_as_holder_after_its_lease_accuses_it() {
+    for sign in [
+        "a renew 2300..2400 info",
+        "a alive 2300",
+        "a write 2300..2301 ok",
+    ] {
+        let text = format!("{LAPSING}\n{sign}");
+        assert_eq!(judged(&text), (Verdict::Violated, 1), "{sign}");
+    }
+}
+
+#[test]
+fn who_releases_elsewhere_and_not_here_has_not_left() {
+    let text = "a acquire 0..2 ok lease 100
+                b acquire 50..60 refused
+                b acquire 200..202 ok lease 100
+                b release 290..292 ok
+                a acquire 300..302 ok key other
+                a release 310..312 ok key other";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+    let lapsing = text.replace("a release 310..312 ok key other", "");
+    assert_eq!(judged(&lapsing), (Verdict::Valid, 0));
+}

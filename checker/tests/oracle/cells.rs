@@ -28,10 +28,13 @@ pub(crate) struct Hold {
     pub(crate) read: bool,
     pub(crate) granted: u64,
     pub(crate) leaves: Option<u64>,
+    /// Whether it is a release that says so.
+    pub(crate) released: bool,
     pub(crate) told: Option<u64>,
     pub(crate) floor: Option<u64>,
     pub(crate) ceiling: Option<u64>,
-    pub(crate) alive: u64,
+    /// When it was last known to act as holder, unless it left before.
+    pub(crate) acting: u64,
     /// When it was denied inside its lease, without an excuse.
     pub(crate) lost: Option<u64>,
     /// That of its first grant.
@@ -52,7 +55,7 @@ impl Hold {
     }
 
     fn believes(&self, cell: u64) -> bool {
-        self.within(cell) && cell < self.alive
+        self.within(cell) && cell < self.acting
     }
 
     fn stale(&self, cell: u64) -> bool {
@@ -116,6 +119,25 @@ fn is_dead(at: usize, ops: &[Op]) -> bool {
     grants(op) && !kept && !later.any(|other| other.act == Act::Release)
 }
 
+/// Where no release says when a hold ended, its owner acted as holder inside its lease, and later
+/// as far as its own renewals and releases show it; one that releases elsewhere, and did not ask
+/// anew, as long as it lives.
+pub(crate) fn doubt(hold: &mut Hold, own: &[&Op]) {
+    let releases = own.iter().any(|op| op.act == Act::Release);
+    let Some(floor) = hold.floor.filter(|_| !hold.released) else {
+        return;
+    };
+    if hold.leaves.is_none() && releases {
+        return;
+    }
+    let of_holder = own.iter().filter(|op| {
+        let acts = matches!(op.act, Act::Renew | Act::Release) && op.read == hold.read;
+        acts && hold.leaves.is_none_or(|leaves| op.inv <= leaves)
+    });
+    let last = of_holder.map(|op| op.inv).max().unwrap_or(0);
+    hold.acting = hold.acting.min(last.max(floor));
+}
+
 /// When the owner was last known to be alive.
 pub(crate) fn alive(own: &[&Op]) -> u64 {
     let known = own.iter().map(|op| match op.end {
@@ -175,12 +197,13 @@ pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u3
         read: acquire.read,
         granted,
         leaves: None,
+        released: false,
         told: None,
         floor: acquire
             .lease
             .map(|lease| (inv + lease).saturating_sub(DRIFT)),
         ceiling: acquire.lease.map(|lease| granted + lease + DRIFT),
-        alive,
+        acting: alive,
         lost: None,
         lease: acquire.lease,
         shown: (adrift > 0).then_some(granted),
@@ -213,7 +236,7 @@ pub(crate) fn follow(hold: &mut Hold, op: &Op, excused: bool) {
         keep(hold, op);
     }
     match (op.act, op.end) {
-        (Act::Release, _) => hold.leaves = Some(op.inv),
+        (Act::Release, _) => (hold.leaves, hold.released) = (Some(op.inv), true),
         (Act::Lost, _) => hold.told = hold.told.or(Some(op.inv)),
         (Act::Renew, End::Ok) => lengthen(hold, op, op.lease),
         (Act::Renew, End::NotOwner) => hold.told = hold.told.or(Some(op.res)),

@@ -223,7 +223,7 @@ fn a_witness_cites_what_it_rests_on_and_no_more() {
         carried::carries(&history(&ops), &options(), &label, &mut tried);
     }
     println!("{tried:?}");
-    let often = |property| tried.get(&property).copied().unwrap_or(0) >= rounds() / 100;
+    let often = |property| tried.get(&property).copied().unwrap_or(0) >= rounds() / 200;
     let judged = [
         Property::MutualExclusion,
         Property::LeaseOverrun,

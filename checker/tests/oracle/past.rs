@@ -1,6 +1,6 @@
 //! What one owner's operations, in its own order, say that it held.
 
-use crate::cells::{DRIFT, Hold, alive, begin, claims, explained, follow, keep, lengthen};
+use crate::cells::{DRIFT, Hold, alive, begin, claims, doubt, explained, follow, keep, lengthen};
 use crate::ops::{Act, End, Op};
 
 /// What an owner held, as a writer and as a reader.
@@ -33,6 +33,9 @@ pub(crate) fn holds(own: &[&Op]) -> Vec<Hold> {
         here.take(position, op, later);
     }
     writer.holds.append(&mut reader.holds);
+    for hold in &mut writer.holds {
+        doubt(hold, own);
+    }
     writer.holds
 }
 
@@ -155,7 +158,8 @@ impl<'a> Past<'a> {
 
     /// The hold is open no longer, though no release of it was sent.
     fn leave(&mut self, op: &Op) {
-        self.last().leaves = Some(op.inv);
+        let last = self.last();
+        (last.leaves, last.released) = (Some(op.inv), op.act == Act::Release);
         (self.open, self.left_in_doubt) = (false, false);
         self.lapsed = Some(self.holds.len() - 1);
     }
@@ -225,10 +229,10 @@ impl<'a> Past<'a> {
         // It may still give back what the renewal proves.
         let strikes = self.doubted > Some(sent);
         if op.act == Act::Release {
-            hold.leaves = Some(op.res);
+            (hold.leaves, hold.released) = (Some(op.res), true);
         } else {
             lengthen(&mut hold, op, op.lease.or(acquire.lease));
-            hold.leaves = strikes.then_some(op.res);
+            (hold.leaves, hold.released) = (strikes.then_some(op.res), strikes);
         }
         self.push(hold);
         self.open = op.act == Act::Renew && !strikes;

@@ -131,7 +131,7 @@ impl Pair {
             renew_every: None,
             // It tries dead masters again, one after the other.
             answers_within: Span::from_secs(60),
-        promises: Vec::new(),
+            promises: Vec::new(),
         });
         Some(Case {
             lock,
