@@ -115,11 +115,16 @@ fn a_last_line_that_is_cut_anywhere_is_reported_and_dropped() {
         let torn = history.torn.expect("the torn line is reported");
         assert_eq!((torn.line, torn.bytes), (2, cut));
     }
-    let blocks = format!("{INVOKE}\n\0\0\0\0");
-    assert!(
-        read(&blocks).unwrap().torn.is_some(),
-        "zeroes of a lost block"
-    );
+    // Room that was made in the file and never used.
+    for (part, torn) in [("", None), (&OK[..20], Some((2, 20)))] {
+        let mut history = History::default();
+        let text = format!("{INVOKE}\n{part}\0\0\0\0");
+        let jsonl = Some(Format::Jsonl);
+        let reading = history::read(text.as_bytes(), "h", jsonl, &mut history).unwrap();
+        assert_eq!((history.events.len(), reading.unused), (1, 4));
+        let found = reading.torn.map(|torn| (torn.line, torn.bytes));
+        assert_eq!(found, torn, "{part}");
+    }
     let ended = format!("{INVOKE}\n{{\"index\":1,\"ti\n");
     assert!(
         read(&ended).unwrap().torn.is_some(),

@@ -130,6 +130,24 @@ fn a_torn_last_line_is_reported_and_the_rest_is_checked() {
 }
 
 #[test]
+fn room_that_a_killed_run_left_unused_is_told_as_what_it_is() {
+    let folder = temporary();
+    let path = folder.path().join("killed.jsonl");
+    let mut whole = br#"{"index":0,"time":1,"type":"invoke","process":0,"f":"acquire"}
+{"index":1,"time":2,"type":"ok","process":0,"f":"acquire"}
+"#
+    .to_vec();
+    whole.resize(whole.len() + 5000, 0);
+    fs::write(&path, whole).expect("the file can be written");
+    let output = run(&["check", path.to_str().expect("a plain name")]);
+    let told = stderr(&output);
+    let said = "ends with 5000 NUL bytes: the program that wrote it was killed";
+    assert!(told.contains(said), "{told}");
+    assert!(!told.contains("torn"), "no line of it is damaged: {told}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_malformed_line_is_an_error_with_its_line_and_the_other_files_are_checked_all_the_same() {
     let folder = temporary();
     let bad = folder.path().join("bad.jsonl");

@@ -314,9 +314,9 @@ fn lapsing(unit: u64) -> String {
         let (process, owner) = (turn % 2, ["a", "b"][(turn % 2) as usize]);
         [("invoke", 0), ("ok", 2)].map(|(kind, later)| {
             let time = time(2200 * turn + later);
-            format!(
-                r#"{{"time":{time},"type":"{kind}","process":{process},"f":"acquire","value":{{"owner":"{owner}","lease_ms":2000}}}}"#
-            )
+            let event = format!(r#""time":{time},"type":"{kind}","process":{process}"#);
+            let value = format!(r#"{{"owner":"{owner}","lease_ms":2000}}"#);
+            format!(r#"{{{event},"f":"acquire","value":{value}}}"#)
         })
     };
     (0..5).flat_map(turn).collect::<Vec<_>>().join("\n")

@@ -2,4 +2,4 @@
 
 mod survive;
 
-pub use survive::survive;
+pub use survive::{survive, survive_strictly};

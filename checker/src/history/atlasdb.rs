@@ -23,6 +23,7 @@ use serde_json::error::Category;
 use super::error::ReadError;
 use super::intake::{Draft, Intake, Place};
 use super::read::Terms;
+use super::stamp::Stamp;
 use super::{Event, EventSink, Function, Kind, Process, Reading, TornLine, Value};
 
 /// Processes of clients that go on after an indeterminate operation are numbered from here:
@@ -128,7 +129,7 @@ impl<S: EventSink> Array<'_, S> {
         }
         let draft = Draft {
             index: None,
-            time: line.time,
+            time: line.time.map(Stamp::Count),
             kind,
             process,
             function,

@@ -46,7 +46,7 @@ pub(super) struct Draft {
     /// Absent: its position.
     pub(super) index: Option<u64>,
     /// Absent: its position, in nanoseconds. Formats without times order events by position.
-    pub(super) time: Option<u64>,
+    pub(super) time: Option<Stamp>,
     pub(super) kind: Kind,
     pub(super) process: Process,
     pub(super) function: Function,
@@ -102,7 +102,7 @@ impl<'a, S: EventSink> Intake<'a, S> {
     pub(super) fn take(&mut self, draft: Draft, place: Place) -> Result<(), ReadError> {
         let index = draft.index.unwrap_or(self.order.index_next());
         let time = match draft.time {
-            Some(count) => self.clock.read(Stamp::Count(count)),
+            Some(stamp) => self.clock.read(stamp),
             None => Ok(Nanos(index)),
         };
         let time = time.map_err(|(reason, mend)| place.refuse(self.file, reason, mend))?;

@@ -38,6 +38,8 @@ pub struct Reading {
     pub events: u64,
     /// A last line that was cut short, and is therefore not among the events.
     pub torn: Option<TornLine>,
+    /// How many NUL bytes it ends with: room that its writer had made and did not live to use.
+    pub unused: usize,
     /// What its times count, where somebody said it or they told it themselves.
     pub time_unit: Option<TimeUnit>,
     /// When its first event was, in nanoseconds since 1970; absent where its times begin with it.

@@ -2,7 +2,9 @@
 //!
 //! These run everywhere; `checker/fuzz` searches further.
 
-use lockstorm_checker::history::{Event, EventSink, Format, Header, read};
+use lockstorm_checker::history::{
+    Event, EventSink, Format, Header, ReadOptions, TimeUnit, read, read_strictly,
+};
 use proptest::prelude::*;
 
 /// Keeps nothing.
@@ -25,6 +27,24 @@ fn feed(bytes: &[u8]) {
             Ok(reading) => assert_eq!(reading.events as usize, count.0, "all are handed on"),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
+        for time_unit in [None, Some(TimeUnit::Millis)] {
+            feed_strictly(bytes, ReadOptions { format, time_unit });
+        }
+    }
+}
+
+/// Reads `bytes` as the history of others: what is not refused is read without the guard as well.
+fn feed_strictly(bytes: &[u8], options: ReadOptions) {
+    let mut count = Count::default();
+    match read_strictly(bytes, "h", &options, &mut count) {
+        Ok(reading) => {
+            assert_eq!(reading.events as usize, count.0, "all are handed on");
+            let mut plain = Count::default();
+            let read = read(bytes, "h", reading.format, &mut plain);
+            assert!(read.is_ok(), "the guard lets through what cannot be read");
+            assert_eq!(plain.0, count.0, "the guard leaves nothing out");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 

@@ -213,3 +213,30 @@ fn a_process_with_a_name_owns_what_it_takes_and_goes_on_after_an_info() {
         );
     }
 }
+
+#[test]
+fn dates_of_a_history_in_edn_are_times() {
+    let event = |date: &str, kind: &str| {
+        format!("{{:time {date}, :type {kind}, :process 0, :f :acquire, :key \"k\"}}\n")
+    };
+    let first = event("#inst \"2026-01-31T23:59:59.250Z\"", ":invoke");
+    for date in [
+        "#inst \"2026-02-01T00:00:00.000-00:00\"",
+        "\"2026-02-01T01:00:00+01:00\"",
+    ] {
+        let (history, _) =
+            try_read(&(first.clone() + &event(date, ":ok")), None).expect("it is a history in EDN");
+        let times = history.events.iter().map(|event| event.time);
+        assert_eq!(
+            times.collect::<Vec<_>>(),
+            [Nanos(0), Nanos(750_000_000)],
+            "{date}"
+        );
+    }
+    let refused = refusal(&(first + &event("#inst \"yesterday\"", ":ok")), None);
+    let mend = "a whole number from 0, or a date as in #inst \"2026-01-31T23:59:59.123Z\"";
+    assert!(
+        refused.contains("h:2:") && refused.contains(mend),
+        "{refused}"
+    );
+}

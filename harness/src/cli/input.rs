@@ -55,6 +55,13 @@ pub fn read(
         Care::Strict => history::read_strictly(file, &name, &options, sink),
         Care::Copy => history::read(file, &name, options.format, sink),
     }?;
+    if reading.unused > 0 {
+        output::human(&format!(
+            "{name}: ends with {} NUL bytes: the program that wrote it was killed; the events \
+             before them are read",
+            reading.unused
+        ));
+    }
     if let Some(torn) = &reading.torn {
         output::human(&format!(
             "{name}: line {} is torn ({} bytes) and left out: {}",

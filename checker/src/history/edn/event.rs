@@ -3,9 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::form::Form;
-use super::value::{Meaning, Misfit, meaning, misfit, natural, of_fields};
+use super::value::{Meaning, Misfit, meaning, misfit, natural, of_fields, stamp};
 use crate::history::error::ReadError;
 use crate::history::intake::{Draft, Intake, Place};
+use crate::history::stamp::Stamp;
 use crate::history::{Event, EventSink, Function, Kind, Process};
 
 /// Whose words the functions are.
@@ -32,7 +33,7 @@ impl Dialect {
 pub(in crate::history) struct Fields {
     place: Place,
     index: Option<u64>,
-    time: Option<u64>,
+    time: Option<Stamp>,
     kind: Option<Kind>,
     process: Option<Process>,
     function: Option<String>,
@@ -105,7 +106,7 @@ impl Fields {
             "error" => self.error.replace(form).is_some(),
             _ if absent => false,
             "index" => self.index.replace(natural(field, &form)?).is_some(),
-            "time" => self.time.replace(natural(field, &form)?).is_some(),
+            "time" => self.time.replace(stamp(field, &form)?).is_some(),
             "key" => self.key.replace(form.into_text()).is_some(),
             "resource" => self.resource.replace(form.into_text()).is_some(),
             "token" => self.token.replace(natural(field, &form)?).is_some(),

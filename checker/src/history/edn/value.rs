@@ -15,6 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use super::form::Form;
+use crate::history::date::nanos_since_1970;
+use crate::history::stamp::Stamp;
 use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
@@ -221,6 +223,16 @@ fn note<T: DeserializeOwned>(field: &str, form: Form) -> Result<Box<T>, Misfit> 
 pub(super) fn natural(field: &str, form: &Form) -> Result<u64, Misfit> {
     form.natural()
         .ok_or_else(|| misfit(field, form, "a whole number from 0"))
+}
+
+/// A time: a number, or a date, whose tag `#inst` says no more than its text does.
+pub(super) fn stamp(field: &str, form: &Form) -> Result<Stamp, Misfit> {
+    let date = || nanos_since_1970(form.text()?).map(Stamp::Date);
+    let stamp = form.natural().map(Stamp::Count).or_else(date);
+    stamp.ok_or_else(|| {
+        let wanted = "a whole number from 0, or a date as in #inst \"2026-01-31T23:59:59.123Z\"";
+        misfit(field, form, wanted)
+    })
 }
 
 fn small(field: &str, form: &Form) -> Result<u32, Misfit> {

@@ -52,10 +52,17 @@ pub(in crate::history) fn stream(
         match taken {
             Ok(()) => {}
             Err(Fault::Json(error)) if input.is_torn(&error)? => {
-                events.reading.torn = Some(TornLine {
+                let unused = input.unused();
+                let bytes = input.bytes.len() - unused;
+                events.reading.unused = unused;
+                events.reading.torn = (bytes > 0).then(|| TornLine {
                     line: input.line,
-                    bytes: input.bytes.len(),
-                    reason: reason(&error),
+                    bytes,
+                    reason: if unused > 0 {
+                        "it ends in the middle of an event".to_owned()
+                    } else {
+                        reason(&error)
+                    },
                 });
             }
             Err(fault) => return Err(events.refuse(input.place(), input.content(), fault)),
@@ -141,6 +148,13 @@ impl<R: BufRead> Input<'_, R> {
             Ok(rest) => Ok(rest.is_empty()),
             Err(cause) => Err(self.io(cause)),
         }
+    }
+
+    /// How many NUL bytes the line ends with: no writer of JSON writes any, but a file that was
+    /// lengthened before it was written has them where the writing ended.
+    fn unused(&self) -> usize {
+        let nuls = self.bytes.iter().rev().take_while(|&&byte| byte == 0);
+        nuls.count()
     }
 
     fn io(&self, cause: std::io::Error) -> ReadError {
