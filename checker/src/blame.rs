@@ -11,9 +11,9 @@
 //! still knew of the first hold and the answer to the second grant. That it knew, its owner's
 //! renewals show, and refusals of others that nobody else can have caused. A fault that was healed
 //! before, or came after, has no part in it; nor has one that only a client felt, as long as there
-//! is one that hit the service, and never one of a client that has no part in the violation. Where a
-//! client acted after its lease, it is the faults of that client that count, and only without any
-//! those of the servers. Whatever else was active is not blamed.
+//! is one that hit the service, and never one of a client that has no part in the violation. Where
+//! a client acted after its lease, it is the faults of that client that count, and only without
+//! any those of the servers. Whatever else was active is not blamed.
 //!
 //! For: the table of faults, and the sentence below a story. Not for: proving a cause; a fault that
 //! is blamed may have been harmless beside another that is blamed too.

@@ -192,7 +192,7 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
     same_key && shows
 }
 
-/// Whether the operation of the witness was answered as done after its own lease, as it was counted.
+/// Whether the operation of the witness was answered as done after its own lease.
 pub(crate) fn arrival(case: &Case, finding: &Finding) -> bool {
     let Some(late) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;

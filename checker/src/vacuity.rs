@@ -45,6 +45,13 @@ pub(crate) fn of_faults(run: &Run) -> Option<String> {
     None
 }
 
+/// Why the faults of the run have put neither a hold nor a call to the test.
+pub(crate) fn of_calls(run: &Run) -> Option<String> {
+    let is_met = run.faults.iter().any(|fault| fault.operations > 0);
+    let unseen = run.faults.iter().find_map(unobserved);
+    unseen.or_else(|| of_faults(run).filter(|_| !is_met))
+}
+
 fn unobserved(fault: &FaultSummary) -> Option<String> {
     if fault.at(FaultPhase::Observed).is_some() {
         return None;

@@ -36,7 +36,11 @@ fn partition(name: &str, spelling: &str) -> String {
 name = "{name}"
 topology.replicated = {{ replicas = 1 }}
 lock.token = {{ lease = "2s" }}
-expect = {{ mutual-exclusion = "any", lost-lock = "any", lease-overrun = "any" }}
+[expect]
+mutual-exclusion = "any"
+lost-lock = "any"
+lease-overrun = "any"
+dead-on-arrival = "any"
 
 [[step]]
 partition = {{ {spelling} }}

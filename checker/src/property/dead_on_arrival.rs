@@ -9,8 +9,8 @@
 //! No second client is needed: the lock tells its caller that it holds what it may have no more.
 //! Accused is an acquire or a renewal that was answered after the floor of its own lease, unless
 //! another grant or renewal of the same owner, sent before that answer, has a lease that lasts
-//! beyond it, or the owner had begun to give the lock back. A reply that names a validity of nothing
-//! accuses itself.
+//! beyond it, or the owner had begun to give the lock back. A reply that names a validity of
+//! nothing accuses itself.
 //!
 //! The floor counts from the request that was granted. Where nothing says when that was sent (a
 //! library may wait, or ask again by itself), it counts from the last command of the owner that a
@@ -27,6 +27,7 @@ use crate::operation::{Action, OpId, Operation, Outcome};
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// A trace of fewer commands was not cut off: so many are noted of a run at most.
@@ -46,6 +47,11 @@ impl Rule for DeadOnArrival {
 
     fn tell(&self, teller: &mut Teller, _interval: Interval) {
         teller.arrival();
+    }
+
+    fn weigh(&self, run: &Run) -> Option<String> {
+        // A call that a fault delays is granted after it, if at all.
+        vacuity::of_calls(run)
     }
 
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {

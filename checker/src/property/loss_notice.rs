@@ -5,9 +5,9 @@
 //!                                       <---- one lease ---->
 //! ```
 //!
-//! It is a measure, and becomes a verdict only for a lock that promises to tell: without the promise
-//! the figures are told, and nothing is judged. Who stands still, or cannot be reached, cannot be
-//! told: a hold counts only if no fault of its client was active since the loss.
+//! It is a measure, and becomes a verdict only for a lock that promises to tell: without the
+//! promise the figures are told, and nothing is judged. Who stands still, or cannot be reached,
+//! cannot be told: a hold counts only if no fault of its client was active since the loss.
 
 use super::rule::{Rule, owners};
 use crate::blame::touches_client;
@@ -20,6 +20,7 @@ use crate::losses::notice;
 use crate::replay;
 use crate::story::Teller;
 use crate::text;
+use crate::vacuity::Run;
 use crate::verdict::Property;
 
 /// The name of the promise in a header.
@@ -41,6 +42,11 @@ impl Rule for LossNotice {
     }
 
     fn tell(&self, _teller: &mut Teller, _interval: Interval) {}
+
+    fn weigh(&self, _run: &Run) -> Option<String> {
+        // Every loss is a test of its own, under a fault or not.
+        None
+    }
 
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::untold(case, finding)

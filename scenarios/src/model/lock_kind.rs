@@ -182,7 +182,7 @@ impl LockKind {
         }
     }
 
-    /// Whether a call of it gets its lease by one request to each server, sent when the call begins.
+    /// Whether a call gets its lease by one request to each server, sent when the call begins.
     /// Others send a second one that counts, or the same again.
     pub const fn asks_once(self) -> bool {
         match self {
