@@ -14,7 +14,7 @@ use crate::digest::{Digest, Item};
 use crate::history::Nanos;
 use crate::operation::{Action, OpId, OwnerId};
 use crate::options::Options;
-use crate::property::rule;
+use crate::property::{failure, rule};
 use crate::verdict::Property;
 use crate::witness;
 
@@ -160,6 +160,10 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
     match finding.property {
         Property::DeadOnArrival => items.extend(commands(case, finding)),
         Property::Leftover => items.extend(views(case, finding)),
+        Property::Progress => {
+            let failure = failure(case, finding);
+            items.extend(failure.map(|failure| Item::Note(failure.event)));
+        }
         Property::LeaseOverrun | Property::LossNotice => {
             items.extend(owners.iter().map(|&owner| sign_of_life(case, owner)));
             let acting = digest.acting.iter();

@@ -116,6 +116,7 @@ pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
             )
         }
         Property::LossNotice
+        | Property::Progress
         | Property::SpuriousRefusal
         | Property::Fairness
         | Property::Liveness
@@ -216,6 +217,7 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
         Property::DeadOnArrival
         | Property::Leftover
         | Property::LossNotice
+        | Property::Progress
         | Property::SpuriousRefusal
         | Property::Fairness
         | Property::Liveness

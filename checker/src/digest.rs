@@ -13,7 +13,7 @@ mod widened;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-pub use self::asides::{Asides, CommandAside, RoleAside, RouteAside, ViewAside};
+pub use self::asides::{Asides, CommandAside, FailureAside, RoleAside, RouteAside, ViewAside};
 pub(crate) use self::excerpt::Item;
 use self::givers::GiverNumbers;
 use self::modes::Modes;
@@ -422,10 +422,14 @@ impl DigestBuilder {
         }
         self.digest.asides.push(event);
         // Neither a connection that comes back nor what a server knows is a sign of what a client
-        // believes.
+        // believes, and who has failed does not live.
         let is_aside = matches!(
             event.function,
-            Function::Routed | Function::Role | Function::View | Function::Command
+            Function::Routed
+                | Function::Role
+                | Function::View
+                | Function::Command
+                | Function::Failure
         );
         if event.process == Process::Nemesis || is_aside {
             return;

@@ -52,8 +52,8 @@ pub use check::{check, check_digest};
 pub use clock_error::ClockError;
 pub use cut_short::{END, cut_short};
 pub use digest::{
-    Asides, CommandAside, Digest, DigestBuilder, FaultEvent, FinalPhase, LostNote, QueuedNote,
-    RoleAside, RouteAside, ViewAside,
+    Asides, CommandAside, Digest, DigestBuilder, FailureAside, FaultEvent, FinalPhase, LostNote,
+    QueuedNote, RoleAside, RouteAside, ViewAside,
 };
 #[doc(hidden)]
 pub use engine::alone::frontier_alone;

@@ -25,7 +25,8 @@ pub(crate) fn can_survive(property: Property) -> bool {
         | Property::DeadOnArrival
         | Property::Leftover
         | Property::LossNotice => false,
-        Property::MutualExclusion
+        Property::Progress
+        | Property::MutualExclusion
         | Property::LostLock
         | Property::LeaseOverrun
         | Property::Fencing

@@ -138,6 +138,7 @@ impl From<&Function> for Action {
             | Function::Role
             | Function::View
             | Function::Command
+            | Function::Failure
             | Function::Fault
             | Function::Phase
             | Function::Other(_) => Self::Other,

@@ -67,6 +67,7 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
             | Property::DeadOnArrival
             | Property::Leftover
             | Property::LossNotice
+            | Property::Progress
             | Property::Fencing
             | Property::Fairness
             | Property::Ownership
@@ -234,6 +235,27 @@ pub(crate) fn left(case: &Case, finding: &Finding) -> bool {
     let holds = |node: &NodeView| node.held_by.iter().any(|name| **name == *owner);
     let seen = later.any(|view| view.note.nodes.iter().any(holds));
     seen && since.is_some() && closing.action != Action::Renew
+}
+
+/// Whether a client failed at the end of the witness, in the call or inside the hold that it names.
+pub(crate) fn failed(case: &Case, finding: &Finding) -> bool {
+    let end = finding.interval.end;
+    let mut failures = case.digest.asides.failures.iter();
+    failures.any(|failure| {
+        let is_own = |owner: OwnerId| *failure.owner == *case.digest.owner(owner);
+        let in_call = finding.operation().is_some_and(|id| {
+            let call = case.digest.operation(id);
+            let ended = call.completion.map_or(Nanos::MAX, |end| end.time);
+            is_own(call.owner) && call.invoked <= end && end <= ended
+        });
+        let in_hold = finding.holds.iter().any(|&at| {
+            let Some(account) = account(case, at) else {
+                return false;
+            };
+            is_own(account.owner) && account.start <= end && end < account.lease.floor
+        });
+        failure.time == end && (in_call || in_hold)
+    })
 }
 
 /// Whether nobody was granted the lock of the witness inside its interval.

@@ -69,6 +69,8 @@ pub enum Property {
     Leftover,
     /// A holder was not told within one lease that it had lost the lock.
     LossNotice,
+    /// A client did not answer within its bound, or its process ended by itself.
+    Progress,
     /// A lock was granted to somebody before one who was in its queue already.
     Fairness,
     /// A free lock could not be had within a named bound.
@@ -81,7 +83,7 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::MutualExclusion,
         Self::LostLock,
         Self::LeaseOverrun,
@@ -93,6 +95,7 @@ impl Property {
         Self::SpuriousRefusal,
         Self::Leftover,
         Self::LossNotice,
+        Self::Progress,
         Self::Fairness,
         Self::Liveness,
         Self::Availability,
@@ -110,10 +113,11 @@ impl Property {
             | Self::Ownership
             | Self::Reentrancy
             | Self::GuardedResource
+            | Self::LossNotice
+            | Self::Progress
             | Self::Model => true,
             Self::SpuriousRefusal
             | Self::Leftover
-            | Self::LossNotice
             | Self::Fairness
             | Self::Liveness
             | Self::Availability => false,
@@ -134,6 +138,7 @@ impl Property {
             Self::SpuriousRefusal => "spurious-refusal",
             Self::Leftover => "leftover",
             Self::LossNotice => "loss-notice",
+            Self::Progress => "progress",
             Self::Fairness => "fairness",
             Self::Liveness => "liveness",
             Self::Availability => "availability",

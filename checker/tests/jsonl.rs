@@ -5,10 +5,10 @@
 
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
-    self, CommandNote, DataLoss, Event, FaultClass, FaultNote, FaultPhase, FaultTarget, Format,
-    Function, Giver, Givers, Header, History, Kind, Mode, Name, Nanos, NodeView, PhaseNote,
-    Process, ReadError, RoleNote, RouteNote, Value, ViewNote, read_jsonl, write_event,
-    write_header,
+    self, CommandNote, DataLoss, Event, FailureKind, FailureNote, FaultClass, FaultNote,
+    FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind, Mode, Name,
+    Nanos, NodeView, PhaseNote, Process, ReadError, RoleNote, RouteNote, Value, ViewNote,
+    read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -409,6 +409,7 @@ fn value() -> impl Strategy<Value = Value> {
             let (route, trace) = route.unzip();
             let (view, command) = trace.unzip();
             let (by, role) = (given(owner.as_ref()), became(owner.as_ref()));
+            let failure = owner.as_ref().map(failed).map(Box::new);
             let (fault, phase) = notes.unzip();
             let extra = extra.then(|| json!({"z": {"deep": [null]}}).as_object().cloned());
             Value {
@@ -427,11 +428,23 @@ fn value() -> impl Strategy<Value = Value> {
                 route,
                 view,
                 command,
+                failure,
                 fault,
                 phase,
                 extra: extra.flatten().map(Box::new),
             }
         })
+}
+
+/// How a client failed.
+fn failed(word: &Name) -> FailureNote {
+    FailureNote {
+        kind: FailureKind::Hang,
+        during: Some(word.clone()),
+        bound: Some(Nanos(7)),
+        status: None,
+        last_lines: vec![word.clone()],
+    }
 }
 
 /// What a server knew and was told.

@@ -12,7 +12,7 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, GuardedResource, Span, Trace};
+use lockstorm_scenarios::{Case, ClientKind, GuardedResource, Lock, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{RunClock, wall_clock};
@@ -156,6 +156,7 @@ async fn record(
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
         asks_once: job.case.lock.kind().asks_once().then_some(true),
+        notes_failures: has_programs(&job.case).then_some(true),
         promises: promises.map(|promise| promise.name().to_owned()).collect(),
         prefix: servers.prefix().map(str::to_owned),
         availability_gap_ms_max: job.case.checks.availability_gap.map(Span::as_millis),
@@ -208,6 +209,11 @@ async fn record(
     .await;
     recorder.finish().await?;
     Ok((both(stopped, left), round_trips))
+}
+
+/// Whether clients are programs, whose ends are noted.
+fn has_programs(case: &Case) -> bool {
+    matches!(case.lock, Lock::Adapter(_)) || case.clients.kind == ClientKind::Process
 }
 
 /// What stopped the workload, and what is wrong at its end.

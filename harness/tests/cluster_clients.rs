@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::RouteNote;
+use lockstorm_checker::history::{FailureNote, RouteNote};
 use lockstorm_harness::client::{CallError, Shards, Trail};
 use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
 use lockstorm_harness::slot::slot_of;
@@ -39,6 +39,10 @@ struct Turns(Mutex<Vec<RouteNote>>);
 impl Trail for Turns {
     async fn routed(&self, note: RouteNote) {
         self.0.lock().expect("no test panics with it").push(note);
+    }
+
+    async fn failed(&self, note: FailureNote) {
+        panic!("no client fails here: {note:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::RouteNote;
+use lockstorm_checker::history::{FailureNote, RouteNote};
 use lockstorm_harness::client::Trail;
 use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
 use lockstorm_nemesis::Deployment as _;
@@ -79,6 +79,10 @@ struct Kept(Mutex<Vec<RouteNote>>);
 impl Trail for Kept {
     async fn routed(&self, note: RouteNote) {
         self.0.lock().expect("nobody panics here").push(note);
+    }
+
+    async fn failed(&self, note: FailureNote) {
+        panic!("no client fails here: {note:?}");
     }
 }
 

@@ -12,6 +12,11 @@ pub const HISTORY_SCHEMA: &str = include_str!("../schema/history.schema.json");
 #[cfg(test)]
 mod tests {
     use jsonschema::Validator;
+    use lockstorm_checker::Nanos;
+    use lockstorm_checker::history::{
+        CommandNote, FailureKind, FailureNote, Header, Name, NodeView, PhaseNote, RoleNote,
+        RouteNote, ViewNote,
+    };
     use serde_json::{Value, json};
 
     use super::*;
@@ -70,6 +75,87 @@ mod tests {
             let line = serde_json::from_str(line).unwrap();
             assert_eq!(mistakes(&schema, &line), [""; 0], "{line}");
         }
+    }
+
+    /// Written field by field: a new one does not compile until it is here, and fails until it is
+    /// in the schema.
+    fn full_header() -> Header {
+        Header {
+            format: Header::new().format,
+            version: Header::new().version,
+            scenario: Some("all".to_owned()),
+            seed: Some(1),
+            started: Some("2026-01-01T00:00:00Z".to_owned()),
+            drift_ppm: Some(1),
+            drift_ms: Some(1),
+            permits: Some(2),
+            availability_gap_ms_max: Some(1),
+            clock_error_ms: Some(1),
+            clock_error_ms_of: [("a".to_owned(), 1)].into(),
+            prefix: Some("p".to_owned()),
+            asks_once: Some(true),
+            promises: vec!["tells-of-loss".to_owned()],
+            notes_failures: Some(true),
+            extra: serde_json::Map::new(),
+        }
+    }
+
+    fn full_notes() -> Value {
+        let name = || Name::from("n1");
+        let failure = FailureNote {
+            kind: FailureKind::Hang,
+            during: Some(name()),
+            bound: Some(Nanos(1)),
+            status: Some(name()),
+            last_lines: vec![name()],
+        };
+        let node = NodeView {
+            node: name(),
+            role: Some(name()),
+            held_by: vec![name()],
+            content: Some(name()),
+            left_ms: Some(1),
+            error: Some(name()),
+        };
+        let view = ViewNote {
+            since: Some(Nanos(1)),
+            nodes: vec![node],
+        };
+        let command = CommandNote {
+            node: name(),
+            from: Some(name()),
+            text: name(),
+        };
+        let route = RouteNote {
+            from: Some(name()),
+            to: name(),
+            why: name(),
+        };
+        let role = RoleNote {
+            node: name(),
+            role: "primary".into(),
+            was: "replica".into(),
+        };
+        let phase = PhaseNote {
+            name: "final".into(),
+            bound: Some(Nanos(1)),
+        };
+        json!({
+            "failure": failure, "view": view, "command": command, "route": route, "role": role,
+            "phase": phase,
+        })
+    }
+
+    #[test]
+    fn every_field_of_a_header_and_of_a_note_is_in_the_schema() {
+        let schema = closed(HISTORY_SCHEMA);
+        let header = serde_json::to_value(full_header()).unwrap();
+        assert_eq!(mistakes(&schema, &header), [""; 0]);
+        let note = json!({
+            "index": 0, "time": 1, "type": "note", "process": "nemesis", "f": "view",
+            "key": "lock", "value": full_notes(), "error": null,
+        });
+        assert_eq!(mistakes(&schema, &note), [""; 0]);
     }
 
     #[test]

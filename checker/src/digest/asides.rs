@@ -4,7 +4,9 @@
 //! For: stories and counts, and the two properties that need no second client (dead on arrival, and
 //! leftover). Not for: any other verdict.
 
-use crate::history::{CommandNote, Event, Function, Name, Nanos, RoleNote, RouteNote, ViewNote};
+use crate::history::{
+    CommandNote, Event, FailureNote, Function, Name, Nanos, RoleNote, RouteNote, ViewNote,
+};
 
 /// The notes, and how many turns there were.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Asides {
     pub views: Vec<ViewAside>,
     /// What servers were told.
     pub commands: Vec<CommandAside>,
+    /// Which clients failed.
+    pub failures: Vec<FailureAside>,
     /// How often a client turned to another server.
     pub redirects: u64,
     /// How often a client turned to the same server anew.
@@ -73,6 +77,19 @@ pub struct CommandAside {
     pub note: CommandNote,
 }
 
+/// A client failed by itself.
+#[derive(Clone, Debug)]
+pub struct FailureAside {
+    /// Index of the note.
+    pub event: u64,
+    /// When that was found.
+    pub time: Nanos,
+    /// Who.
+    pub owner: Name,
+    /// What it says.
+    pub note: FailureNote,
+}
+
 impl Asides {
     /// Takes the note of an event over from others, if it tells what a server was, had or was told;
     /// gives its time.
@@ -84,6 +101,10 @@ impl Asides {
         if let Some(command) = others.commands.iter().find(|one| one.event == event) {
             self.commands.push(command.clone());
             return Some(command.time);
+        }
+        if let Some(failure) = others.failures.iter().find(|one| one.event == event) {
+            self.failures.push(failure.clone());
+            return Some(failure.time);
         }
         let role = others.roles.iter().find(|role| role.event == event)?;
         self.roles.push(role.clone());
@@ -125,6 +146,7 @@ impl Asides {
                     });
                 }
             }
+            Function::Failure => self.fail(event),
             Function::Acquire
             | Function::Renew
             | Function::Release
@@ -150,12 +172,29 @@ impl Asides {
             Some(from) if *from == note.to => self.reconnects += 1,
             Some(_) => self.redirects += 1,
         }
-        let owner = event.value.owner.clone();
         self.routes.push(RouteAside {
             event: event.index,
             time: event.time,
-            owner: owner.unwrap_or_else(|| event.process.to_string().into()),
+            owner: owner(event),
             note: note.clone(),
         });
     }
+
+    fn fail(&mut self, event: &Event) {
+        let Some(note) = event.value.failure.as_deref() else {
+            return;
+        };
+        self.failures.push(FailureAside {
+            event: event.index,
+            time: event.time,
+            owner: owner(event),
+            note: note.clone(),
+        });
+    }
+}
+
+/// Who an event of a client is about.
+fn owner(event: &Event) -> Name {
+    let owner = event.value.owner.clone();
+    owner.unwrap_or_else(|| event.process.to_string().into())
 }

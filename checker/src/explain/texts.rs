@@ -17,6 +17,7 @@ impl Property {
             Self::SpuriousRefusal => "a try is refused though the lock was certainly free",
             Self::Leftover => "a token stays behind that its owner does not know of",
             Self::LossNotice => "a holder is not told within one lease that it has lost the lock",
+            Self::Progress => "a call hangs, or the process of a client ends by itself",
             Self::Fairness => "somebody is granted the lock before one who queued earlier",
             Self::Liveness => "a free lock cannot be had within a named bound",
             Self::Availability => {
@@ -40,6 +41,7 @@ impl Property {
             Self::SpuriousRefusal => "refused though free",
             Self::Leftover => "left behind",
             Self::LossNotice => "not told",
+            Self::Progress => "client failed",
             Self::Fairness => "overtaken",
             Self::Liveness => "cannot be had",
             Self::Availability => "no grant",
@@ -61,6 +63,7 @@ impl Property {
             Self::SpuriousRefusal => include_str!("spurious_refusal.txt"),
             Self::Leftover => include_str!("leftover.txt"),
             Self::LossNotice => include_str!("loss_notice.txt"),
+            Self::Progress => include_str!("progress.txt"),
             Self::Fairness => include_str!("fairness.txt"),
             Self::Liveness => include_str!("liveness.txt"),
             Self::Availability => include_str!("availability.txt"),

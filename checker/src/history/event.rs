@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::fault::FaultNote;
 use super::giver::Givers;
-use super::note::{CommandNote, PhaseNote, RoleNote, RouteNote, ViewNote};
+use super::note::{CommandNote, FailureNote, PhaseNote, RoleNote, RouteNote, ViewNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -129,6 +129,8 @@ pub enum Function {
     View,
     /// Note: what a server was told to do with a lock, see [`CommandNote`].
     Command,
+    /// Note: the client hung or crashed, see [`FailureNote`].
+    Failure,
     /// Note of the nemesis: a fault's life cycle, see [`FaultNote`].
     Fault,
     /// Note of the nemesis: the run entered a phase, see [`PhaseNote`].
@@ -159,6 +161,7 @@ impl Function {
             Self::Role => "role",
             Self::View => "view",
             Self::Command => "command",
+            Self::Failure => "failure",
             Self::Fault => "fault",
             Self::Phase => "phase",
             Self::Read => "read",
@@ -183,6 +186,7 @@ impl From<&str> for Function {
             "role" => Self::Role,
             "view" => Self::View,
             "command" => Self::Command,
+            "failure" => Self::Failure,
             "fault" => Self::Fault,
             "phase" => Self::Phase,
             "read" => Self::Read,
@@ -251,6 +255,8 @@ pub struct Value {
     pub view: Option<Box<ViewNote>>,
     /// What a server was told, on notes of that.
     pub command: Option<Box<CommandNote>>,
+    /// How a client failed, on notes of that.
+    pub failure: Option<Box<FailureNote>>,
     /// Life cycle of a fault, on notes of the nemesis.
     pub fault: Option<Box<FaultNote>>,
     /// Phase of the run, on notes of the nemesis.

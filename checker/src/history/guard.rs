@@ -201,6 +201,7 @@ fn is_call(function: &Function) -> bool {
         | Function::Role
         | Function::View
         | Function::Command
+        | Function::Failure
         | Function::Fault
         | Function::Phase
         | Function::Other(_) => false,
@@ -210,7 +211,11 @@ fn is_call(function: &Function) -> bool {
 /// Whether it is a note of a client.
 fn is_client_note(function: &Function) -> bool {
     match function {
-        Function::Queued | Function::Lost | Function::Alive | Function::Routed => true,
+        Function::Queued
+        | Function::Lost
+        | Function::Alive
+        | Function::Routed
+        | Function::Failure => true,
         Function::Acquire
         | Function::Renew
         | Function::Release

@@ -54,6 +54,9 @@ pub struct Header {
     /// What the lock promises beyond what all do, by the names of the promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<String>,
+    /// Whether each client that hung or crashed was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes_failures: Option<bool>,
     /// Fields that this version does not know; kept, never refused.
     #[serde(flatten)]
     pub extra: Map<String, Json>,
@@ -77,6 +80,7 @@ impl Header {
             prefix: None,
             asks_once: None,
             promises: Vec::new(),
+            notes_failures: None,
             extra: Map::new(),
         }
     }

@@ -35,7 +35,9 @@ pub use giver::{Giver, Givers};
 pub use guard::Unread;
 pub use header::{FORMAT, Header, VERSION};
 pub use jsonl::{read_jsonl, write_event, write_header};
-pub use note::{CommandNote, NodeView, PhaseNote, RoleNote, RouteNote, ViewNote};
+pub use note::{
+    CommandNote, FailureKind, FailureNote, NodeView, PhaseNote, RoleNote, RouteNote, ViewNote,
+};
 pub use read::{ReadOptions, read, read_strictly};
 pub use sink::{EventSink, Reading};
 pub use stamp::{TimeUnit, UnknownTimeUnit};

@@ -46,11 +46,12 @@ pub(super) const CALLS: [Known; 7] = [
 ];
 
 /// The notes of clients.
-pub(super) const CLIENT_NOTES: [Known; 4] = [
+pub(super) const CLIENT_NOTES: [Known; 5] = [
     ("alive", &["heartbeat", "ping"]),
     ("lost", &["loss", "locklost", "lostlock"]),
     ("queued", &["waiting", "enqueued", "doorway"]),
     ("routed", &[]),
+    ("failure", &["crash", "crashed", "hang"]),
 ];
 
 /// The notes of the nemesis that mean something.

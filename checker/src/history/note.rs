@@ -1,5 +1,5 @@
 //! Notes beside operations and faults: the phases of a run, which servers a client turned to, what
-//! servers became, and what they knew and were told.
+//! servers became, what they knew and were told, and which clients failed.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,4 +93,34 @@ pub struct CommandNote {
     pub from: Option<Name>,
     /// The command and its arguments, cut to a length that one can read.
     pub text: Name,
+}
+
+/// A client failed by itself, and takes no further part: value of a `note` with function `failure`.
+/// The property progress rests on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureNote {
+    /// How it failed.
+    pub kind: FailureKind,
+    /// The request that it was to answer, by its word; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub during: Option<Name>,
+    /// Of a hang: how long the answer was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Nanos>,
+    /// Of a crash: its exit status or signal, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Name>,
+    /// The last lines that it wrote to its standard error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last_lines: Vec<Name>,
+}
+
+/// How a client failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// It did not answer within the bound of the request.
+    Hang,
+    /// Its process ended by itself.
+    Crash,
 }

@@ -13,12 +13,14 @@ mod lost_lock;
 mod model;
 mod mutual_exclusion;
 mod ownership;
+mod progress;
 mod reentrancy;
 mod rule;
 mod spurious_refusal;
 
 pub(crate) use guarded_resource::Damage;
 pub(crate) use leftover::sight as leftover_sight;
+pub(crate) use progress::failure;
 pub(crate) use rule::Rule;
 
 use crate::verdict::Property;
@@ -32,6 +34,7 @@ pub(crate) fn rule(property: Property) -> &'static dyn Rule {
         Property::DeadOnArrival => &dead_on_arrival::DeadOnArrival,
         Property::Leftover => &leftover::Leftover,
         Property::LossNotice => &loss_notice::LossNotice,
+        Property::Progress => &progress::Progress,
         Property::Fencing => &fencing::Fencing,
         Property::Ownership => &ownership::Ownership,
         Property::Reentrancy => &reentrancy::Reentrancy,

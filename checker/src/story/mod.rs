@@ -7,7 +7,9 @@
 mod arrival;
 mod circumstance;
 mod deed;
+mod failure;
 mod holder;
+
 mod leftover;
 mod ownership;
 mod queue;

@@ -23,6 +23,7 @@ mod lost_lock;
 mod model;
 mod mutual_exclusion;
 mod ownership;
+mod progress;
 mod reentrancy;
 mod spurious_refusal;
 mod story;

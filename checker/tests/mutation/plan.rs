@@ -68,10 +68,14 @@ pub(crate) enum Defect {
     LateGrant,
     /// A release leaves the token behind, without an expiry.
     Leftover,
+    /// The library of a client does not come back from a call.
+    Hang,
+    /// The library of a client ends its process in a call.
+    Crash,
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::DoubleGrant,
         Self::EarlyExpiry,
         Self::DuplicateToken,
@@ -87,6 +91,8 @@ impl Defect {
         Self::ReadReleaseFreesWriter,
         Self::LateGrant,
         Self::Leftover,
+        Self::Hang,
+        Self::Crash,
     ];
 }
 
@@ -146,7 +152,9 @@ impl Plan {
                 | Defect::ForeignRelease
                 | Defect::Stuck
                 | Defect::SpuriousRefusal
-                | Defect::Leftover,
+                | Defect::Leftover
+                | Defect::Hang
+                | Defect::Crash,
             )
             | None => locks[rng.random_range(0..locks.len())],
         };

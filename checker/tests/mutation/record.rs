@@ -2,8 +2,8 @@
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
-    Event, Function, Header, History, Kind, Mode, Name, NodeView, PhaseNote, Process, Value,
-    ViewNote,
+    Event, FailureKind, FailureNote, Function, Header, History, Kind, Mode, Name, NodeView,
+    PhaseNote, Process, Value, ViewNote,
 };
 use serde_json::json;
 
@@ -157,6 +157,22 @@ impl Record {
         self.notes.push(note);
     }
 
+    /// The client fails in an operation.
+    pub(crate) fn fail(&mut self, at: usize, (kind, bound): (FailureKind, Option<u64>), time: u64) {
+        let op = self.ops[at].clone();
+        let mut event = Self::event(&op, time, Kind::Note);
+        event.function = Function::Failure;
+        event.value.owner = Some(Name::from(&*op.owner));
+        event.value.failure = Some(Box::new(FailureNote {
+            kind,
+            during: None,
+            bound: bound.map(|bound| Nanos(bound * TICK)),
+            status: None,
+            last_lines: Vec::new(),
+        }));
+        self.push(event);
+    }
+
     pub(crate) fn final_phase(&mut self, time: u64, bound: u64) {
         self.last = Some((time, bound));
         self.push(Event {
@@ -251,6 +267,7 @@ impl Record {
     pub(crate) fn history(&self, lock: Lock) -> History {
         let mut header = Header::new();
         // In a queue a call waits, and nothing says for how long.
+        header.notes_failures = Some(true);
         header.asks_once = (lock != Lock::Fair).then_some(true);
         if let Lock::Semaphore(permits) = lock {
             header.permits = Some(permits);

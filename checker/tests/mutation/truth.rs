@@ -47,6 +47,8 @@ pub(crate) fn observable(run: &Run) -> Vec<Property> {
         Defect::Overtaking => only(is_overtaken(record, struck), Property::Fairness),
         Defect::LateGrant => only(was_dead(record, struck), Property::DeadOnArrival),
         Defect::Leftover => only(was_seen_left(record, op), Property::Leftover),
+        // Nothing else can be the cause of it.
+        Defect::Hang | Defect::Crash => vec![Property::Progress],
         Defect::PartialReleaseFrees => only(is_let_in(record, struck), Property::Reentrancy),
     }
 }

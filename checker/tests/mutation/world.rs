@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use lockstorm_checker::history::{History, write_event, write_header};
+use lockstorm_checker::history::{FailureKind, History, write_event, write_header};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -50,7 +50,7 @@ pub(crate) struct World {
     /// By time, then in order of creation.
     agenda: BinaryHeap<Reverse<(u64, usize)>>,
     happenings: Vec<Option<Happening>>,
-    /// The operation that was answered after its lease.
+    /// The operation that was answered after its lease, or in which a client failed.
     late: Option<usize>,
 }
 
@@ -221,7 +221,11 @@ impl World {
             self.plan_at(now + delay, Happening::Arrive(request));
         }
         self.plan_at(now + PATIENCE, Happening::Timeout(op));
-        if self.rng.random_bool(self.plan.crash) && self.clients[client].crash() {
+        let fails = self.fails(Defect::Crash, client);
+        if (fails || self.rng.random_bool(self.plan.crash)) && self.clients[client].crash() {
+            if fails {
+                self.fail(op, FailureKind::Crash, now);
+            }
             self.waiting[op] = None;
             let pause = self.rng.random_range(10 * MS..50 * MS);
             self.plan_at(now + pause, Happening::Wake(client));
@@ -348,10 +352,25 @@ impl World {
         let Some(client) = self.waiting[op].take() else {
             return;
         };
+        if self.fails(Defect::Hang, client) {
+            self.fail(op, FailureKind::Hang, now);
+        }
         self.record.give_up(op, now);
         self.clients[client].doubt(&self.record.ops[op], &mut self.rng);
         let pause = self.pause();
         self.plan_at(now + pause, Happening::Wake(client));
+    }
+
+    /// Whether the library of a client is to fail now.
+    fn fails(&mut self, defect: Defect, client: usize) -> bool {
+        let is_due = self.plan.defect == Some(defect) && self.late.is_none();
+        is_due && !self.clients[client].is_last() && self.rng.random_bool(0.2)
+    }
+
+    fn fail(&mut self, op: usize, kind: FailureKind, now: u64) {
+        self.late = Some(op);
+        let bound = (kind == FailureKind::Hang).then_some(PATIENCE);
+        self.record.fail(op, (kind, bound), now);
     }
 
     fn pause(&mut self) -> u64 {

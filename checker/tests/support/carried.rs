@@ -28,6 +28,7 @@ fn weighs_the_absent(property: Property) -> Option<&'static str> {
         | Property::DeadOnArrival
         | Property::Leftover
         | Property::LossNotice
+        | Property::Progress
         | Property::Fencing
         | Property::Ownership
         | Property::Reentrancy

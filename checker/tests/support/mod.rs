@@ -15,6 +15,8 @@
 //! look 70..80 n1:primary:-                   the same, asked at 70 ms
 //! view 80 n1:!killed n2:primary:?v           no answer, and content that names nobody
 //! role 80 n2 replica primary              a server was promoted
+//! a hang 90 acquire 50                       it did not answer this call within so many ms
+//! a crash 90 release                         its process ended by itself in a call, `-` for none
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase
@@ -24,8 +26,8 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    CommandNote, Event, Function, History, Kind, Mode, NodeView, PhaseNote, Process, RoleNote,
-    RouteNote, Value, ViewNote,
+    CommandNote, Event, FailureKind, FailureNote, Function, History, Kind, Mode, NodeView,
+    PhaseNote, Process, RoleNote, RouteNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -57,6 +59,20 @@ pub(crate) fn history(text: &str) -> History {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
                 events.push(event);
+            }
+            [owner, "hang", time, call, bound] => {
+                let bound = Some(ms(bound));
+                events.push(failed(
+                    process,
+                    owner,
+                    ms(time),
+                    (FailureKind::Hang, call),
+                    bound,
+                ));
+            }
+            [owner, "crash", time, call] => {
+                let call = (FailureKind::Crash, call);
+                events.push(failed(process, owner, ms(time), call, None));
             }
             [owner, "routed", time, to] => {
                 events.push(routed(process, owner, ms(time), (None, to), "first use"));
@@ -219,6 +235,26 @@ fn routed(process: u64, owner: &str, time: Nanos, way: (Option<&str>, &str), why
         from: way.0.map(Into::into),
         to: way.1.into(),
         why: why.into(),
+    }));
+    event
+}
+
+/// A client that failed in a call, or in none: `-`.
+fn failed(
+    process: u64,
+    owner: &str,
+    time: Nanos,
+    (kind, call): (FailureKind, &str),
+    bound: Option<Nanos>,
+) -> Event {
+    let mut event = event(process, Kind::Note, "failure", time);
+    event.value.owner = Some(owner.into());
+    event.value.failure = Some(Box::new(FailureNote {
+        kind,
+        during: Some(call).filter(|call| *call != "-").map(Into::into),
+        bound,
+        status: (kind == FailureKind::Crash).then(|| "exit status: 1".into()),
+        last_lines: vec!["Traceback".into(), "ConnectionError: closed".into()],
     }));
     event
 }

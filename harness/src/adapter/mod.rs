@@ -16,7 +16,7 @@ mod remote;
 mod rounds;
 mod talk;
 
-pub(crate) use log::keep_log;
+pub(crate) use log::{Tail, keep_log};
 pub(crate) use rounds::Rounds;
 pub(crate) use talk::{Talk, TalkParts};
 

@@ -128,7 +128,7 @@ impl Remote {
                 }
             })?;
         let program = Arc::new(program);
-        tokio::spawn(keep_log(pipes.errors, file));
+        let tail = keep_log(pipes.errors, file);
         let version = route.version();
         let rounds = Rounds::new(
             open.client.as_str().into(),
@@ -144,6 +144,7 @@ impl Remote {
             clock: settings.sink.clock(),
             rounds,
             trail: settings.trail,
+            tail,
             complaints: settings.complaints,
         });
         let only_server = match open.nodes.as_slice() {

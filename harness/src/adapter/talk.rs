@@ -5,12 +5,15 @@
 //! and the program, and the run says what it was.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Mode, Name};
+use lockstorm_checker::history::{FailureKind, FailureNote, Mode, Name};
 use lockstorm_nemesis::ClientState;
+use nix::sys::signal::Signal;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
@@ -18,6 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::lines::Lines;
+use super::log::Tail;
 use super::message::{
     Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, line, read_said,
 };
@@ -32,6 +36,8 @@ const OUTBOX_MAX: usize = 16;
 const NOTES_MAX: u32 = 1000;
 /// How long a program whose output has ended may take to end itself.
 const ENDS_WITHIN: Duration = Duration::from_millis(500);
+/// The word of the request after which it is to end.
+const CLOSE: &str = Call::Close.word();
 /// Bytes of a line that a complaint quotes.
 const QUOTED_MAX: usize = 120;
 
@@ -61,6 +67,8 @@ struct Shared {
     program: Arc<Program>,
     gate: Arc<Gate>,
     clock: RunClock,
+    trail: Arc<dyn Trail>,
+    tail: Arc<Tail>,
     complaints: Complaints,
     state: Mutex<State>,
 }
@@ -81,6 +89,8 @@ struct State {
     queued: BTreeSet<String>,
     /// Whether it was told to do what it cannot.
     unable: bool,
+    /// Whether it has said that it is the client that it was asked to be.
+    takes_part: bool,
     /// Why the conversation is over.
     over: Option<String>,
 }
@@ -110,6 +120,7 @@ pub(crate) struct TalkParts {
     pub(crate) clock: RunClock,
     pub(crate) rounds: Rounds,
     pub(crate) trail: Arc<dyn Trail>,
+    pub(crate) tail: Arc<Tail>,
     pub(crate) complaints: Complaints,
 }
 
@@ -120,6 +131,8 @@ impl Talk {
             program: parts.program,
             gate: parts.gate,
             clock: parts.clock,
+            trail: parts.trail,
+            tail: parts.tail,
             complaints: parts.complaints,
             state: Mutex::default(),
         });
@@ -128,7 +141,6 @@ impl Talk {
             shared: shared.clone(),
             outbox: outbox.clone(),
             rounds: parts.rounds,
-            trail: parts.trail,
             heard: parts.clock.now(),
         };
         let tasks = [
@@ -169,9 +181,7 @@ impl Talk {
                 _ = gate.death() => return Err(self.shared.why()),
                 () = sleep(within) => {
                     if gate.state() != ClientState::Paused {
-                        let limit = within.as_millis();
-                        let what = format!("it did not answer '{word}' within {limit} ms");
-                        self.shared.complain(&what);
+                        self.shared.hang(word, within).await;
                         return Err(self.shared.why());
                     }
                     gate.pass().await.map_err(|Killed| self.shared.why())?;
@@ -243,18 +253,74 @@ impl Shared {
 
     /// Something is wrong with the program: it ends here, and the run says why.
     fn complain(&self, what: &str) {
-        let first = {
-            let mut state = self.state();
-            state.pending.clear();
-            let first = state.over.is_none();
-            state.over.get_or_insert_with(|| what.to_owned());
-            first
-        };
-        if first {
+        if self.is_first(what) {
             (self.complaints)(what);
         }
+        self.end();
+    }
+
+    /// The program has hung or crashed: it ends here. While it takes part, that is a finding about
+    /// its library, and is noted before anybody hears that there will be no answer.
+    async fn fail(&self, what: &str, note: FailureNote) {
+        let takes_part = self.state().takes_part && note.during.as_deref() != Some(CLOSE);
+        if !takes_part {
+            return self.complain(what);
+        }
+        if self.is_first(what) {
+            self.trail.failed(note).await;
+        }
+        self.end();
+    }
+
+    /// Whether nothing was wrong before.
+    fn is_first(&self, what: &str) -> bool {
+        let mut state = self.state();
+        let is_first = state.over.is_none();
+        state.over.get_or_insert_with(|| what.to_owned());
+        is_first
+    }
+
+    fn end(&self) {
+        self.state().pending.clear();
         self.gate.kill();
         self.program.kill();
+    }
+
+    async fn hang(&self, word: &'static str, within: Duration) {
+        let what = format!(
+            "it did not answer '{word}' within {} ms",
+            within.as_millis()
+        );
+        let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
+        let note = FailureNote {
+            kind: FailureKind::Hang,
+            during: Some(word.into()),
+            bound: Some(Nanos(bound)),
+            status: None,
+            last_lines: self.last_lines(Duration::ZERO).await,
+        };
+        self.fail(&what, note).await;
+    }
+
+    async fn crash(&self, status: ExitStatus) {
+        let what = format!("it ended by itself with {status}");
+        let during = {
+            let state = self.state();
+            state.pending.values().next().map(|one| one.call.word())
+        };
+        let note = FailureNote {
+            kind: FailureKind::Crash,
+            during: during.map(Into::into),
+            bound: None,
+            status: Some(status.to_string().into()),
+            last_lines: self.last_lines(ENDS_WITHIN).await,
+        };
+        self.fail(&what, note).await;
+    }
+
+    async fn last_lines(&self, within: Duration) -> Vec<Name> {
+        let lines = self.tail.lines(within).await;
+        lines.into_iter().map(Into::into).collect()
     }
 
     fn why(&self) -> Mute {
@@ -270,7 +336,6 @@ struct Listener {
     shared: Arc<Shared>,
     outbox: mpsc::Sender<String>,
     rounds: Rounds,
-    trail: Arc<dyn Trail>,
     /// When it said something last.
     heard: Nanos,
 }
@@ -295,16 +360,11 @@ impl Listener {
                 Err(error) => break Some(format!("after line {count} of its output, {error}")),
             }
         };
-        let what = match trouble {
-            Some(trouble) => trouble,
-            None => self.how_it_ended().await,
-        };
         if self.shared.gate.state() == ClientState::Dead {
             // Killed as it was to be; what it said last may be torn.
-            self.shared.program.kill();
-            self.shared.state().pending.clear();
+            self.shared.end();
         } else {
-            self.shared.complain(&what);
+            self.end_for(trouble).await;
         }
         let why = match self.shared.why() {
             Mute::Killed => CLIENT_KILLED.to_owned(),
@@ -313,10 +373,19 @@ impl Listener {
         self.rounds.given_up(&why).await;
     }
 
-    async fn how_it_ended(&self) -> String {
-        match self.shared.program.ended(ENDS_WITHIN).await {
-            Some(status) => format!("it ended by itself with {status}"),
-            None => "it closed its standard output".to_owned(),
+    /// It says nothing any more: for this trouble, or as it has ended.
+    async fn end_for(&self, trouble: Option<String>) {
+        let shared = &self.shared;
+        if let Some(trouble) = trouble {
+            return shared.complain(&trouble);
+        }
+        match shared.program.ended(ENDS_WITHIN).await {
+            Some(_) if shared.gate.state() == ClientState::Dead => shared.end(),
+            Some(status) => match status.signal().and_then(from_outside) {
+                Some(signal) => shared.complain(&format!("somebody else ended it with {signal}")),
+                None => shared.crash(status).await,
+            },
+            None => shared.complain("it closed its standard output"),
         }
     }
 
@@ -342,6 +411,7 @@ impl Listener {
         if let (Call::Acquire(target), Answer::Granted { .. }) = (&pending.call, &reply.answer) {
             state.granted.insert(place(target));
         }
+        state.takes_part |= matches!(reply.answer, Answer::Opened { .. });
         // Nobody waits any more when the run was stopped.
         let _ = pending.answer.send((reply.answer, now));
         Ok(())
@@ -379,7 +449,7 @@ impl Listener {
             }
             Note::Routed(route) => {
                 self.count_note()?;
-                self.trail.routed(route).await;
+                self.shared.trail.routed(route).await;
             }
             Note::Queued { key } => {
                 self.count_note()?;
@@ -423,6 +493,18 @@ async fn write_all(mut input: ChildStdin, mut inbox: mpsc::Receiver<String>) {
         // by the limit.
         let _ = input.write_all(message.as_bytes()).await;
     }
+}
+
+/// A signal that a program does not send to itself: whoever else did has ended it.
+fn from_outside(signal: i32) -> Option<Signal> {
+    let signal = Signal::try_from(signal).ok()?;
+    let others = [
+        Signal::SIGKILL,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGHUP,
+    ];
+    others.contains(&signal).then_some(signal)
 }
 
 fn place(target: &Target) -> (Name, Mode) {

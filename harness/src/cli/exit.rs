@@ -76,8 +76,8 @@ impl ExitCode {
             Self::Unexpected => "an unexpected violation, or an expected one that did not appear",
             Self::Unknown => "unknown: the run could not tell",
             Self::LivenessFailed => {
-                "only waiting was worse than allowed: liveness, availability, fairness, spurious \
-                 refusal"
+                "only waiting was worse than allowed: spurious refusal, leftover, fairness, \
+                 liveness, availability"
             }
             Self::NothingSelected => "nothing was selected",
             Self::Usage => "wrong arguments",
@@ -165,3 +165,23 @@ pub struct MissingInput {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NothingSelected(pub String);
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_checker::Property;
+
+    use super::*;
+
+    #[test]
+    fn what_only_makes_wait_is_named_in_full() {
+        let harmless = Property::ALL
+            .iter()
+            .filter(|property| !property.is_safety());
+        let names: Vec<String> = harmless
+            .map(|property| property.name().replace('-', " "))
+            .collect();
+        let meaning = ExitCode::LivenessFailed.meaning();
+        let (_, listed) = meaning.split_once(": ").expect("it has a list");
+        assert_eq!(listed, names.join(", "));
+    }
+}

@@ -303,6 +303,7 @@ pub(super) async fn end_of_input(ground: &mut Ground) -> Found {
         program,
         input,
         output,
+        ..
     } = ground.start()?;
     drop(input);
     let ended = program.ended(ENDS_WITHIN).await;

@@ -12,8 +12,8 @@ use lockstorm_scenarios::{Adapter, Lock, Span, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
-    Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Talk, TalkParts, Target, keep_log, nodes,
-    servers, watch,
+    Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Tail, Talk, TalkParts, Target, keep_log,
+    nodes, servers, watch,
 };
 use crate::client::{Gate, NoTrail, Processes};
 use crate::clock::RunClock;
@@ -55,6 +55,7 @@ pub(super) struct Raw {
     pub(super) program: Program,
     pub(super) input: ChildStdin,
     pub(super) output: ChildStdout,
+    pub(super) tail: Arc<Tail>,
 }
 
 impl Ground {
@@ -115,6 +116,7 @@ impl Ground {
             program,
             input,
             output,
+            tail,
         } = self.start()?;
         let program = Arc::new(program);
         let sink = self.recorder.sink();
@@ -133,6 +135,7 @@ impl Ground {
             clock: sink.clock(),
             rounds,
             trail: Arc::new(NoTrail),
+            tail,
             // Whoever asks is told.
             complaints: Box::new(|_| {}),
         });
@@ -172,8 +175,9 @@ impl Ground {
         };
         let file = File::create(&log).map_err(told("write its log"))?;
         let (program, pipes) = Program::start(&self.command, None).map_err(told("start it"))?;
-        tokio::spawn(keep_log(pipes.errors, file));
+        let tail = keep_log(pipes.errors, file);
         Ok(Raw {
+            tail,
             program,
             input: pipes.input,
             output: pipes.output,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::{Name, RouteNote};
+use lockstorm_checker::history::{FailureNote, Name, RouteNote};
 use lockstorm_scenarios::{Mutant, TopologyKind};
 use tokio::time::Instant;
 
@@ -206,6 +206,10 @@ impl Trail for Told {
     async fn routed(&self, note: RouteNote) {
         // Where nobody listens any more, the next answer shows it.
         let _ = say(&Note::Routed(note));
+    }
+
+    async fn failed(&self, _: FailureNote) {
+        // Whoever drives this process notes how it ends.
     }
 }
 

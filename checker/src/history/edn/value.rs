@@ -21,13 +21,14 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 31] = [
+pub(super) const RESERVED: [&str; 32] = [
     "by",
     "client",
     "command",
     "count",
     "error",
     "f",
+    "failure",
     "fault",
     "fence",
     "index",
@@ -85,6 +86,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Role
         | Function::View
         | Function::Command
+        | Function::Failure
         | Function::Fault
         | Function::Phase => true,
         Function::Read
@@ -105,6 +107,7 @@ pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Mea
             | Function::Role
             | Function::View
             | Function::Command
+            | Function::Failure
     ) {
         // Others may mean something else by these words, and then it is theirs.
         let foreign = |_| Ok(contents(form.clone()));
@@ -203,6 +206,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "role" => value.role = Some(note(&field, form)?),
             "view" => value.view = Some(note(&field, form)?),
             "command" => value.command = Some(note(&field, form)?),
+            "failure" => value.failure = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),
             "phase" => value.phase = Some(note(&field, form)?),
             _ => {

@@ -252,6 +252,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "role" => fill(&mut value.role, map.next_value()?),
                 "view" => fill(&mut value.view, map.next_value()?),
                 "command" => fill(&mut value.command, map.next_value()?),
+                "failure" => fill(&mut value.failure, map.next_value()?),
                 "fault" => fill(&mut value.fault, map.next_value()?),
                 "phase" => fill(&mut value.phase, map.next_value()?),
                 other => extra.insert(other.to_owned(), map.next_value()?).is_some(),

@@ -111,6 +111,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(command) = &value.command {
         json(fields.next("command"), command);
     }
+    if let Some(failure) = &value.failure {
+        json(fields.next("failure"), failure);
+    }
     if let Some(fault) = &value.fault {
         json(fields.next("fault"), fault);
     }
