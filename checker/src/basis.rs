@@ -203,7 +203,7 @@ fn commands(case: &Case, finding: &Finding) -> Vec<Item> {
     let commands = case.digest.asides.commands.iter();
     let inside = commands.filter(|command| {
         let took = operation.invoked <= command.time && command.time <= finding.interval.end;
-        took && *command.key == *case.digest.key(finding.key)
+        took && *command.key == **case.digest.keys.name(finding.key.0)
     });
     inside.map(|command| Item::Note(command.event)).collect()
 }
@@ -214,7 +214,7 @@ fn views(case: &Case, finding: &Finding) -> Vec<Item> {
     let views = asides.views.iter();
     let views = views.filter(|view| {
         let later = view.time >= finding.interval.start;
-        later && *view.key == *case.digest.key(finding.key)
+        later && *view.key == **case.digest.keys.name(finding.key.0)
     });
     let views = views.map(|view| Item::Note(view.event));
     let roles = asides.roles.iter().map(|role| Item::Note(role.event));

@@ -51,9 +51,9 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
         FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
             let fault = &case.faults[at];
             let mut owners = owners.iter();
-            owners.any(|&owner| touches_client(fault, case.digest.owner(owner)))
+            owners.any(|&owner| touches_client(fault, case.digest.owners.name(owner.0)))
         }
-        FaultTarget::Key { key, .. } => **key == *case.digest.key(finding.key),
+        FaultTarget::Key { key, .. } => **key == **case.digest.keys.name(finding.key.0),
         FaultTarget::Node(_)
         | FaultTarget::Link { .. }
         | FaultTarget::Sides(_)
@@ -205,7 +205,7 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
     match finding.property {
         Property::LeaseOverrun => {
             let stale = finding.holds.first().map(|&at| &case.holds[at]);
-            stale.is_some_and(|hold| touches_client(fault, case.digest.owner(hold.owner)))
+            stale.is_some_and(|hold| touches_client(fault, case.digest.owners.name(hold.owner.0)))
         }
         Property::MutualExclusion
         | Property::LostLock
@@ -257,7 +257,7 @@ fn can_forget(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
     harms
         && match &fault.target {
             FaultTarget::Client(_) | FaultTarget::Connections { .. } => false,
-            FaultTarget::Key { key, .. } => **key == *digest.key(finding.key),
+            FaultTarget::Key { key, .. } => **key == **digest.keys.name(finding.key.0),
             FaultTarget::Link { from, to } => {
                 from.iter().any(|name| is_server(digest, name))
                     && to.iter().any(|name| is_server(digest, name))

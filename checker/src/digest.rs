@@ -222,14 +222,14 @@ impl Digest {
         self.values.name(value.0)
     }
 
-    /// The text of a key.
+    /// The text of a key as people are shown it; [`Self::keys`] has all of a huge one.
     pub fn key(&self, key: KeyId) -> &str {
-        self.keys.name(key.0)
+        self.keys.shown(key.0)
     }
 
-    /// The text of an owner.
+    /// The text of an owner as people are shown it; [`Self::owners`] has all of a huge one.
     pub fn owner(&self, owner: OwnerId) -> &str {
-        self.owners.name(owner.0)
+        self.owners.shown(owner.0)
     }
 }
 

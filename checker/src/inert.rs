@@ -4,6 +4,12 @@
 //! Not for markup: who writes HTML, XML or Markdown escapes what means something there.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// A name with more bytes than this is shown shortened.
+const NAME_BYTES_MAX: usize = 256;
+/// How many letters of its beginning, and as many of its end, are then shown.
+const LETTERS_SHOWN: usize = 24;
 
 /// Whether a character is a control character, invisible, or changes the direction of the text
 /// around it.
@@ -23,6 +29,25 @@ const fn is_deceptive(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}'
             | '\u{e0000}'..='\u{e007f}'
     )
+}
+
+/// A name as people are shown it: a huge one as its beginning and its end, how long it is, and a
+/// number that tells it from others of the same beginning and end. No page, no log and no sentence
+/// grows with a name; the history has it whole.
+pub fn short(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME_BYTES_MAX {
+        return Cow::Borrowed(name);
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let begin: String = name.chars().take(LETTERS_SHOWN).collect();
+    let mut end: Vec<char> = name.chars().rev().take(LETTERS_SHOWN).collect();
+    end.reverse();
+    let end = String::from_iter(end);
+    let (bytes, number) = (name.len(), hasher.finish());
+    Cow::Owned(format!(
+        "{begin}…{end} [{bytes} bytes, number {number:016x}]"
+    ))
 }
 
 /// `text` on one line, with control and deceptive characters written as escapes.
@@ -81,6 +106,19 @@ mod tests {
         assert_eq!(
             visible("a\x1b[2Jb\u{202e}c\nd"),
             "a\\u{1b}[2Jb\\u{202e}c\\nd"
+        );
+    }
+
+    #[test]
+    fn a_huge_name_is_cut_between_letters_and_told_from_others() {
+        assert!(matches!(short("müller's lock"), Cow::Borrowed(_)));
+        let (one, other) = ("锁".repeat(90) + "x" + &"锁".repeat(90), "锁".repeat(181));
+        assert!(short(&one).starts_with("锁锁") && short(&one).contains("541 bytes"));
+        assert_ne!(short(&one), short(&other));
+        assert_eq!(
+            short(&short(&one)),
+            short(&one),
+            "what is short stays as it is"
         );
     }
 

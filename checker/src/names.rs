@@ -3,9 +3,11 @@
 //! For: keeping a million operations small and comparing owners at the cost of an integer. Not
 //! for: ordering; numbers follow the order of first sight.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::history::Name;
+use crate::inert::short;
 
 /// A table of distinct names.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Names {
     /// The last name seen with each [`mark`]: the names of a history come again and again, and to
     /// compare a text costs a fraction of hashing it.
     recent: Vec<u32>,
+    /// How the names are shown that are too long to be shown as they are.
+    shown: HashMap<u32, Name>,
 }
 
 /// Names that are found without hashing: four kilobytes of numbers, enough for all the clients and
@@ -59,6 +63,9 @@ impl Names {
 
     fn insert(&mut self, name: Name) -> u32 {
         let id = u32::try_from(self.by_id.len()).expect("four billion names do not fit in memory");
+        if let Cow::Owned(short) = short(&name) {
+            self.shown.insert(id, short.into());
+        }
         self.by_id.push(Name::clone(&name));
         self.by_text.insert(name, id);
         id
@@ -67,6 +74,11 @@ impl Names {
     /// The shared text of a number that this table gave out.
     pub fn name(&self, id: u32) -> &Name {
         &self.by_id[id as usize]
+    }
+
+    /// The text of a number as people are shown it: [short](crate::inert::short).
+    pub fn shown(&self, id: u32) -> &Name {
+        self.shown.get(&id).unwrap_or_else(|| self.name(id))
     }
 
     /// The number of `text`, if it has one.
@@ -107,5 +119,18 @@ mod tests {
         assert_ne!(first, other);
         assert_eq!(&**names.name(other), "b");
         assert_eq!(names.len(), 2);
+    }
+
+    #[test]
+    fn a_huge_name_is_kept_whole_and_shown_short() {
+        let mut names = Names::default();
+        let huge = "k".repeat(2_000_000);
+        let (first, other) = (names.intern(&huge), names.intern(&format!("{huge}2")));
+        assert_eq!(**names.name(first), huge);
+        assert_eq!(names.find(&huge), Some(first));
+        assert!(names.shown(first).len() < 200, "{}", names.shown(first));
+        assert_ne!(names.shown(first), names.shown(other));
+        let plain = names.intern("orders");
+        assert_eq!(&**names.shown(plain), "orders");
     }
 }

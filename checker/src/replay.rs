@@ -225,14 +225,14 @@ pub(crate) fn left(case: &Case, finding: &Finding) -> bool {
     let Some(closing) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
     };
-    let owner = case.digest.owner(closing.owner);
+    let owner = case.digest.owners.name(closing.owner.0);
     let since = closing.completion.map(|end| end.time);
     let views = case.digest.asides.views.iter();
     let mut later = views.filter(|view| {
-        *view.key == *case.digest.key(finding.key)
+        *view.key == **case.digest.keys.name(finding.key.0)
             && view.note.since.is_some_and(|at| Some(at) > since)
     });
-    let holds = |node: &NodeView| node.held_by.iter().any(|name| **name == *owner);
+    let holds = |node: &NodeView| node.held_by.iter().any(|name| name == owner);
     let seen = later.any(|view| view.note.nodes.iter().any(holds));
     seen && since.is_some() && closing.action != Action::Renew
 }
@@ -242,7 +242,7 @@ pub(crate) fn failed(case: &Case, finding: &Finding) -> bool {
     let end = finding.interval.end;
     let mut failures = case.digest.asides.failures.iter();
     failures.any(|failure| {
-        let is_own = |owner: OwnerId| *failure.owner == *case.digest.owner(owner);
+        let is_own = |owner: OwnerId| *failure.owner == **case.digest.owners.name(owner.0);
         let in_call = finding.operation().is_some_and(|id| {
             let call = case.digest.operation(id);
             let ended = call.completion.map_or(Nanos::MAX, |end| end.time);

@@ -4,7 +4,7 @@
 //! terminal and no log takes them for more than text.
 
 use crate::history::{FaultTarget, Giver, Givers, Nanos};
-use crate::inert::visible;
+use crate::inert::{short, visible};
 use crate::verdict::FaultSummary;
 
 /// A lock: its key in quotes, or "the lock" in a history without keys.
@@ -12,12 +12,13 @@ pub(crate) fn lock(key: &str) -> String {
     if key.is_empty() {
         "the lock".to_owned()
     } else {
-        format!("{key:?}")
+        format!("{:?}", short(key))
     }
 }
 
 /// An owner, a node, a kind of fault.
 pub(crate) fn name(name: &str) -> String {
+    let name = &*short(name);
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/#@→".contains(letter);
     if !name.is_empty() && name.chars().all(plain) {
         name.to_owned()

@@ -109,3 +109,90 @@ fn a_hostile_scenario_is_shown_and_not_obeyed() {
         plain(folder.path()),
     ]));
 }
+
+/// Two clients that hold the lock at once.
+fn held_twice(key: &str, owners: [&str; 2]) -> String {
+    let mut lines = String::new();
+    for time in 0..8 {
+        let (client, call) = (time / 2 % 2, time / 4);
+        let kind = ["invoke", "ok"][time % 2];
+        let function = ["acquire", "release"][call];
+        let mut value = json!({ "owner": owners[client] });
+        if call == 0 {
+            value["lease_ms"] = json!(2000);
+        }
+        let line = json!({
+            "time": time * 20_000_000, "process": client, "type": kind,
+            "f": function, "key": key, "value": value,
+        });
+        lines.push_str(&line.to_string());
+        lines.push('\n');
+    }
+    lines
+}
+
+#[test]
+fn a_key_or_an_owner_of_two_megabytes_makes_no_output_long() {
+    const NAME: usize = 2_000_000;
+    const SHORT: usize = 100_000;
+    let huge = "k".repeat(NAME);
+    let [one, other] = [format!("{huge}1"), format!("{huge}2")];
+    let histories = [
+        ("key", held_twice(&huge, ["a", "b"])),
+        ("owners", held_twice("orders", [&one, &other])),
+    ];
+    for (name, history) in histories {
+        let folder = temporary();
+        let path = folder.path().join(format!("{name}.jsonl"));
+        fs::write(&path, history).expect("the folder is ours");
+        let to = folder.path().join("report");
+        let checked = run(&["check", plain(&path)]);
+        assert_eq!(checked.status.code(), Some(1), "{name}");
+        let args = [
+            "report",
+            plain(&path),
+            "--out",
+            plain(&to),
+            "--report",
+            "html,md",
+        ];
+        let mut outputs = vec![checked, run(&args)];
+        for format in ["github", "junit", "json"] {
+            let args = ["report", plain(&to), "--report", "none", "--format", format];
+            outputs.push(run(&args));
+        }
+        for output in &outputs {
+            let said = stderr(output) + &stdout(output);
+            assert!(said.len() < SHORT, "{name}: {} bytes", said.len());
+        }
+        for output in &outputs[1..] {
+            assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(output));
+        }
+        let said = stderr(&outputs[0]);
+        assert!(said.contains("kkk…kkk") && said.contains("bytes"), "{said}");
+        for (file, most) in [("report.html", 1_000_000), ("report.md", SHORT)] {
+            let length = fs::metadata(to.join(file)).expect("it was written").len();
+            assert!(length < most as u64, "{name}: {file} has {length} bytes");
+        }
+        let kept = fs::read_to_string(to.join("history.jsonl")).expect("it was copied");
+        assert!(kept.contains(&huge), "the data have the whole name");
+    }
+}
+
+#[test]
+fn an_error_that_quotes_a_huge_name_is_short() {
+    let folder = temporary();
+    let path = folder.path().join("other.jsonl");
+    let line = |kind: &str, key: &str| {
+        let mut line = json!({ "time": 1, "process": 1, "f": "acquire", "value": {} });
+        line["type"] = json!(kind);
+        line["key"] = json!(key);
+        line
+    };
+    let (sent, answered) = (line("invoke", &"k".repeat(2_000_000)), line("ok", "other"));
+    fs::write(&path, format!("{sent}\n{answered}\n")).expect("the folder is ours");
+    let output = run(&["check", plain(&path)]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(65), "{said:.2000}");
+    assert!(said.contains("but has invoked acquire") && said.len() < 10_000);
+}

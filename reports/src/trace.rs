@@ -176,8 +176,8 @@ impl Hold {
         let acquire = digest.operation(hold.acquire);
         let finite = |at: Nanos| (at != Nanos::MAX).then_some(at);
         Self {
-            client: Name::clone(digest.owners.name(hold.owner.0)),
-            key: Name::clone(digest.keys.name(hold.key.0)),
+            client: Name::clone(digest.owners.shown(hold.owner.0)),
+            key: Name::clone(digest.keys.shown(hold.key.0)),
             index: acquire.invoke,
             invoked: acquire.invoked,
             granted: hold.core.start,
@@ -197,8 +197,8 @@ impl Request {
     /// The request behind an acquire.
     fn of(call: Call, operation: &Operation, digest: &Digest) -> Self {
         Self {
-            client: Name::clone(digest.owners.name(operation.owner.0)),
-            key: Name::clone(digest.keys.name(operation.key.0)),
+            client: Name::clone(digest.owners.shown(operation.owner.0)),
+            key: Name::clone(digest.keys.shown(operation.key.0)),
             index: operation.invoke,
             invoked: call.invoked,
             asked: call.asked,

@@ -156,11 +156,12 @@ pub(crate) fn floor(from: Nanos, length: Nanos, drift: Drift) -> Nanos {
 /// The trace has it a little late, and never early.
 pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Option<Nanos> {
     let digest = case.digest;
-    let (key, owner) = (digest.key(operation.key), digest.owner(operation.owner));
+    let key = digest.keys.name(operation.key.0);
+    let owner = digest.owners.name(operation.owner.0);
     let commands = digest.asides.commands.iter();
     let own = commands.filter(|command| {
         let from = command.note.from.as_deref();
-        *command.key == *key && from == Some(owner)
+        command.key == *key && from == Some(&**owner)
     });
     let inside = |&time: &Nanos| operation.invoked <= time && time <= answered;
     let last = own.map(|command| command.time).filter(inside).max();

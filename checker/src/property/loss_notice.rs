@@ -90,7 +90,7 @@ fn judge(case: &Case) -> Ruling {
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
     let (took, _) = notice(hold)?;
     let lease = case.digest.operation(hold.acquire).lease?;
-    let client = case.digest.owner(hold.owner);
+    let client = case.digest.owners.name(hold.owner.0);
     let mut faults = case
         .faults
         .iter()

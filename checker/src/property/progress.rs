@@ -204,9 +204,9 @@ pub(crate) fn failure<'a>(case: &Case<'a>, finding: &Finding) -> Option<&'a Fail
         .operation()
         .map(|id| case.digest.operation(id).owner);
     let of_hold = finding.holds.first().map(|&at| case.holds[at].owner);
-    let owner = case.digest.owner(of_call.or(of_hold)?);
+    let owner = case.digest.owners.name(of_call.or(of_hold)?.0);
     let mut failures = case.digest.asides.failures.iter();
-    failures.find(|failure| *failure.owner == *owner && failure.time == finding.interval.end)
+    failures.find(|failure| failure.owner == *owner && failure.time == finding.interval.end)
 }
 
 fn claim(case: &Case, finding: &Finding) -> String {

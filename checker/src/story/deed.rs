@@ -42,7 +42,7 @@ impl Teller<'_> {
         let detail = self.case.digest.detail(operation);
         let resource = detail.and_then(|detail| detail.resource).map_or_else(
             || "the resource".to_owned(),
-            |resource| text::name(self.case.digest.resources.name(resource)),
+            |resource| text::name(self.case.digest.resources.shown(resource)),
         );
         let value = detail
             .and_then(|detail| detail.asked)

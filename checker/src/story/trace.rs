@@ -23,10 +23,11 @@ const SERVERS: &str = "servers";
 impl Teller<'_> {
     /// What the servers knew of the lock, each time that it changed.
     pub(super) fn views(&mut self, scene: Interval) {
-        let (key, until) = (self.case.digest.key(self.finding.key), self.until);
+        let key = self.case.digest.keys.name(self.finding.key.0);
+        let until = self.until;
         let inside = |time: Nanos| scene.start <= time && time <= until;
         let all = self.case.digest.asides.views.iter();
-        let all = all.filter(|view| *view.key == *key && inside(view.time));
+        let all = all.filter(|view| view.key == *key && inside(view.time));
         let concerned = Concerned(self.givers());
         let mut before: Option<&ViewNote> = None;
         let mut drafts = Vec::new();
@@ -52,10 +53,11 @@ impl Teller<'_> {
 
     /// What the servers were told to do with the lock.
     pub(super) fn commands(&mut self, scene: Interval) {
-        let (key, until) = (self.case.digest.key(self.finding.key), self.until);
+        let key = self.case.digest.keys.name(self.finding.key.0);
+        let until = self.until;
         let inside = |time: Nanos| scene.start <= time && time <= until;
         let all = self.case.digest.asides.commands.iter();
-        let all = all.filter(|command| *command.key == *key && inside(command.time));
+        let all = all.filter(|command| command.key == *key && inside(command.time));
         let mut senders = Senders::of(self);
         let mut drafts: Vec<Draft> = all
             .filter(|command| senders.are_concerned(&command.note))

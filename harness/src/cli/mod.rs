@@ -32,6 +32,8 @@ mod worker;
 pub use args::{Arguments, Command};
 pub use exit::{ExitCode, UsageError};
 
+use std::borrow::Cow;
+
 use anyhow::Error;
 use lockstorm_checker::inert::visible;
 
@@ -72,7 +74,8 @@ fn in_one_line(error: &Error) -> String {
     for (n, cause) in error.chain().enumerate() {
         // Libraries quote what they were given.
         let cause = cause.to_string();
-        let cause = visible(cause.trim_end());
+        let cause = brief(cause.trim_end());
+        let cause = visible(&cause);
         if n > 0 && text.contains(&*cause) {
             continue;
         }
@@ -82,6 +85,21 @@ fn in_one_line(error: &Error) -> String {
         text.push_str(&cause);
     }
     text
+}
+
+/// The longest cause that is printed whole; where more is quoted, its middle tells nobody anything.
+const CAUSE_LETTERS_MAX: usize = 4000;
+
+/// A cause without the middle of what it quotes at great length.
+fn brief(cause: &str) -> Cow<'_, str> {
+    if cause.chars().count() <= CAUSE_LETTERS_MAX {
+        return Cow::Borrowed(cause);
+    }
+    let half = CAUSE_LETTERS_MAX / 2;
+    let begin: String = cause.chars().take(half).collect();
+    let mut end: Vec<char> = cause.chars().rev().take(half).collect();
+    end.reverse();
+    Cow::Owned(begin + " […] " + &String::from_iter(end))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::lanes::Lanes;
 use super::servers::{Server, servers};
-use crate::inert::visible;
+use crate::inert::{short, visible};
 use crate::model::RunRecord;
 use crate::plots::Ink;
 use crate::words;
@@ -84,7 +84,8 @@ impl Scene {
     ) -> Self {
         let names = |names: &lockstorm_checker::names::Names| {
             let all = 0..names.len() as u32;
-            all.map(|id| visible(names.name(id)).into_owned()).collect()
+            all.map(|id| visible(names.shown(id)).into_owned())
+                .collect()
         };
         let span = |window: &Interval| (window.start.0, window.end.min(digest.end).0);
         Self {
@@ -156,7 +157,7 @@ const fn phase(phase: FaultPhase) -> &'static str {
 /// All witnesses, by the beginning of what they show.
 fn violations(run: &RunRecord, digest: &Digest, lanes: &Lanes) -> Vec<Violation> {
     let ids: HashMap<&str, u32> = (0..digest.owners.len() as u32)
-        .map(|id| (&**digest.owners.name(id), id))
+        .map(|id| (&**digest.owners.shown(id), id))
         .collect();
     let judged = run.analysis.properties.values();
     let mut witnesses: Vec<&Witness> = judged.flat_map(|judgement| &judgement.witnesses).collect();
@@ -215,7 +216,7 @@ fn commands(digest: &Digest, windows: Option<&[Interval]>) -> Vec<Command> {
         (
             told.event,
             told.time.0,
-            visible(&told.key).into_owned(),
+            visible(&short(&told.key)).into_owned(),
             visible(node).into_owned(),
             from.as_deref().map(|from| visible(from).into_owned()),
             visible(text).into_owned(),
