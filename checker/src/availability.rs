@@ -47,7 +47,7 @@ pub(crate) fn availability(
         while groups.next_if(|group| group[0].key < key).is_some() {}
         let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
-        let free = Windows::union(held.collect()).gaps_longer_than(Nanos(0));
+        let free = Windows::union(held.chain(stalled(digest)).collect()).gaps_longer_than(Nanos(0));
         let mut next = 0;
         for want in wants(digest, &tries) {
             figures.wanted = figures.wanted + want.length();
@@ -67,6 +67,12 @@ pub(crate) fn availability(
         }
     }
     (figures, outages)
+}
+
+/// When nobody can say whether the lock could be had, as whoever asked stood still.
+pub(crate) fn stalled(digest: &Digest) -> impl Iterator<Item = Interval> {
+    let stalls = digest.asides.stalls.iter();
+    stalls.map(|stall| Interval::new(stall.interval.0, stall.interval.1))
 }
 
 /// When a hold that was granted kept others out.

@@ -22,7 +22,8 @@ use crate::parallel;
 use crate::property::rule;
 use crate::vacuity::Run;
 use crate::verdict::{
-    Analysis, Availability, Coverage, FaultSummary, Judgement, Losses, Property, Verdict, Witness,
+    Analysis, Availability, Coverage, FaultSummary, Judgement, Losses, Property, Stalls, Verdict,
+    Witness,
 };
 use crate::witness::witness;
 
@@ -82,6 +83,18 @@ struct Derived<'a> {
     coverage: Coverage,
     availability: Availability,
     losses: Option<Losses>,
+}
+
+/// How whoever recorded the history stood still.
+fn stalls(digest: &Digest) -> Option<Stalls> {
+    let lengths = digest.asides.stalls.iter();
+    let lengths = lengths.map(|stall| stall.interval.1 - stall.interval.0);
+    let stalls = lengths.fold(Stalls::default(), |all, length| Stalls {
+        count: all.count + 1,
+        total: all.total + length,
+        longest: all.longest.max(length),
+    });
+    (stalls.count > 0).then_some(stalls)
 }
 
 /// The answer of one property.
@@ -175,6 +188,7 @@ impl<'a> Derived<'a> {
             coverage: self.coverage,
             faults,
             losses: self.losses,
+            stalls: stalls(self.digest),
             availability: (self.availability.wanted > Nanos(0)).then_some(self.availability),
         }
     }

@@ -13,7 +13,9 @@ mod widened;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-pub use self::asides::{Asides, CommandAside, FailureAside, RoleAside, RouteAside, ViewAside};
+pub use self::asides::{
+    Asides, CommandAside, FailureAside, RoleAside, RouteAside, StallAside, ViewAside,
+};
 pub(crate) use self::excerpt::Item;
 use self::givers::GiverNumbers;
 use self::modes::Modes;
@@ -430,6 +432,7 @@ impl DigestBuilder {
                 | Function::View
                 | Function::Command
                 | Function::Failure
+                | Function::Stall
         );
         if event.process == Process::Nemesis || is_aside {
             return;

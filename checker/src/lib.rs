@@ -53,7 +53,7 @@ pub use clock_error::ClockError;
 pub use cut_short::{END, cut_short};
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, FailureAside, FaultEvent, FinalPhase, LostNote,
-    QueuedNote, RoleAside, RouteAside, ViewAside,
+    QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
 };
 #[doc(hidden)]
 pub use engine::alone::frontier_alone;

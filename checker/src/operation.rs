@@ -139,6 +139,7 @@ impl From<&Function> for Action {
             | Function::View
             | Function::Command
             | Function::Failure
+            | Function::Stall
             | Function::Fault
             | Function::Phase
             | Function::Other(_) => Self::Other,

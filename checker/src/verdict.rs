@@ -187,6 +187,36 @@ pub struct Analysis {
     /// How holders learned that they had lost the lock; absent where none went on after a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub losses: Option<Losses>,
+    /// How whoever recorded the history stood still; absent where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
+}
+
+/// How whoever recorded a history stood still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stalls {
+    /// How often.
+    pub count: u64,
+    /// For how long in all.
+    pub total: Nanos,
+    /// For how long at the longest.
+    pub longest: Nanos,
+}
+
+impl Stalls {
+    /// The figures, in one sentence.
+    pub fn sentence(&self) -> String {
+        let length = crate::text::length;
+        let often = match self.count {
+            1 => format!("for {}", length(self.total)),
+            count => format!(
+                "{count} times, for {} in all and {} at the longest",
+                length(self.total),
+                length(self.longest)
+            ),
+        };
+        format!("the harness stood still {often}; no lock is accused of what it missed meanwhile")
+    }
 }
 
 /// How long it took until holders were told that their lease had run out, over all keys.

@@ -7,8 +7,8 @@ use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
     self, CommandNote, DataLoss, Event, FailureKind, FailureNote, FaultClass, FaultNote,
     FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind, Mode, Name,
-    Nanos, NodeView, PhaseNote, Process, ReadError, RoleNote, RouteNote, Value, ViewNote,
-    read_jsonl, write_event, write_header,
+    Nanos, NodeView, PhaseNote, Process, ReadError, RoleNote, RouteNote, StallNote, Value,
+    ViewNote, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -429,6 +429,11 @@ fn value() -> impl Strategy<Value = Value> {
                 view,
                 command,
                 failure,
+                stall: token.map(|token| {
+                    Box::new(StallNote {
+                        since: Nanos(token),
+                    })
+                }),
                 fault,
                 phase,
                 extra: extra.flatten().map(Box::new),

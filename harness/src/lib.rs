@@ -20,6 +20,7 @@ mod folder;
 mod gateway;
 mod guardian;
 mod hashed;
+mod heartbeat;
 pub mod locks;
 mod mapped;
 mod network;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use lockstorm_checker::history::{
-    Event, FaultNote, Function, Header, Kind, PhaseNote, Process, Value,
+    Event, FaultNote, Function, Header, Kind, PhaseNote, Process, StallNote, Value,
 };
 use lockstorm_checker::history::{write_event, write_header};
 use lockstorm_nemesis::NoteSink;
@@ -321,6 +321,15 @@ impl EventSink {
             ..Value::default()
         };
         self.nemesis(Function::Phase, value).await;
+    }
+
+    /// The harness stood still until now.
+    pub async fn stall(&self, note: StallNote) {
+        let value = Value {
+            stall: Some(Box::new(note)),
+            ..Value::default()
+        };
+        self.nemesis(Function::Stall, value).await;
     }
 
     async fn nemesis(&self, function: Function, value: Value) {

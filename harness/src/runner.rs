@@ -19,6 +19,7 @@ use crate::clock::{RunClock, wall_clock};
 use crate::environment;
 use crate::folder;
 use crate::hashed::Hashed;
+use crate::heartbeat::Heartbeat;
 use crate::locks::Instances;
 use crate::network::Networks;
 use crate::orders::OrderDatabase;
@@ -193,12 +194,13 @@ async fn record(
         interrupt: settings.interrupt.clone(),
         progress: settings.progress.clone(),
     };
+    let heartbeat = Heartbeat::start(end.clone());
     let stopped = workload::run(&stage, nemesis).await;
     // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
     let round_trips = stage.servers.roster().round_trips(&stage.client_names());
     let left = stage.servers.leave().await.err().map(Stopped);
     role_watch.stop().await;
-    drop(stage);
+    drop((stage, heartbeat));
     if let Some(monitor) = monitor {
         monitor.stop().await;
     }

@@ -15,7 +15,7 @@ mod tests {
     use lockstorm_checker::Nanos;
     use lockstorm_checker::history::{
         CommandNote, FailureKind, FailureNote, Header, Name, NodeView, PhaseNote, RoleNote,
-        RouteNote, ViewNote,
+        RouteNote, StallNote, ViewNote,
     };
     use serde_json::{Value, json};
 
@@ -140,7 +140,9 @@ mod tests {
             name: "final".into(),
             bound: Some(Nanos(1)),
         };
+        let stall = StallNote { since: Nanos(1) };
         json!({
+            "stall": stall,
             "failure": failure, "view": view, "command": command, "route": route, "role": role,
             "phase": phase,
         })

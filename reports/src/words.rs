@@ -32,7 +32,8 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
 }
 
 /// What was measured and not judged, a sentence each: how long nobody could be granted a lock in a
-/// run with faults that names no bound for it, and how holders learned that they had lost theirs.
+/// run with faults that names no bound for it, how holders learned that they had lost theirs,
+/// and how the harness stood still.
 pub fn measured(analysis: &Analysis) -> Vec<String> {
     let is_judged = |property| analysis.properties.contains_key(&property);
     let tells = !analysis.faults.is_empty() && analysis.coverage.contended > 0;
@@ -42,7 +43,8 @@ pub fn measured(analysis: &Analysis) -> Vec<String> {
     let losses = analysis.losses.filter(|_| !is_judged(Property::LossNotice));
     let outages = outages.map(|figures| format!("availability, measured: {}", figures.sentence()));
     let losses = losses.map(|figures| format!("loss notice, measured: {}", figures.sentence()));
-    outages.into_iter().chain(losses).collect()
+    let stalls = analysis.stalls.map(|figures| figures.sentence());
+    outages.into_iter().chain(losses).chain(stalls).collect()
 }
 
 /// A property for running text: `mutual exclusion`.

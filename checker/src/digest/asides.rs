@@ -21,6 +21,8 @@ pub struct Asides {
     pub commands: Vec<CommandAside>,
     /// Which clients failed.
     pub failures: Vec<FailureAside>,
+    /// When whoever recorded the history stood still.
+    pub stalls: Vec<StallAside>,
     /// How often a client turned to another server.
     pub redirects: u64,
     /// How often a client turned to the same server anew.
@@ -90,6 +92,22 @@ pub struct FailureAside {
     pub note: FailureNote,
 }
 
+/// Whoever recorded the history stood still.
+#[derive(Clone, Copy, Debug)]
+pub struct StallAside {
+    /// Index of the note.
+    pub event: u64,
+    /// From when it was last known to go on until it did again.
+    pub interval: (Nanos, Nanos),
+}
+
+impl StallAside {
+    /// Whether it stood still at some time from `start` to `end`.
+    pub fn touches(&self, start: Nanos, end: Nanos) -> bool {
+        self.interval.0 <= end && start <= self.interval.1
+    }
+}
+
 impl Asides {
     /// Takes the note of an event over from others, if it tells what a server was, had or was told;
     /// gives its time.
@@ -106,9 +124,18 @@ impl Asides {
             self.failures.push(failure.clone());
             return Some(failure.time);
         }
+        if let Some(stall) = others.stalls.iter().find(|one| one.event == event) {
+            self.stalls.push(*stall);
+            return Some(stall.interval.1);
+        }
         let role = others.roles.iter().find(|role| role.event == event)?;
         self.roles.push(role.clone());
         Some(role.time)
+    }
+
+    /// Whether whoever recorded the history stood still at some time from `start` to `end`.
+    pub fn is_stalled(&self, start: Nanos, end: Nanos) -> bool {
+        self.stalls.iter().any(|stall| stall.touches(start, end))
     }
 
     /// Takes a note, if it is one of these.
@@ -147,6 +174,12 @@ impl Asides {
                 }
             }
             Function::Failure => self.fail(event),
+            Function::Stall => {
+                if let Some(note) = event.value.stall.as_deref() {
+                    let (event, interval) = (index, (note.since.min(time), time));
+                    self.stalls.push(StallAside { event, interval });
+                }
+            }
             Function::Acquire
             | Function::Renew
             | Function::Release

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::fault::FaultNote;
 use super::giver::Givers;
-use super::note::{CommandNote, FailureNote, PhaseNote, RoleNote, RouteNote, ViewNote};
+use super::note::{CommandNote, FailureNote, PhaseNote, RoleNote, RouteNote, StallNote, ViewNote};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -131,6 +131,8 @@ pub enum Function {
     Command,
     /// Note: the client hung or crashed, see [`FailureNote`].
     Failure,
+    /// Note: whoever recorded the history stood still, see [`StallNote`].
+    Stall,
     /// Note of the nemesis: a fault's life cycle, see [`FaultNote`].
     Fault,
     /// Note of the nemesis: the run entered a phase, see [`PhaseNote`].
@@ -162,6 +164,7 @@ impl Function {
             Self::View => "view",
             Self::Command => "command",
             Self::Failure => "failure",
+            Self::Stall => "stall",
             Self::Fault => "fault",
             Self::Phase => "phase",
             Self::Read => "read",
@@ -187,6 +190,7 @@ impl From<&str> for Function {
             "view" => Self::View,
             "command" => Self::Command,
             "failure" => Self::Failure,
+            "stall" => Self::Stall,
             "fault" => Self::Fault,
             "phase" => Self::Phase,
             "read" => Self::Read,
@@ -257,6 +261,8 @@ pub struct Value {
     pub command: Option<Box<CommandNote>>,
     /// How a client failed, on notes of that.
     pub failure: Option<Box<FailureNote>>,
+    /// Since when whoever records stood still, on notes of that.
+    pub stall: Option<Box<StallNote>>,
     /// Life cycle of a fault, on notes of the nemesis.
     pub fault: Option<Box<FaultNote>>,
     /// Phase of the run, on notes of the nemesis.

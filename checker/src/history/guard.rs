@@ -202,6 +202,7 @@ fn is_call(function: &Function) -> bool {
         | Function::View
         | Function::Command
         | Function::Failure
+        | Function::Stall
         | Function::Fault
         | Function::Phase
         | Function::Other(_) => false,
@@ -226,6 +227,7 @@ fn is_client_note(function: &Function) -> bool {
         | Function::Role
         | Function::View
         | Function::Command
+        | Function::Stall
         | Function::Fault
         | Function::Phase
         | Function::Other(_) => false,

@@ -55,12 +55,13 @@ pub(super) const CLIENT_NOTES: [Known; 5] = [
 ];
 
 /// The notes of the nemesis that mean something.
-pub(super) const NEMESIS_NOTES: [Known; 5] = [
+pub(super) const NEMESIS_NOTES: [Known; 6] = [
     ("fault", &[]),
     ("phase", &[]),
     ("role", &[]),
     ("view", &[]),
     ("command", &[]),
+    ("stall", &[]),
 ];
 
 /// The fields of an event that may be absent.

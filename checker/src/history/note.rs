@@ -124,3 +124,11 @@ pub enum FailureKind {
     /// Its process ended by itself.
     Crash,
 }
+
+/// Whoever recorded the history stood still: value of a `note` with function `stall`, written when
+/// it went on. What came in meanwhile has the time at which it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StallNote {
+    /// When it was last known to go on.
+    pub since: Nanos,
+}

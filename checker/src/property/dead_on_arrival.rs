@@ -133,6 +133,10 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     if operation.is_void {
         return Some(accuse(answered, true));
     }
+    // When the answer came is not known.
+    if case.digest.asides.is_stalled(operation.invoked, answered) {
+        return None;
+    }
     let length = operation.lease?;
     // Whatever the servers saw, the lease did not begin before.
     if answered < floor(operation.asked(), length, drift) {

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::rule::Rule;
+use crate::availability::stalled;
 use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::digest::FinalPhase;
 use crate::faults;
@@ -192,7 +193,8 @@ impl Vain {
             Outcome::Unknown => acquire.invoked > window.end,
             Outcome::Refused | Outcome::NotOwner | Outcome::Failed => false,
         };
-        let mut faulty = case.faults.iter().filter_map(faults::window);
+        let faulty = case.faults.iter().filter_map(faults::window);
+        let mut faulty = faulty.chain(stalled(case.digest));
         let calm = !faulty.any(|fault| fault.overlaps(window));
         let later = tries.iter().map(|&(_, acquire)| acquire);
         Self {
@@ -348,6 +350,7 @@ fn free_longer_than(bound: Nanos, case: &Case, group: std::ops::Range<usize>) ->
         .filter(|hold| hold.is_granted() || settled(hold.acquire))
         .map(Hold::possible);
     let faulty = case.faults.iter().filter_map(faults::window);
+    let faulty = faulty.chain(stalled(case.digest));
     Windows::union(held.chain(faulty).collect()).gaps_longer_than(bound)
 }
 

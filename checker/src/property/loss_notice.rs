@@ -96,6 +96,7 @@ fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
         .iter()
         .filter(|fault| touches_client(fault, client));
     let excused = faults.any(|fault| faults::window(fault).is_some_and(|at| at.touches(took)));
+    let excused = excused || case.digest.asides.is_stalled(took.start, took.end);
     let is_late = took.length() > lease && lease > Nanos(0);
     (is_late && !excused).then(|| Finding {
         property: Property::LossNotice,

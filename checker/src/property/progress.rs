@@ -93,6 +93,10 @@ fn judge(case: &Case) -> Ruling {
 }
 
 fn weigh(case: &Case, failure: &FailureAside) -> Weight {
+    if failure.note.kind == FailureKind::Hang && is_stalled(case, failure) {
+        let still = "while the harness stood still";
+        return Weight::Excused(format!("{} {still}", happened(failure)));
+    }
     if let Some(fault) = silencing(case, failure) {
         let fault = text::fault(fault);
         return Weight::Excused(format!(
@@ -110,6 +114,12 @@ fn weigh(case: &Case, failure: &FailureAside) -> Weight {
         },
         Weight::Found,
     )
+}
+
+/// Whether the harness stood still while it waited for an answer.
+fn is_stalled(case: &Case, failure: &FailureAside) -> bool {
+    let since = failure.time - failure.note.bound.unwrap_or_default();
+    case.digest.asides.is_stalled(since, failure.time)
 }
 
 /// The fault that may be the cause of a hang.

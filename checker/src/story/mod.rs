@@ -17,6 +17,7 @@ mod reentrancy;
 mod renewals;
 mod roles;
 mod routes;
+mod stalls;
 mod steps;
 mod teller;
 mod token;

@@ -39,6 +39,7 @@ pub(crate) fn story(
     rule(finding.property).tell(&mut teller, interval);
     teller.routes(scene);
     teller.roles(scene);
+    teller.stalls(scene);
     teller.views(scene);
     teller.commands(scene);
     teller.tell(rule(finding.property).claim(case, finding, interval))

@@ -26,6 +26,7 @@ mod ownership;
 mod progress;
 mod reentrancy;
 mod spurious_refusal;
+mod stalls;
 mod story;
 mod threads;
 mod trace;

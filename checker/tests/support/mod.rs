@@ -15,6 +15,7 @@
 //! look 70..80 n1:primary:-                   the same, asked at 70 ms
 //! view 80 n1:!killed n2:primary:?v           no answer, and content that names nobody
 //! role 80 n2 replica primary              a server was promoted
+//! stall 40..80                               the harness stood still
 //! a hang 90 acquire 50                       it did not answer this call within so many ms
 //! a crash 90 release                         its process ended by itself in a call, `-` for none
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
@@ -27,7 +28,7 @@
 
 use lockstorm_checker::history::{
     CommandNote, Event, FailureKind, FailureNote, Function, History, Kind, Mode, NodeView,
-    PhaseNote, Process, RoleNote, RouteNote, Value, ViewNote,
+    PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -58,6 +59,12 @@ pub(crate) fn history(text: &str) -> History {
             [owner, note @ ("lost" | "alive"), time] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
+                events.push(event);
+            }
+            ["stall", span] => {
+                let (since, until) = span.split_once("..").expect("a span is from..to");
+                let mut event = nemesis(ms(until), "stall");
+                event.value.stall = Some(Box::new(StallNote { since: ms(since) }));
                 events.push(event);
             }
             [owner, "hang", time, call, bound] => {

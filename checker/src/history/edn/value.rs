@@ -21,7 +21,7 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 32] = [
+pub(super) const RESERVED: [&str; 33] = [
     "by",
     "client",
     "command",
@@ -45,6 +45,7 @@ pub(super) const RESERVED: [&str; 32] = [
     "resource",
     "role",
     "route",
+    "stall",
     "time",
     "token",
     "type",
@@ -87,6 +88,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::View
         | Function::Command
         | Function::Failure
+        | Function::Stall
         | Function::Fault
         | Function::Phase => true,
         Function::Read
@@ -108,6 +110,7 @@ pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Mea
             | Function::View
             | Function::Command
             | Function::Failure
+            | Function::Stall
     ) {
         // Others may mean something else by these words, and then it is theirs.
         let foreign = |_| Ok(contents(form.clone()));
@@ -207,6 +210,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "view" => value.view = Some(note(&field, form)?),
             "command" => value.command = Some(note(&field, form)?),
             "failure" => value.failure = Some(note(&field, form)?),
+            "stall" => value.stall = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),
             "phase" => value.phase = Some(note(&field, form)?),
             _ => {

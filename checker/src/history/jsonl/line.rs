@@ -253,6 +253,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "view" => fill(&mut value.view, map.next_value()?),
                 "command" => fill(&mut value.command, map.next_value()?),
                 "failure" => fill(&mut value.failure, map.next_value()?),
+                "stall" => fill(&mut value.stall, map.next_value()?),
                 "fault" => fill(&mut value.fault, map.next_value()?),
                 "phase" => fill(&mut value.phase, map.next_value()?),
                 other => extra.insert(other.to_owned(), map.next_value()?).is_some(),

@@ -114,6 +114,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(failure) = &value.failure {
         json(fields.next("failure"), failure);
     }
+    if let Some(stall) = &value.stall {
+        json(fields.next("stall"), stall);
+    }
     if let Some(fault) = &value.fault {
         json(fields.next("fault"), fault);
     }
