@@ -76,7 +76,7 @@ impl Names {
         &self.by_id[id as usize]
     }
 
-    /// The text of a number as people are shown it: [short](crate::inert::short).
+    /// The text of a number as people are shown it: [short].
     pub fn shown(&self, id: u32) -> &Name {
         self.shown.get(&id).unwrap_or_else(|| self.name(id))
     }

@@ -11,6 +11,8 @@ const BYTES_MAX: usize = 1 << 30;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) deadline: Option<Instant>,
+    /// Steps in all. Equal input takes equally many, on any machine and however busy it is.
+    pub(crate) steps_max: u64,
     pub(crate) configurations_max: usize,
     pub(crate) bytes_max: usize,
 }
@@ -21,16 +23,30 @@ impl Budget {
         Self {
             // A time that no clock can tell is no bound.
             deadline: Instant::now().checked_add(time),
+            steps_max: u64::MAX,
             configurations_max: CONFIGURATIONS_MAX,
             bytes_max: BYTES_MAX,
         }
     }
 
-    /// Whether the time is up.
+    /// So many steps, however long they take, and as much memory as is always allowed.
+    pub(crate) const fn of_steps(steps: u64) -> Self {
+        Self {
+            deadline: None,
+            steps_max: steps,
+            configurations_max: CONFIGURATIONS_MAX,
+            bytes_max: BYTES_MAX,
+        }
+    }
+
+    /// Whether the time is up, or the steps are used up.
     ///
     /// # Errors
-    /// When it is.
-    pub(crate) fn check_time(&self) -> Result<(), Exhausted> {
+    /// When it is, or they are.
+    pub(crate) fn check_time(&self, steps: u64) -> Result<(), Exhausted> {
+        if steps > self.steps_max {
+            return Err(Exhausted::Steps(self.steps_max));
+        }
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(Exhausted::Time),
             Some(_) | None => Ok(()),
@@ -57,6 +73,8 @@ impl Budget {
 pub(crate) enum Exhausted {
     #[error("the time for the search is up; allow more with --budget")]
     Time,
+    #[error("more than {0} steps were not enough")]
+    Steps(u64),
     #[error("more than {0} configurations were possible at once")]
     Configurations(usize),
     #[error("the configurations took more than {} MB", .0 >> 20)]

@@ -90,6 +90,15 @@ pub(crate) fn search<'a>(
     calls: impl Iterator<Item = &'a Call>,
     budget: &Budget,
 ) -> Decision {
+    counted(specification, calls, budget).0
+}
+
+/// The same, and how many steps it took.
+pub(crate) fn counted<'a>(
+    specification: &Specification,
+    calls: impl Iterator<Item = &'a Call>,
+    budget: &Budget,
+) -> (Decision, u64) {
     match specification {
         Specification::Mutex(model) => run(model, calls, budget),
         Specification::Exclusive(model) => run(model, calls, budget),
@@ -104,10 +113,10 @@ fn run<'a, M: Model>(
     model: &M,
     mut calls: impl Iterator<Item = &'a Call>,
     budget: &Budget,
-) -> Decision {
+) -> (Decision, u64) {
     let mut frontier = Frontier::new(model, *budget);
     let taken = calls.try_for_each(|call| frontier.take(call));
-    match taken.and_then(|()| frontier.finish()) {
+    let decision = match taken.and_then(|()| frontier.finish()) {
         Ok(()) => Decision::Legal,
         Err(Stop::Impossible {
             due,
@@ -122,5 +131,6 @@ fn run<'a, M: Model>(
             exhausted,
             decided: frontier.decided(),
         },
-    }
+    };
+    (decision, frontier.steps())
 }

@@ -5,26 +5,26 @@
 //! operation nothing but the same return fails: so a read never becomes impossible only because its
 //! write was left out. What remains is minimal in this sense: drop any one operation, and there is
 //! an order, or another return fails than before. It is not the smallest of all such sets, and
-//! where time or the windows do not suffice, it holds more than it must.
+//! where the steps or the windows do not suffice, it holds more than it must.
 //!
 //! A prefix may be a million calls long, so windows of growing length before the failing return
 //! are tried: the calls in them, and those before them that they build upon. A window will do if
 //! it fails by itself, and only because of the return at its end.
 
+use std::cell::Cell;
 use std::collections::HashSet;
-use std::time::Duration;
 
 use super::budget::Budget;
-use super::decision::{Decision, search};
+use super::decision::{Decision, counted};
 use crate::history::Nanos;
 use crate::model::{Call, CallId, Datum, Reply, Request, Specification};
 use crate::operation::{OpId, OwnerId};
 
 /// Lengths of the windows, in calls. Most faults show in the first.
 const WINDOWS: [usize; 4] = [64, 256, 1024, 4096];
-/// Time for one window, and for one trial in it.
-const WINDOW_TIME: Duration = Duration::from_secs(2);
-const TRIAL_TIME: Duration = Duration::from_millis(200);
+/// Steps for one window, and for one trial in it: less than a second, and a tenth of it.
+const WINDOW_STEPS: u64 = 2_000_000;
+const TRIAL_STEPS: u64 = 200_000;
 
 /// The operations that show that `due` cannot have returned, in order of invocation.
 pub(crate) fn shrink(
@@ -59,6 +59,7 @@ pub(crate) fn minimal(
         specification,
         calls: select(calls, chosen.iter().map(|id| id.0 as usize)),
         due: calls[due.0 as usize].op,
+        spent: Cell::new(0),
     };
     (most && !chosen.is_empty()).then(|| window.minimal())?
 }
@@ -76,6 +77,8 @@ struct Window<'a> {
     specification: &'a Specification,
     calls: Vec<Call>,
     due: OpId,
+    /// Steps of the trials so far.
+    spent: Cell<u64>,
 }
 
 impl<'a> Window<'a> {
@@ -85,13 +88,13 @@ impl<'a> Window<'a> {
             specification,
             calls: select(prefix, chosen.into_iter()),
             due: prefix[due.0 as usize].op,
+            spent: Cell::new(0),
         }
     }
 
     /// The smallest set of operations of the window that fails; `None` if the window does not
     /// fail, or fails for want of what was before it.
     fn minimal(&self) -> Option<Vec<OpId>> {
-        let budget = Budget::of(WINDOW_TIME);
         let nothing = HashSet::new();
         if !self.fails_at_last(&nothing) || self.fails_knowing_all_but(&[self.due].into()) {
             return None;
@@ -100,7 +103,7 @@ impl<'a> Window<'a> {
         left.retain(|&op| op != self.due);
         let mut dropped = nothing;
         let mut length = left.len().div_ceil(2);
-        while length > 0 && budget.check_time().is_ok() {
+        while length > 0 && self.spent.get() < WINDOW_STEPS {
             let mut kept = Vec::new();
             for chunk in left.chunks(length) {
                 let before = dropped.clone();
@@ -124,7 +127,7 @@ impl<'a> Window<'a> {
     fn fails_at_last(&self, dropped: &HashSet<OpId>) -> bool {
         let left = (0..self.calls.len()).filter(|&at| !dropped.contains(&self.calls[at].op));
         let calls = select(&self.calls, left);
-        match search(self.specification, calls.iter(), &Budget::of(TRIAL_TIME)) {
+        match self.decide(&calls) {
             Decision::Illegal { due, .. } => calls[due.0 as usize].op == self.due,
             Decision::Legal | Decision::Unknown { .. } => false,
         }
@@ -142,8 +145,14 @@ impl<'a> Window<'a> {
                 }
             })
             .collect();
-        let decision = search(self.specification, calls.iter(), &Budget::of(TRIAL_TIME));
-        matches!(decision, Decision::Illegal { .. })
+        matches!(self.decide(&calls), Decision::Illegal { .. })
+    }
+
+    fn decide(&self, calls: &[Call]) -> Decision {
+        let budget = Budget::of_steps(TRIAL_STEPS);
+        let (decision, steps) = counted(self.specification, calls.iter(), &budget);
+        self.spent.set(self.spent.get() + steps);
+        decision
     }
 }
 

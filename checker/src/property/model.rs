@@ -29,8 +29,10 @@ use crate::text;
 use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
-/// A claim is one sentence: it is not worth a long search.
-const EXPLAIN_TIME: Duration = Duration::from_secs(1);
+/// A claim is one sentence: it is not worth a longer search.
+const EXPLAIN_STEPS: u64 = 1_000_000;
+/// The least time for the second look at a witness.
+const REPLAY_TIME: Duration = Duration::from_secs(1);
 /// Operations told in one story: more than a reader follows at once.
 const STORY_MAX: usize = 40;
 
@@ -198,7 +200,7 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
         return None;
     };
     // Where the sweep has decided, the caller's budget may be too small for the frontier.
-    let budget = Budget::of(case.options.budget.max(EXPLAIN_TIME));
+    let budget = Budget::of(case.options.budget.max(REPLAY_TIME));
     match search(&specification, part.calls.iter(), &budget) {
         Decision::Illegal { due, reasons, .. } => {
             Some((part.calls[due.0 as usize], reasons, values))
@@ -244,7 +246,11 @@ fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)
             }
         })
         .collect();
-    match search(&specification, relaxed.iter(), &Budget::of(EXPLAIN_TIME)) {
+    match search(
+        &specification,
+        relaxed.iter(),
+        &Budget::of_steps(EXPLAIN_STEPS),
+    ) {
         Decision::Illegal { due, reasons, .. } => Some((relaxed[due.0 as usize], reasons, values)),
         Decision::Legal | Decision::Unknown { .. } => None,
     }

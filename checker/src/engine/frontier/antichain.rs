@@ -23,6 +23,8 @@ pub(super) struct Antichain<S> {
     entries: Vec<Entry<S>>,
     /// The last entry of each hash; empty while there are few entries.
     heads: FastMap<u64, u32>,
+    /// Configurations offered and comparisons of two, since they were last asked for.
+    work: u64,
 }
 
 impl<S> Default for Antichain<S> {
@@ -30,6 +32,7 @@ impl<S> Default for Antichain<S> {
         Self {
             entries: Vec::new(),
             heads: FastMap::default(),
+            work: 0,
         }
     }
 }
@@ -41,9 +44,11 @@ impl<S: Clone + Eq + Hash> Antichain<S> {
     /// Adds a configuration unless one covers it, and drops those that it covers. Tells whether it
     /// was added: it is then the last.
     pub(super) fn insert(&mut self, configuration: Configuration<S>, required: &Bits) -> bool {
+        self.work += 1;
         let hash = configuration.hash(required);
         if self.entries.len() < LINEAR_MAX {
             for entry in &mut self.entries {
+                self.work += u64::from(entry.hash == hash);
                 if entry.hash == hash && covers(entry, &configuration, required) {
                     return false;
                 }
@@ -52,6 +57,7 @@ impl<S: Clone + Eq + Hash> Antichain<S> {
             self.index();
             let mut at = self.heads.get(&hash).copied().unwrap_or(NONE);
             while at != NONE {
+                self.work += 1;
                 let entry = &mut self.entries[at as usize];
                 if covers(entry, &configuration, required) {
                     return false;
@@ -93,6 +99,11 @@ impl<S: Clone + Eq + Hash> Antichain<S> {
     /// Places, covered ones included.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The configurations offered and the comparisons made since the last time it was asked.
+    pub(super) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work)
     }
 
     /// Moves all configurations out.

@@ -13,8 +13,9 @@ use crate::model::{Call, CallId, Model, Reason, Shelf};
 
 /// Reasons told of one impossible return: the first configurations stand for the others.
 const REASONS_MAX: usize = 3;
-/// Returns and expansions between two looks at the clock: well below a millisecond.
-const STEPS_PER_LOOK: u32 = 256;
+/// Steps between two looks at the clock, well below a millisecond. A step is a return, an
+/// expansion, a configuration that it leads to, or a comparison of two.
+const STEPS_PER_LOOK: u64 = 256;
 
 /// Why a search ended before the history did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +54,8 @@ pub(crate) struct Frontier<'a, M: Model> {
     is_done: Vec<bool>,
     taken: u32,
     decided: u64,
-    steps: u32,
+    steps: u64,
+    next_look: u64,
 }
 
 impl<'a, M: Model> Frontier<'a, M> {
@@ -74,8 +76,14 @@ impl<'a, M: Model> Frontier<'a, M> {
             taken: 0,
             decided: 0,
             // A budget that is used up before the search began is noticed at once.
-            steps: STEPS_PER_LOOK - 1,
+            steps: 0,
+            next_look: 0,
         }
+    }
+
+    /// How many steps it took so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// How many calls have returned so far, all possible.
@@ -324,12 +332,12 @@ impl<'a, M: Model> Frontier<'a, M> {
     }
 
     fn look_at_the_clock(&mut self) -> Result<(), Exhausted> {
-        self.steps += 1;
-        if self.steps < STEPS_PER_LOOK {
+        self.steps += 1 + self.open.take_work() + self.settled.take_work();
+        if self.steps < self.next_look {
             return Ok(());
         }
-        self.steps = 0;
-        self.budget.check_time()
+        self.next_look = self.steps + STEPS_PER_LOOK;
+        self.budget.check_time(self.steps)
     }
 
     fn look_at_the_size(&self, heap_bytes: usize) -> Result<(), Exhausted> {
@@ -348,6 +356,7 @@ mod tests {
 
     const PLENTY: Budget = Budget {
         deadline: None,
+        steps_max: u64::MAX,
         configurations_max: 1000,
         bytes_max: 1 << 20,
     };
@@ -427,6 +436,12 @@ mod tests {
         };
         let stop = search(&calls, narrow).0;
         assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Configurations(10))));
+        let short = Budget {
+            steps_max: 100,
+            ..PLENTY
+        };
+        let stop = search(&calls, short).0;
+        assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Steps(100))));
         let small = Budget {
             bytes_max: 100,
             ..PLENTY

@@ -27,6 +27,7 @@ const EXACT: Drift = Drift {
 /// A search as long and as wide as it needs.
 const UNBOUNDED: Budget = Budget {
     deadline: None,
+    steps_max: u64::MAX,
     configurations_max: usize::MAX,
     bytes_max: usize::MAX,
 };
