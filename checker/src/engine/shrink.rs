@@ -12,7 +12,7 @@
 //! it fails by itself, and only because of the return at its end.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::budget::Budget;
 use super::decision::{Decision, counted};
@@ -64,7 +64,8 @@ pub(crate) fn minimal(
     (most && !chosen.is_empty()).then(|| window.minimal())?
 }
 
-fn distinct<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<OpId> {
+/// The operations of calls, each once, in order of invocation.
+pub(crate) fn distinct<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<OpId> {
     let mut operations: Vec<OpId> = calls
         .filter(|call| call.is_operation())
         .map(|call| call.op)
@@ -202,7 +203,7 @@ pub(crate) fn unknown(call: Call) -> Call {
 /// last grant of each owner, the last write of each value, the grant with the greatest token, and
 /// the ends of their leases.
 fn foundation(prefix: &[Call], start: usize) -> Vec<usize> {
-    let mut chosen: HashSet<usize> = (start..prefix.len()).collect();
+    let mut chosen: BTreeSet<usize> = (start..prefix.len()).collect();
     let mut owners: HashSet<OwnerId> = prefix[start..].iter().map(|call| call.owner).collect();
     let mut values: HashSet<Datum> = prefix[start..].iter().filter_map(seen).collect();
     let mut greatest = None;
@@ -242,19 +243,18 @@ fn foundation(prefix: &[Call], start: usize) -> Vec<usize> {
             && call.reply == Reply::Done
     });
     // What was granted before the window is given back as well.
-    let last_grant: std::collections::HashMap<OwnerId, usize> = chosen
-        .iter()
-        .filter(|&&at| matches!(prefix[at].request, Request::Acquire { .. }))
-        .map(|&at| (prefix[at].owner, at))
-        .collect();
+    let mut granted: HashMap<OwnerId, usize> = HashMap::new();
+    for &at in &chosen {
+        if matches!(prefix[at].request, Request::Acquire { .. }) {
+            granted.entry(prefix[at].owner).or_insert(at);
+        }
+    }
     let ends: Vec<usize> = releases
-        .filter(|(at, call)| last_grant.get(&call.owner).is_some_and(|grant| grant < at))
+        .filter(|(at, call)| granted.get(&call.owner).is_some_and(|grant| grant < at))
         .map(|(at, _)| at)
         .collect();
     chosen.extend(ends);
-    let mut chosen: Vec<usize> = chosen.into_iter().collect();
-    chosen.sort_unstable();
-    chosen
+    chosen.into_iter().collect()
 }
 
 /// The value that a call needs to find.

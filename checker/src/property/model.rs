@@ -15,7 +15,7 @@ use super::rule::Rule;
 use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::engine::budget::Budget;
 use crate::engine::decision::{Decided, Decision, decide, search};
-use crate::engine::shrink::{shrink, unknown};
+use crate::engine::shrink::{distinct, shrink, unknown};
 use crate::history::Nanos;
 use crate::interval::Interval;
 use crate::model::{
@@ -160,14 +160,15 @@ fn judge_part(
         Decision::Legal => Ok(None),
         Decision::Illegal { due, taken, .. } => {
             let due_call = &part.calls[due.0 as usize];
-            Ok(Some(Finding {
+            let finding = Finding {
                 property: Property::Model,
                 key: part.key,
                 holds: Vec::new(),
                 operations: shown.unwrap_or_else(|| shrink(specification, &part.calls, due, taken)),
                 interval: Interval::new(due_call.invoked, due_call.returned),
                 certain: true,
-            }))
+            };
+            Ok(Some(told_whole(case, part, taken, finding)))
         }
         Decision::Unknown { exhausted, decided } => {
             let lock = text::lock(case.digest.key(part.key));
@@ -178,6 +179,56 @@ fn judge_part(
         }
     };
     (verdict, engine)
+}
+
+/// The finding with as many operations as it takes to tell its holds apart: a reader who comes back
+/// without his release in between would hold twice.
+fn told_whole(case: &Case, part: &Partition, taken: u32, finding: Finding) -> Finding {
+    let with = |operations| Finding {
+        operations,
+        ..finding.clone()
+    };
+    if are_told_apart(case, &finding) {
+        return finding;
+    }
+    let given_back = with(with_releases(case, &finding));
+    if are_told_apart(case, &given_back) && replay(case, &given_back).is_some() {
+        return given_back;
+    }
+    with(distinct(part.calls[..taken as usize].iter()))
+}
+
+fn are_told_apart(case: &Case, finding: &Finding) -> bool {
+    let drift = case.options.drift(&case.digest.header);
+    let apart = |model| {
+        let operations = finding.operations.iter().copied();
+        told_apart(case.digest, operations, model, drift).is_ok()
+    };
+    case.options.model.is_none_or(apart)
+}
+
+/// The operations of a finding, and the releases of their owners that were left out of it.
+fn with_releases(case: &Case, finding: &Finding) -> Vec<OpId> {
+    let digest = case.digest;
+    // Each owner, and since when it is told of.
+    let mut owners: HashMap<OwnerId, Nanos> = HashMap::new();
+    for operation in finding.operations.iter().map(|&id| digest.operation(id)) {
+        let since = owners.entry(operation.owner).or_insert(operation.invoked);
+        *since = operation.invoked.min(*since);
+    }
+    let gives_back = |&id: &OpId| {
+        let operation = digest.operation(id);
+        operation.action == Action::Release
+            && operation.key == finding.key
+            && operation.invoked <= finding.interval.end
+            && owners
+                .get(&operation.owner)
+                .is_some_and(|&since| since <= operation.invoked)
+    };
+    let is_told = |id: &OpId| finding.operations.binary_search(id).is_ok();
+    all(case)
+        .filter(|id| is_told(id) || gives_back(id))
+        .collect()
 }
 
 fn tested(model: ModelName, parts: &[Partition]) -> Tested {
@@ -213,24 +264,8 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
 /// known: who has given the lock back since is not accused of holding it only.
 fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)> {
     let model = case.options.model?;
-    let digest = case.digest;
-    // Each owner, and since when it is told of.
-    let mut owners: HashMap<OwnerId, Nanos> = HashMap::new();
-    for operation in finding.operations.iter().map(|&id| digest.operation(id)) {
-        let since = owners.entry(operation.owner).or_insert(operation.invoked);
-        *since = operation.invoked.min(*since);
-    }
     let is_told = |id: OpId| finding.operations.binary_search(&id).is_ok();
-    let operations = all(case).filter(|&id| {
-        let operation = digest.operation(id);
-        let gives_back = operation.action == Action::Release
-            && operation.key == finding.key
-            && operation.invoked <= finding.interval.end
-            && owners
-                .get(&operation.owner)
-                .is_some_and(|&since| since <= operation.invoked);
-        is_told(id) || gives_back
-    });
+    let operations = with_releases(case, finding).into_iter();
     let (parts, specification, values) = calls(case, model, operations).ok()?;
     let [part] = &*parts else {
         return None;
