@@ -20,7 +20,7 @@ pub(crate) fn outlive(hold: &mut Hold, release: &Operation, length: Option<Nanos
     let extended = release.answered().map_or(Lease::NONE, |answered| {
         Lease::granted(answered, answered, length, drift)
     });
-    hold.lease.ceiling = hold.lease.ceiling.max(extended.ceiling);
+    hold.lease = hold.lease.reaching(extended.ceiling);
 }
 
 /// A hold that an earlier release may end was still there when this was sent.

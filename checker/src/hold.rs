@@ -16,7 +16,8 @@
 //! - The guaranteed hold reaches only up to the last renewal or release that was granted, where an
 //!   earlier release of the owner had no answer and may yet arrive. A release that names a token
 //!   ends no other grant, and one that a grant inside the lease shows to be done ends nothing more.
-//! - The ceiling has no end once a renewal was indeterminate: it may have taken effect.
+//! - The ceiling moves on by the length of each renewal that was indeterminate: it may have taken
+//!   effect, at the latest when the lease was at its end.
 
 use crate::digest::Digest;
 use crate::history::{Mode, Nanos};

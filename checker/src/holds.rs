@@ -91,8 +91,8 @@ struct Owner {
     adrift: u32,
     /// How many were sent since the last grant that began a hold.
     sent: u32,
-    /// Whether a renewal had no answer: it may yet extend the lease of a later hold.
-    extending: bool,
+    /// By how much renewals that had no answer may yet extend the lease of a later hold.
+    loose: Nanos,
     token_last: Option<u64>,
 }
 
@@ -253,9 +253,7 @@ impl Builder<'_> {
         } else {
             Nanos::MAX
         };
-        if owner.extending {
-            hold.lease.ceiling = Nanos::MAX;
-        }
+        hold.lease = hold.lease.loosened(owner.loose);
     }
 
     /// A grant inside the lease of the hold before, answered at `granted`, says that the one
@@ -364,7 +362,10 @@ impl Builder<'_> {
         }
         match operation.outcome {
             Outcome::NotOwner => owner.grants.least = 0,
-            Outcome::Unknown => owner.extending = true,
+            Outcome::Unknown => {
+                let subject = owner.open.or(owner.lapsed);
+                owner.loose = owner.loose + self.slack_of(subject, operation);
+            }
             Outcome::Ok | Outcome::Refused | Outcome::Failed => {}
         }
         let Some(position) = owner
@@ -378,7 +379,7 @@ impl Builder<'_> {
                 }
                 (Outcome::Unknown, _) => {
                     if let Some(lapsed) = owner.lapsed {
-                        self.holds[lapsed].lease.ceiling = Nanos::MAX;
+                        self.loosen(lapsed, operation);
                     }
                 }
                 (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => {}
@@ -393,7 +394,7 @@ impl Builder<'_> {
         match (operation.outcome, operation.answered()) {
             (Outcome::Ok, Some(answered)) => {
                 let lease = Lease::granted(operation.asked(), answered, length, drift);
-                hold.lease.ceiling = hold.lease.ceiling.max(lease.ceiling);
+                hold.lease = hold.lease.reaching(lease.ceiling);
                 if sent_inside {
                     hold.lease = hold.lease.extended(lease);
                     show(hold, operation);
@@ -405,9 +406,21 @@ impl Builder<'_> {
                 hold.hull.end = hold.hull.end.min(answered);
                 deny(hold, id, answered);
             }
-            (Outcome::Unknown, _) => hold.lease.ceiling = Nanos::MAX,
+            (Outcome::Unknown, _) => self.loosen(position, operation),
             (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => {}
         }
+    }
+
+    /// By how much a renewal without an answer may extend what its owner has, or comes to have.
+    fn slack_of(&self, subject: Option<usize>, renewal: &Operation) -> Nanos {
+        let length = subject.and_then(|position| self.asked_for(position));
+        Lease::slack_of(renewal.lease.or(length), self.drift)
+    }
+
+    fn loosen(&mut self, position: usize, renewal: &Operation) {
+        let slack = self.slack_of(Some(position), renewal);
+        let lease = &mut self.holds[position].lease;
+        *lease = lease.loosened(slack);
     }
 
     /// The hold whose release was sent while this renewal was under way.
@@ -564,7 +577,7 @@ impl Builder<'_> {
         let hold = &mut self.holds[lapsed];
         let may_be = proof.invoked <= hold.lease.ceiling;
         if may_be && proof.action == Action::Renew {
-            hold.lease.ceiling = hold.lease.ceiling.max(renewed.ceiling);
+            hold.lease = hold.lease.reaching(renewed.ceiling);
         }
         may_be
     }

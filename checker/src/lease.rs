@@ -51,9 +51,11 @@ impl Drift {
 pub struct Lease {
     /// Before it the service may not drop the lock. [`Nanos::MAX`] without a lease.
     pub floor: Nanos,
-    /// After it the service has certainly dropped the lock. [`Nanos::MAX`] without a lease, or
-    /// where an indeterminate renewal may have moved it.
+    /// After it the service has certainly dropped the lock. [`Nanos::MAX`] without a lease.
     pub ceiling: Nanos,
+    /// By how much renewals that had no answer may yet move the ceiling. Each extends only a lock
+    /// that is still there, and so by its own length at the most, whenever it takes effect.
+    pub slack: Nanos,
 }
 
 impl Lease {
@@ -61,12 +63,14 @@ impl Lease {
     pub const NONE: Self = Self {
         floor: Nanos::MAX,
         ceiling: Nanos::MAX,
+        slack: Nanos(0),
     };
 
     /// What an acquire may have given that nothing proves: nothing is sure, everything possible.
     pub const UNPROVED: Self = Self {
         floor: Nanos(0),
         ceiling: Nanos::MAX,
+        slack: Nanos(0),
     };
 
     /// The lease that one success gives: asked for at `sent`, granted at `answered`.
@@ -79,10 +83,12 @@ impl Lease {
             Some(Nanos(0)) => Self {
                 floor: sent,
                 ceiling: Nanos::MAX,
+                slack: Nanos(0),
             },
             Some(length) => Self {
                 floor: (sent + length) - drift.of(length),
                 ceiling: answered + length + drift.of(length),
+                slack: Nanos(0),
             },
         }
     }
@@ -92,8 +98,35 @@ impl Lease {
     pub fn extended(self, other: Self) -> Self {
         Self {
             floor: self.floor.max(other.floor),
-            ceiling: self.ceiling.max(other.ceiling),
+            ..self.reaching(other.ceiling)
         }
+    }
+
+    /// A success says that the service may keep the lock up to `ceiling`, and renewals without an
+    /// answer for longer.
+    #[must_use]
+    pub fn reaching(self, ceiling: Nanos) -> Self {
+        Self {
+            ceiling: self.ceiling.max(ceiling + self.slack),
+            ..self
+        }
+    }
+
+    /// Renewals that had no answer may move the ceiling by so much, in all.
+    #[must_use]
+    pub fn loosened(self, by: Nanos) -> Self {
+        Self {
+            floor: self.floor,
+            ceiling: self.ceiling + by,
+            slack: self.slack + by,
+        }
+    }
+
+    /// By how much one renewal without an answer may move a ceiling; without end where nobody
+    /// wrote down its length.
+    pub fn slack_of(length: Option<Nanos>, drift: Drift) -> Nanos {
+        let known = length.filter(|&length| length > Nanos(0));
+        known.map_or(Nanos::MAX, |length| length + drift.of(length))
     }
 }
 
@@ -108,6 +141,23 @@ mod tests {
         let lease = Lease::granted(sent, answered, length, Drift::default());
         assert_eq!(lease.floor, Nanos::from_millis(100 + 2000 - 22));
         assert_eq!(lease.ceiling, Nanos::from_millis(110 + 2000 + 22));
+    }
+
+    #[test]
+    fn a_renewal_without_an_answer_moves_the_ceiling_by_its_length_at_the_most() {
+        let (drift, length) = (Drift::default(), Nanos::from_millis(2000));
+        let granted = |at| Lease::granted(Nanos(at), Nanos(at), Some(length), drift);
+        let slack = Lease::slack_of(Some(length), drift);
+        assert_eq!(slack, Nanos::from_millis(2022));
+        let loose = granted(0).loosened(slack);
+        assert_eq!(loose.floor, granted(0).floor);
+        assert_eq!(loose.ceiling, granted(0).ceiling + slack);
+        // It may still arrive after a later success.
+        assert_eq!(
+            loose.extended(granted(500)).ceiling,
+            granted(500).ceiling + slack
+        );
+        assert_eq!(Lease::slack_of(None, drift), Nanos::MAX);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::{Builder, Owner};
 use crate::evidence::excuse;
-use crate::history::{Mode, Nanos};
+use crate::history::Mode;
 use crate::lease::Lease;
 use crate::operation::{Action, OpId, Operation, Outcome, OwnerId};
 
@@ -89,15 +89,15 @@ impl Builder<'_> {
             return;
         };
         let length = renewal.lease.or(self.asked_for(position));
-        let ceiling = match (renewal.outcome, renewal.answered()) {
+        match (renewal.outcome, renewal.answered()) {
             (Outcome::Ok, Some(answered)) => {
-                Lease::granted(renewal.asked(), answered, length, self.drift).ceiling
+                let renewed = Lease::granted(renewal.asked(), answered, length, self.drift);
+                let lease = &mut self.holds[position].lease;
+                *lease = lease.reaching(renewed.ceiling);
             }
-            (Outcome::Unknown, _) => Nanos::MAX,
-            (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => return,
-        };
-        let lease = &mut self.holds[position].lease;
-        lease.ceiling = lease.ceiling.max(ceiling);
+            (Outcome::Unknown, _) => self.loosen(position, renewal),
+            (Outcome::Ok | Outcome::NotOwner | Outcome::Refused | Outcome::Failed, _) => {}
+        }
     }
 
     /// A renewal or a release that may be about either hold.
@@ -137,8 +137,11 @@ impl Builder<'_> {
                     excuse(&mut self.holds[left], operation, self.digest);
                 }
             }
-            Action::Renew => owner.extending |= operation.outcome == Outcome::Unknown,
-            Action::Acquire | Action::Resource(_) | Action::Other => {}
+            Action::Renew if operation.outcome == Outcome::Unknown => {
+                let slack = Lease::slack_of(operation.lease, self.drift);
+                owner.loose = owner.loose + slack;
+            }
+            Action::Renew | Action::Acquire | Action::Resource(_) | Action::Other => {}
         }
     }
 

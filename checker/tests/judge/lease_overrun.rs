@@ -98,11 +98,19 @@ fn between_floor_and_ceiling_an_overrun_is_uncertain_and_still_a_violation() {
 
 #[test]
 fn an_indeterminate_renewal_leaves_an_overrun_in_doubt() {
-    let text = format!("{}\n a renew 50..80 info", pause(400));
-    let analysis = judge(&text);
-    let witness = &analysis.properties[&Property::LeaseOverrun].witnesses[0];
-    assert!(!witness.certain, "the renewal may have taken effect");
-    assert_eq!(witness.holders[0].lease_ceiling, None);
+    let witness = |leaves| {
+        let analysis = judge(&format!("{}\n a renew 50..80 info", pause(leaves)));
+        analysis.properties[&Property::LeaseOverrun].witnesses[0].clone()
+    };
+    let doubtful = witness(200);
+    assert!(!doubtful.certain, "the renewal may have taken effect");
+    let ceiling = doubtful.holders[0].lease_ceiling;
+    assert_eq!(
+        ceiling,
+        Some(Nanos::from_millis(200)),
+        "of 100 ms, at their end"
+    );
+    assert!(witness(201).certain);
 }
 
 #[test]

@@ -150,8 +150,10 @@ fn a_lease_that_is_still_running_explains_the_refusals_of_the_final_phase() {
     };
     assert_eq!(judged(&text(570, "")).0, Verdict::Unknown);
     assert_eq!(judged(&text(569, "")), (Verdict::Violated, 1), "near miss");
-    let renewed = "a renew 990..1100 info lease 400";
-    assert_eq!(judged(&text(100, renewed)).0, Verdict::Unknown);
+    let renewed = |lease| format!("a renew 990..1100 info lease {lease}");
+    assert_eq!(judged(&text(100, &renewed(470))).0, Verdict::Unknown);
+    let near = judged(&text(100, &renewed(469)));
+    assert_eq!(near, (Verdict::Violated, 1), "near miss");
     let unanswered = text(570, "").replace("910 ok", "910 info");
     assert_eq!(judged(&unanswered).0, Verdict::Unknown);
     let released = text(570, "a release 920..930 ok");

@@ -71,11 +71,19 @@ fn whatever_may_hold_explains_a_refusal() {
 }
 
 #[test]
-fn an_indeterminate_renewal_may_hold_for_ever_and_a_refusal_never_holds() {
-    let text = "a acquire 0..10 ok lease 50
-                a renew 20..30 info
-                b acquire 900..910 refused";
-    assert_eq!(judged(text), (Verdict::Valid, 0));
+fn an_indeterminate_renewal_may_hold_for_its_length_more_and_a_refusal_never_holds() {
+    // Granted by 10 ms, for 50 ms; a renewal at their end gives 70 ms more.
+    let text = |asked: u64| {
+        format!(
+            "a acquire 0..10 ok lease 50
+             a renew 20..30 info lease 70
+             b acquire {asked}..910 refused"
+        )
+    };
+    assert_eq!(judged(&text(130)), (Verdict::Valid, 0));
+    assert_eq!(judged(&text(131)), (Verdict::Violated, 1));
+    let endless = text(900).replace("ok lease 50", "ok lease 0");
+    assert_eq!(judged(&endless), (Verdict::Valid, 0));
     let both = format!("{LEFT} b acquire 110..130 refused\n c acquire 115..120 refused");
     assert_eq!(judged(&both), (Verdict::Violated, 2), "votes were split");
 }
@@ -226,17 +234,18 @@ fn an_acquire_without_an_answer_is_proved_by_nothing_that_may_be_of_a_lapsed_hol
 
 #[test]
 fn a_renewal_without_an_answer_may_extend_the_lease_of_a_later_hold() {
-    let text = |renewed: &str| {
+    let text = |renewed: &str, asked: u64| {
         format!(
             "a acquire 0..10 ok lease 100
              a renew 20..30 {renewed} lease 100
              a release 40..50 ok
              a acquire 60..70 ok lease 100
-             b acquire 300..310 refused"
+             b acquire {asked}..310 refused"
         )
     };
-    assert_eq!(judged(&text("info")).1, 0);
-    assert_eq!(judged(&text("ok")), (Verdict::Violated, 1));
+    assert_eq!(judged(&text("info", 270)).1, 0);
+    assert_eq!(judged(&text("info", 271)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text("ok", 171)), (Verdict::Violated, 1));
 }
 
 /// A release that did nothing leaves a reentrant lock held: the next grant is one more of the same,

@@ -33,6 +33,8 @@ pub(crate) struct Hold {
     pub(crate) told: Option<u64>,
     pub(crate) floor: Option<u64>,
     pub(crate) ceiling: Option<u64>,
+    /// By how much renewals without an answer may yet move that.
+    pub(crate) slack: u64,
     /// When it was last known to act as holder, unless it left before.
     pub(crate) acting: u64,
     /// When it was denied inside its lease, without an excuse.
@@ -188,7 +190,7 @@ pub(crate) fn keep(hold: &mut Hold, partial: &Op) {
     hold.ceiling = hold
         .ceiling
         .zip(extended)
-        .map(|(end, lease)| end.max(partial.res + lease + DRIFT));
+        .map(|(end, lease)| end.max(partial.res + lease + DRIFT + hold.slack));
 }
 
 pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u32) -> Hold {
@@ -203,6 +205,7 @@ pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u3
             .lease
             .map(|lease| (inv + lease).saturating_sub(DRIFT)),
         ceiling: acquire.lease.map(|lease| granted + lease + DRIFT),
+        slack: 0,
         acting: alive,
         lost: None,
         lease: acquire.lease,
@@ -219,7 +222,14 @@ pub(crate) fn lengthen(hold: &mut Hold, success: &Op, lease: Option<u64>) {
     hold.ceiling = hold
         .ceiling
         .zip(lease)
-        .map(|(end, lease)| end.max(success.res + lease + DRIFT));
+        .map(|(end, lease)| end.max(success.res + lease + DRIFT + hold.slack));
+}
+
+/// A renewal without an answer extends what is still there, by its own length at the most.
+pub(crate) fn loosen(hold: &mut Hold, length: Option<u64>) {
+    hold.slack += length.map_or(0, |length| length + DRIFT);
+    let moved = hold.ceiling.zip(length);
+    hold.ceiling = moved.map(|(end, length)| end + length + DRIFT);
 }
 
 /// A renewal, a release or a notice during an open hold.
@@ -240,7 +250,7 @@ pub(crate) fn follow(hold: &mut Hold, op: &Op, excused: bool) {
         (Act::Lost, _) => hold.told = hold.told.or(Some(op.inv)),
         (Act::Renew, End::Ok) => lengthen(hold, op, op.lease),
         (Act::Renew, End::NotOwner) => hold.told = hold.told.or(Some(op.res)),
-        (Act::Renew, End::Unknown) => hold.ceiling = None,
+        (Act::Renew, End::Unknown) => loosen(hold, op.lease.or(hold.lease)),
         (Act::Acquire | Act::Renew, _) => {}
     }
 }

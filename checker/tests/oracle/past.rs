@@ -1,12 +1,15 @@
 //! What one owner's operations, in its own order, say that it held.
 
-use crate::cells::{DRIFT, Hold, alive, begin, claims, doubt, explained, follow, keep, lengthen};
+use crate::cells::{
+    DRIFT, Hold, alive, begin, claims, doubt, explained, follow, keep, lengthen, loosen,
+};
 use crate::ops::{Act, End, Op};
 
 /// What an owner held, as a writer and as a reader.
 pub(crate) fn holds(own: &[&Op]) -> Vec<Hold> {
     let [mut writer, mut reader] = [(); 2].map(|()| Past {
         alive: alive(own),
+        loose: Some(0),
         ..Past::default()
     });
     for (position, &op) in own.iter().enumerate() {
@@ -64,8 +67,8 @@ struct Past<'a> {
     left_in_doubt: bool,
     /// The hold that was given up last.
     lapsed: Option<usize>,
-    /// A renewal without an answer may yet extend a later lease.
-    extending: bool,
+    /// By how much renewals without an answer may yet extend a later lease, if that is known.
+    loose: Option<u64>,
 }
 
 impl<'a> Past<'a> {
@@ -83,7 +86,16 @@ impl<'a> Past<'a> {
             && self.grants > 1 + self.doubts
             && op.end != End::NotOwner
             && op.count.map_or(self.counted, |count| count > 0);
-        self.extending |= unknown && op.act == Act::Renew;
+        if unknown && op.act == Act::Renew {
+            let subject = if self.open {
+                self.holds.last()
+            } else {
+                self.lapsed.map(|at| &self.holds[at])
+            };
+            let length = op.lease.or(subject.and_then(|hold| hold.lease));
+            let slack = length.map(|length| length + DRIFT);
+            self.loose = self.loose.zip(slack).map(|(all, slack)| all + slack);
+        }
         match op.act {
             Act::Acquire if ok && self.open => {
                 let last = self.last();
@@ -114,7 +126,8 @@ impl<'a> Past<'a> {
             }
             Act::Renew if !self.open && unknown => {
                 if let Some(lapsed) = self.lapsed {
-                    self.holds[lapsed].ceiling = None;
+                    let lapsed = &mut self.holds[lapsed];
+                    loosen(lapsed, op.lease.or(lapsed.lease));
                 }
             }
             Act::Renew | Act::Release | Act::Lost if self.open => {
@@ -181,8 +194,11 @@ impl<'a> Past<'a> {
         let last = self.last();
         let end = op.lease.map(|lease| op.res + lease + DRIFT);
         match op.end {
-            End::Ok => last.ceiling = last.ceiling.zip(end).map(|(one, other)| one.max(other)),
-            End::Unknown => last.ceiling = None,
+            End::Ok => {
+                let moved = last.ceiling.zip(end);
+                last.ceiling = moved.map(|(one, other)| one.max(other + last.slack));
+            }
+            End::Unknown => loosen(last, op.lease.or(last.lease)),
             End::Refused | End::NotOwner | End::Failed => {}
         }
     }
@@ -209,7 +225,9 @@ impl<'a> Past<'a> {
     }
 
     fn push(&mut self, mut hold: Hold) {
-        hold.ceiling = hold.ceiling.filter(|_| !self.extending);
+        hold.slack += self.loose.unwrap_or(0);
+        let moved = hold.ceiling.zip(self.loose);
+        hold.ceiling = moved.map(|(end, loose)| end + loose);
         self.holds.push(hold);
         (self.open, self.kept, self.left_in_doubt) = (true, false, false);
         (self.grants, self.counted) = (1, false);
@@ -248,7 +266,7 @@ impl<'a> Past<'a> {
         if op.act == Act::Renew {
             let renewed = op.lease.map(|lease| op.res + lease + DRIFT);
             let end = before.ceiling.zip(renewed);
-            before.ceiling = end.map(|(end, renewed)| end.max(renewed));
+            before.ceiling = end.map(|(end, renewed)| end.max(renewed + before.slack));
         }
         true
     }
