@@ -35,7 +35,7 @@ fn can_run() -> bool {
     built.exists() && have_server()
 }
 
-/// Runs these pairs, two at once, and says what is wrong with what they tell.
+/// Runs these pairs, some at once, and says what is wrong with what they tell.
 fn compare(pairs: &[Pair]) -> String {
     say(&format!("{} pairs", pairs.len()));
     let known = Differences::read();
