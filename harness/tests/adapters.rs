@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use serde_json::{Value, json};
 use support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
 
 const PYTHON: &str = ".tools/redis-py/bin/python";
@@ -209,4 +210,79 @@ fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
     let text = stdout(&output);
     let expected = "✗ answers hello and open: it ended by itself with exit status: 3\n";
     assert_eq!(text, expected);
+}
+
+/// A program that waits by itself: `$1` is there while somebody holds the lock. Where it is told
+/// `$2`, a lock is free again three seconds after its grant; else nobody ever is granted it again.
+const WAITING: &str = r#"
+now() { date +%s%3N; }
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"do":"hello"'*) is='"hello","protocol":1,"name":"waiting"' ;;
+    *'"do":"open"'*) is='"opened","can":["wait"]' ;;
+    *'"do":"acquire"'*)
+      wait=$(printf '%s' "$line" | sed -n 's/.*"wait_ms":\([0-9]*\).*/\1/p')
+      end=$(($(now) + ${wait:-0}))
+      is='"granted"'
+      until mkdir "$1"; do
+        if [ "$(now)" -gt "$end" ]; then
+          is='"refused"'
+          break
+        elif [ "$2" ] && [ "$(now)" -gt "$(($(date -r "$1" +%s%3N) + 3000))" ]; then
+          rmdir "$1"
+        else
+          sleep 0.02
+        fi
+      done ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *'"do":"release"'*) is='"released"' ;;
+    *) is='"done"' ;;
+  esac
+  printf '{"id":%s,"is":%s}\n' "$id" "$is"
+done
+"#;
+
+/// What a run says of the liveness of such a lock, whose holder dies just before the end: the lease
+/// is still running when it is asked for again, in one request that waits.
+fn liveness_of_waiting(rightly: &str) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held");
+    let command = [
+        "sh",
+        "-c",
+        WAITING,
+        "waiting",
+        &held.display().to_string(),
+        rightly,
+    ];
+    let scenario = format!(
+        "name = \"waiting\"\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"waiting\", command = {}, lease = \"3s\" }}\n\
+         checks = {{ only = [\"liveness\"], liveness-bound = \"1s\" }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n\
+         [[step]]\nkill-client = {{ client = \"a\" }}\n",
+        json!(command)
+    );
+    let path = folder.path().join("waiting.toml");
+    fs::write(&path, scenario).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    let output = run_scenario(
+        path,
+        folder.path(),
+        &["--format", "json", "--trace", "none"],
+    );
+    let said: Value = serde_json::from_str(&stdout(&output)).expect("a run says JSON");
+    let mut expectations = said["expectations"].as_array().into_iter().flatten();
+    let liveness = expectations.find(|of| of["property"] == "liveness");
+    liveness.map_or(Value::Null, |of| of["actual"].clone())
+}
+
+#[test]
+fn a_program_that_waits_by_itself_is_found_out_when_it_never_grants_again() {
+    if !have_server() {
+        return;
+    }
+    assert_eq!(liveness_of_waiting("rightly"), "valid");
+    assert_eq!(liveness_of_waiting(""), "violated");
 }

@@ -5,7 +5,9 @@
 //!   that was ever asked for must be granted to somebody within the bound. Refused or left waiting
 //!   to the end of the bound, it is stuck, unless a lease from before was still running; not asked
 //!   for, or given up by who asked, nobody can tell. Who goes on renewing a lease in this phase is
-//!   what the lock is stuck for, and no excuse.
+//!   what the lock is stuck for, and no excuse. Who waits by itself asks once, and may begin while
+//!   that lease is running: where the history names a bound, which has room for it, what was waited
+//!   of the rest of the bound counts.
 //! - **A wait.** An acquire that is refused after a long wait, or never answered, while the lock
 //!   was certainly free for longer than the bound: outside every hold that may have existed, and
 //!   outside every fault, for a lock need not be had from a server that is down.
@@ -30,7 +32,8 @@ use crate::verdict::Property;
 use crate::windows::Windows;
 
 /// A refusal counts for the rest of the bound if it comes in the last tenth of it: who asks again
-/// and again asks a little before the end for the last time.
+/// and again asks a little before the end for the last time, and who waits may give up a little
+/// before.
 const LAST_REFUSAL_SHARE: (u64, u64) = (9, 10);
 
 /// The rule of this property.
@@ -143,7 +146,7 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
     if tries.iter().any(|(_, attempt)| granted(attempt)) {
         return;
     }
-    let vain = Vain::of(case, key, window, &tries);
+    let vain = Vain::of(case, key, window, phase.bound.is_some(), &tries);
     let last = tries
         .iter()
         .filter_map(|&(id, attempt)| Some((vain.shown_by(attempt)?, id)))
@@ -159,7 +162,9 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
         }),
         Some(_) | None => {
             let lock = text::lock(case.digest.key(key));
-            let why = if asked {
+            let why = if asked && vain.free >= window.end {
+                "may have been leased to the end of the final phase"
+            } else if asked {
                 "was neither granted nor refused to the end of the final phase"
             } else {
                 "was not asked for in the final phase"
@@ -174,10 +179,13 @@ fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, 
 /// When an acquire shows that a key, which nobody was granted in the final phase, is stuck.
 struct Vain {
     window: Interval,
-    /// How much of the bound somebody must have waited.
-    share: Nanos,
+    /// From when on a refusal counts for the rest of the bound.
+    late: Nanos,
     /// When the leases from before have run out; a refusal until then is in order.
     free: Nanos,
+    /// How long somebody who asked before that must have waited after it; `None` where nothing is
+    /// left of the bound by then.
+    wait: Option<Nanos>,
     /// When somebody asked who may have got the lock after the bound.
     taken: Nanos,
     /// Until when waiting without an answer counts: the end of the bound, if the history reaches
@@ -186,8 +194,20 @@ struct Vain {
 }
 
 impl Vain {
-    fn of(case: &Case, key: KeyId, window: Interval, tries: &[(OpId, &Operation)]) -> Self {
-        let (part, whole) = LAST_REFUSAL_SHARE;
+    fn of(
+        case: &Case,
+        key: KeyId,
+        window: Interval,
+        is_named: bool,
+        tries: &[(OpId, &Operation)],
+    ) -> Self {
+        let free = leases_end(case, key, window);
+        // A bound that the history does not name has no room for leases from before.
+        let rest = if is_named {
+            Interval::new(window.start.max(free).min(window.end), window.end)
+        } else {
+            window
+        };
         let took_later = |acquire: &&Operation| match acquire.outcome {
             Outcome::Ok => true,
             Outcome::Unknown => acquire.invoked > window.end,
@@ -199,8 +219,9 @@ impl Vain {
         let later = tries.iter().map(|&(_, acquire)| acquire);
         Self {
             window,
-            share: Nanos((window.length().0 / whole).saturating_mul(part)),
-            free: leases_end(case, key, window),
+            late: window.start + most_of(window),
+            free,
+            wait: (!rest.is_empty()).then(|| most_of(rest)),
             taken: later
                 .filter(took_later)
                 .map(|acquire| acquire.invoked)
@@ -213,25 +234,30 @@ impl Vain {
     /// Until when `acquire` waited in vain, if for long enough.
     fn shown_by(&self, acquire: &Operation) -> Option<Nanos> {
         let since = acquire.invoked.max(self.free).max(self.window.start);
+        let waited = |from: Nanos, to: Nanos| self.wait.is_some_and(|wait| from + wait <= to);
         match (acquire.outcome, acquire.completion) {
             (Outcome::Refused, Some(refused)) => {
-                let late = refused.time >= self.window.start + self.share;
-                let free = acquire.invoked > self.free || refused.time >= self.free + self.share;
+                let late = refused.time >= self.late;
+                let free = acquire.invoked > self.free || waited(self.free, refused.time);
                 let alone = acquire.invoked <= self.window.end || refused.time < self.taken;
                 (late && free && alone).then_some(refused.time)
             }
-            (Outcome::Ok, Some(_)) => self
-                .patience
-                .filter(|&patience| since + self.share <= patience),
+            (Outcome::Ok, Some(_)) => self.patience.filter(|&patience| waited(since, patience)),
             // Who asked before and has no completion may have died of a fault.
             (Outcome::Unknown, None) => self.patience.filter(|&patience| {
-                acquire.invoked >= self.window.start && since + self.share <= patience
+                acquire.invoked >= self.window.start && waited(since, patience)
             }),
             (Outcome::Refused | Outcome::Ok, None)
             | (Outcome::Unknown, Some(_))
             | (Outcome::NotOwner | Outcome::Failed, _) => None,
         }
     }
+}
+
+/// So much of an interval that it counts for the whole.
+fn most_of(interval: Interval) -> Nanos {
+    let (part, whole) = LAST_REFUSAL_SHARE;
+    Nanos((interval.length().0 / whole).saturating_mul(part))
 }
 
 /// When the last lease on `key` that was asked for in time has run out. A hold without a lease

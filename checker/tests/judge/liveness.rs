@@ -160,6 +160,37 @@ fn a_lease_that_is_still_running_explains_the_refusals_of_the_final_phase() {
     assert_eq!(judged(&released), (Verdict::Violated, 1));
 }
 
+/// Who waits by itself asks once, for the whole of the bound.
+#[test]
+fn one_wait_through_the_end_of_a_lease_and_the_rest_of_the_bound_shows_that_the_lock_is_stuck() {
+    let text = |lease: u64, wait: &str| {
+        format!(
+            "a acquire 900..910 ok lease {lease}
+             final 1000 bound 500
+             b acquire 1010..{wait}"
+        )
+    };
+    for wait in ["1500 refused", "1501 ok", "? pending\n c alive 1500"] {
+        assert_eq!(judged(&text(400, wait)), (Verdict::Violated, 1), "{wait}");
+    }
+    // Free from 1310 ms on: nine tenths of the rest are over at 1481 ms.
+    assert_eq!(judged(&text(400, "1481 refused")), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(400, "1480 refused")).0, Verdict::Unknown);
+    assert_eq!(judged(&text(400, "1500 ok")), (Verdict::Valid, 0));
+    for wait in ["1500 refused", "1501 ok"] {
+        let over = text(590, wait);
+        assert_eq!(
+            reason(Property::Liveness, &over),
+            "\"lock\" may have been leased to the end of the final phase",
+            "{wait}"
+        );
+    }
+    let named = text(5000, "11000 refused").replace("bound 500", "bound 10000");
+    assert_eq!(judged(&named), (Verdict::Violated, 1));
+    let unnamed = named.replace("bound 10000", "");
+    assert_eq!(judged(&unnamed).0, Verdict::Unknown, "no room for a lease");
+}
+
 /// Everybody was asked to release before: who renews is what the lock is stuck for.
 #[test]
 fn a_renewal_that_is_sent_in_the_final_phase_excuses_nothing() {

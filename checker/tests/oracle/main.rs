@@ -1,6 +1,7 @@
-//! The checker against three judges that share nothing with it.
+//! The checker against four judges that share nothing with it.
 //!
 //! - `cells`, `past`: the definitions, read one millisecond at a time and one pair at a time;
+//! - `stuck`: the same of the final phase;
 //! - `linear`: a search over all orders in which operations may have taken effect;
 //! - `server`: a simulated lock that keeps its promises, and must never be accused.
 //!
@@ -15,6 +16,7 @@ mod ops;
 mod past;
 mod random;
 mod server;
+mod stuck;
 
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 
@@ -233,4 +235,23 @@ fn a_witness_cites_what_it_rests_on_and_no_more() {
     for property in judged {
         assert!(often(property), "{property}: {tried:?}");
     }
+}
+
+#[test]
+fn random_endings_are_judged_as_the_definition_of_liveness_says() {
+    let mut seen = [0; 3];
+    for seed in 0..2 * rounds() {
+        let ending = stuck::ending(seed);
+        let _shown = Shown(format!("ending {seed}"), &ending.ops);
+        let options = Options {
+            liveness_bound: Some(Nanos::from_millis(ending.bound)),
+            only: Some([Property::Liveness].into()),
+            ..options()
+        };
+        let analysis = check(&ending.history(), &options);
+        let verdict = analysis.properties[&Property::Liveness].verdict;
+        assert_eq!(verdict, ending.judge());
+        seen[verdict as usize] += 1;
+    }
+    assert!(seen.iter().all(|&count| count > 500), "{seen:?}");
 }

@@ -20,7 +20,7 @@
 //! a crash 90 release                         its process ended by itself in a call, `-` for none
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
-//! final 500 bound 100                        the final phase
+//! final 500 bound 100                        the final phase; its bound may be left out
 //! ```
 //!
 //! Every operation gets a process of its own, so that owners may do several things at once, but for
@@ -49,7 +49,7 @@ pub(crate) fn history(text: &str) -> History {
                     &evidence.join(" "),
                 ));
             }
-            ["final", time, "bound", bound] => events.push(final_phase(ms(time), ms(bound))),
+            ["final", time, ref bound @ ..] => events.push(final_phase(ms(time), bound)),
             [owner, "queued", time, "by", line] => {
                 let line = number(line);
                 let mut event = event(line, Kind::Note, "queued", ms(time));
@@ -219,11 +219,14 @@ fn fault(id: &str, kind: &str, target: &str, phase: &str, time: Nanos, evidence:
     event
 }
 
-fn final_phase(time: Nanos, bound: Nanos) -> Event {
+fn final_phase(time: Nanos, bound: &[&str]) -> Event {
     let mut event = nemesis(time, "phase");
     event.value.phase = Some(Box::new(PhaseNote {
         name: "final".into(),
-        bound: Some(bound),
+        bound: match *bound {
+            ["bound", bound] => Some(ms(bound)),
+            _ => None,
+        },
     }));
     event
 }

@@ -88,21 +88,19 @@ impl Drop for ClientTask {
 }
 
 async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
+    let mut turns = Turns::default();
     loop {
-        let mail = tokio::select! {
-            // An order that waits comes first: while a link is cut each renewal takes its whole
-            // time-out and the next one is due at its end, and the order would never have its turn.
-            biased;
-            mail = inbox.recv() => mail,
-            // Only the wait may be cut short by an order: a renewal, once begun, is finished.
-            () = session.renewal_due() => match session.renew_all().await {
+        // Only the wait may be cut short by an order: a renewal, once begun, is finished.
+        let (order, answer) = match turns.next(session.renewal_due(), &mut inbox).await {
+            Turn::Order(mail) => mail,
+            Turn::Renewal => match session.renew_all().await {
                 Reply::Killed => return,
                 Reply::Done | Reply::Denied | Reply::Failed | Reply::Unknown => continue,
             },
+            Turn::End => return,
         };
-        let Some((order, answer)) = mail else { return };
         if session.thread_is_dead() {
-            // The renewals above go on.
+            // The renewals go on.
             let _ = answer.send(Reply::Killed);
             continue;
         }
@@ -112,6 +110,43 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         if reply == Reply::Killed {
             return;
         }
+    }
+}
+
+/// What a client does next.
+enum Turn {
+    Order(Mail),
+    Renewal,
+    /// There will be no more orders.
+    End,
+}
+
+/// Orders and renewals, in turn where both are due: while a link is cut each renewal takes its
+/// whole time-out and the next one is due at its end; and a script may give one order right after
+/// the other. Neither keeps the other waiting for more than one.
+#[derive(Default)]
+struct Turns {
+    order_was_last: bool,
+}
+
+impl Turns {
+    async fn next(
+        &mut self,
+        renewal_due: impl Future<Output = ()>,
+        inbox: &mut mpsc::Receiver<Mail>,
+    ) -> Turn {
+        let renewal = async {
+            renewal_due.await;
+            Turn::Renewal
+        };
+        let order = async { inbox.recv().await.map_or(Turn::End, Turn::Order) };
+        let turn = if self.order_was_last {
+            tokio::select! { biased; turn = renewal => turn, turn = order => turn }
+        } else {
+            tokio::select! { biased; turn = order => turn, turn = renewal => turn }
+        };
+        self.order_was_last = matches!(turn, Turn::Order(_));
+        turn
     }
 }
 
@@ -143,4 +178,48 @@ async fn drain(session: &mut Session) -> Reply {
         }
     }
     worst
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    /// An inbox with orders that wait already.
+    fn inbox_with(orders: usize) -> (mpsc::Sender<Mail>, mpsc::Receiver<Mail>) {
+        let (sender, inbox) = mpsc::channel(orders);
+        for _ in 0..orders {
+            let mail = (Order::Drain, oneshot::channel().0);
+            sender.try_send(mail).expect("there is room");
+        }
+        (sender, inbox)
+    }
+
+    #[tokio::test]
+    async fn orders_that_never_cease_and_renewals_that_are_always_due_take_turns() {
+        let (_sender, mut inbox) = inbox_with(6);
+        let mut turns = Turns::default();
+        for turn in 0..12 {
+            let is_order = matches!(turns.next(ready(()), &mut inbox).await, Turn::Order(_));
+            assert_eq!(is_order, turn % 2 == 0, "turn {turn}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_not_due_keeps_nothing_waiting() {
+        let (sender, mut inbox) = inbox_with(3);
+        let mut turns = Turns::default();
+        for _ in 0..3 {
+            let turn = turns.next(pending(), &mut inbox).await;
+            assert!(matches!(turn, Turn::Order(_)));
+        }
+        for _ in 0..3 {
+            let turn = turns.next(ready(()), &mut inbox).await;
+            assert!(matches!(turn, Turn::Renewal));
+        }
+        drop(sender);
+        let turn = turns.next(pending(), &mut inbox).await;
+        assert!(matches!(turn, Turn::End));
+    }
 }

@@ -218,7 +218,11 @@ fn try_once(scenario: &str) -> String {
         "one holds"
     };
     let told = told(&folder.path().join("latest/history.jsonl"));
-    format!("[{}], {held_by}", told.join(", "))
+    let said = format!("[{}], {held_by}", told.join(", "));
+    if std::env::var_os("LOCKSTORM_KEEP").is_some() {
+        super::say(&format!("{}: {said}", folder.keep().display()));
+    }
+    said
 }
 
 fn told(history: &Path) -> Vec<String> {
