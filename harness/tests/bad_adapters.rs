@@ -30,13 +30,17 @@ fn said_of_command(command: &[&str]) -> String {
 
 /// The same of an adapter that has more options.
 fn said_of_adapter(command: &[&str], more: &str) -> String {
+    let taken_and_given_back = "[[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n\
+         [[step]]\nrelease = { client = \"a\", expect = \"released\" }\n";
+    said_of_steps(command, more, taken_and_given_back)
+}
+
+fn said_of_steps(command: &[&str], more: &str, steps: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let scenario = format!(
         "name = \"bad\"\ntopology.single = {{}}\n\
          lock.adapter = {{ name = \"bad\", command = {}, lease = \"1s\"{more} }}\n\
-         checks.liveness-bound = \"100ms\"\n\
-         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n\
-         [[step]]\nrelease = {{ client = \"a\", expect = \"released\" }}\n",
+         checks.liveness-bound = \"100ms\"\n{steps}",
         json!(command)
     );
     let path = folder.path().join("bad.toml");
@@ -205,6 +209,41 @@ fn a_library_that_crashes_in_a_call_is_found_with_its_last_words() {
         text.contains("a failed; its last words: no more room"),
         "{text}"
     );
+}
+
+/// What goes on being renewed by the harness, no watchdog of the library keeps.
+#[test]
+fn the_faults_of_a_watchdog_are_refused_where_the_harness_renews() {
+    if !have_server() {
+        return;
+    }
+    let grants = format!(
+        r#"{INTRODUCTION}
+        n=2
+        while read -r line; do
+            n=$((n + 1))
+            case $line in
+                *acquire*) is=granted ;;
+                *renew*) is=renewed ;;
+                *) is=released ;;
+            esac
+            echo "{{\"id\":$n,\"is\":\"$is\"}}"
+        done"#
+    );
+    for (fault, told) in [
+        ("kill-thread", "cannot kill the thread of client 'a'"),
+        ("stall-watchdog", "cannot stall the watchdog of client 'a'"),
+    ] {
+        let steps = format!(
+            "[[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n\
+             [[step]]\n{fault} = {{ client = \"a\" }}\n"
+        );
+        let said = said_of_steps(&["sh", "-c", &grants], ", renew-every = \"900ms\"", &steps);
+        let text = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = format!("{told}: its library has no watchdog: the harness renews for it");
+        assert!(text.contains(&told), "{fault}: {said}");
+        assert!(text.contains("UNDECIDED"), "{fault}: {said}");
+    }
 }
 
 #[test]

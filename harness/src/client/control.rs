@@ -25,6 +25,8 @@ struct Member {
     program: Option<Arc<Program>>,
     /// The clock of its process, where we have hands on it.
     page: Option<Arc<Page>>,
+    /// Its library has no watchdog: what is renewed for it, the harness renews.
+    has_no_watchdog: bool,
 }
 
 impl Roster {
@@ -40,6 +42,26 @@ impl Roster {
         let member = members.entry(name.to_owned()).or_default();
         member.program = Some(program);
         member.page = page.map(Arc::new);
+    }
+
+    /// The library of this client has no watchdog: the harness renews for it, and a fault of a
+    /// watchdog would be one of the harness's own.
+    pub fn has_no_watchdog(&self, name: &str) {
+        let mut members = self.members.write().expect("no holder of this lock panics");
+        members.entry(name.to_owned()).or_default().has_no_watchdog = true;
+    }
+
+    /// A client whose own watchdog renews.
+    fn watched(&self, action: &'static str, client: &str) -> Result<Member, FaultError> {
+        let member = self.known(client)?;
+        if member.has_no_watchdog {
+            return Err(FaultError::Client {
+                action,
+                client: client.to_owned(),
+                reason: "its library has no watchdog: the harness renews for it".to_owned(),
+            });
+        }
+        Ok(member)
     }
 
     /// The clock of a client that is a process, where we have hands on it.
@@ -150,7 +172,8 @@ impl Clients for Roster {
     }
 
     fn stall_watchdog(&self, client: &str, stalled: bool) -> Result<(), FaultError> {
-        self.known(client)?.gate.stall_watchdog(stalled);
+        let member = self.watched("stall the watchdog of", client)?;
+        member.gate.stall_watchdog(stalled);
         Ok(())
     }
 
@@ -167,7 +190,8 @@ impl Clients for Roster {
     }
 
     fn kill_thread(&self, client: &str) -> Result<(), FaultError> {
-        self.known(client)?.gate.kill_thread();
+        let member = self.watched("kill the thread of", client)?;
+        member.gate.kill_thread();
         Ok(())
     }
 

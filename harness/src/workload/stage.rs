@@ -161,6 +161,9 @@ impl Stage {
             Some(command) => self.embodied(command, name, n, source).await?,
         };
         let own_watchdog = matches!(&lock, AnyLock::Remote(remote) if remote.can(Can::Watchdog));
+        if matches!(spec, Lock::Adapter(_)) && !own_watchdog {
+            self.servers.roster().has_no_watchdog(name);
+        }
         let renew_every = spec.renew_every().filter(|_| !own_watchdog);
         Ok(Session::new(SessionParts {
             name: name.into(),
