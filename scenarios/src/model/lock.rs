@@ -199,6 +199,7 @@ impl Lock {
             | Self::RedissonRw(redisson)
             | Self::RedissonMulti(redisson)
             | Self::RedissonRed(redisson) => Some(redisson.synced()),
+            Self::RedissonFair(fair) => Some(fair.synced()),
             Self::NoLock(_)
             | Self::Setnx(_)
             | Self::PlainDel(_)
@@ -206,7 +207,6 @@ impl Lock {
             | Self::TokenWait(_)
             | Self::TokenFenced(_)
             | Self::Redlock(_)
-            | Self::RedissonFair(_)
             | Self::RedissonSemaphore(_)
             | Self::RedissonPermits(_)
             | Self::Adapter(_) => None,

@@ -133,6 +133,12 @@ pub struct Fair {
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
     pub watchdog: Span,
+    /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Sync>,
+    /// How long they may take (`slavesSyncTimeout`).
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: Span,
     /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means after the
     /// time that it is ready to wait, or as its era.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -252,6 +258,11 @@ impl Redisson {
 }
 
 impl Fair {
+    /// Which replicas must acknowledge a grant, chosen or by its era.
+    pub fn synced(&self) -> Sync {
+        self.sync.unwrap_or(self.era.sync())
+    }
+
     /// After how long who is ready to wait for `wait` is presumed dead: chosen, or by its era.
     pub fn presumed_dead_after(&self, wait: Option<Span>) -> Span {
         let own = wait.filter(|wait| *wait > Span::default() && self.era.heeds_waits());

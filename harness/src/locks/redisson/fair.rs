@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
-use lockstorm_scenarios::{Era, Span, Sync};
+use lockstorm_scenarios::{Era, Span};
 use redis::Cmd;
 use tokio::time::Instant;
 
@@ -50,7 +50,7 @@ impl RedissonFair {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Fair, context: LockContext) -> Self {
         Self {
-            instance: Instance::new(spec.era, Sync::Off, Duration::ZERO, context)
+            instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context)
                 .mutated(spec.mutant),
             lease: spec.time_to_live().0,
             spec: spec.clone(),
@@ -137,11 +137,15 @@ impl Lock for RedissonFair {
     async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         self.queued = false;
         let command = self.acquire_script(key, ask);
-        match self.instance.call(&command).await {
-            Ok(reply) => match granted(&reply) {
+        match self.instance.call_synced(&command).await {
+            Ok(synced) => match granted(&synced.reply) {
                 Ok(()) => {
                     self.places.remove(key);
-                    Outcome::Done(Grant::of(self.lease))
+                    if synced.enough {
+                        return Outcome::Done(Grant::of(self.lease));
+                    }
+                    let unlock = self.unlock(key);
+                    self.instance.withdraw(&unlock).await
                 }
                 Err(ttl) => {
                     if ask.wait.is_some() {

@@ -8,6 +8,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,8 @@ import org.redisson.config.Config;
 
 /**
  * An adapter of Lockstorm around Redisson's locks: docs/adapter-protocol.md. Arguments: the version
- * of Redisson, the lock (lock, spin, fair, fenced, multi, red), and `watchdog` where it is to be
- * asked for without a lease.
+ * of Redisson, the lock (lock, spin, fair, fenced, multi, red), `watchdog` where it is to be asked for
+ * without a lease, and `unsynced` where no replica has to have a grant.
  *
  * <p>Redisson is used with its own defaults, but for its patience with a server and the lease of its
  * watchdog, which `open` names, and how often it looks for another primary.
@@ -35,6 +36,7 @@ public final class Adapter {
 
     private final String kind;
     private final boolean watchdog;
+    private final boolean unsynced;
     private final List<RedissonClient> instances = new ArrayList<>();
     private final Map<String, RLock> locks = new HashMap<>();
     private final Map<String, Integer> held = new HashMap<>();
@@ -42,13 +44,14 @@ public final class Adapter {
     /** When a lock of several masters began to set its lease; 0 where it did not. */
     private volatile long settled;
 
-    private Adapter(String kind, boolean watchdog) {
+    private Adapter(String kind, List<String> more) {
         this.kind = kind;
-        this.watchdog = watchdog;
+        this.watchdog = more.contains("watchdog");
+        this.unsynced = more.contains("unsynced");
     }
 
     public static void main(String[] args) throws Exception {
-        Adapter adapter = new Adapter(args[1], args.length > 2 && args[2].equals("watchdog"));
+        Adapter adapter = new Adapter(args[1], Arrays.asList(args).subList(2, args.length));
         PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         // Whatever a library prints there is no answer.
         System.setOut(System.err);
@@ -137,7 +140,8 @@ public final class Adapter {
                     config.useSentinelServers().addSentinelAddress(sentinel[1]).setTimeout(patience);
                 }
             } else if (topology.equals("cluster")) {
-                config.useClusterServers().addNodeAddress(all).setTimeout(patience);
+                config.useClusterServers().addNodeAddress(all).setScanInterval(SCAN_MS);
+                config.useClusterServers().setTimeout(patience);
             } else if (all.length > 1) {
                 config.useReplicatedServers().addNodeAddress(all).setScanInterval(SCAN_MS);
                 config.useReplicatedServers().setTimeout(patience);
@@ -166,8 +170,12 @@ public final class Adapter {
         return opened;
     }
 
-    private Config config() {
+    private Config config() throws ReflectiveOperationException {
         Config config = new Config();
+        if (unsynced) {
+            // 3.10.6 asks none anyway.
+            Config.class.getMethod("setCheckLockSyncedSlaves", boolean.class).invoke(config, false);
+        }
         config.setLockWatchdogTimeout(leaseMs);
         // No lock needs Redisson's own codec, which in old versions needs parts of the JDK that are
         // closed today.
