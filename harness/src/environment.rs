@@ -29,6 +29,7 @@ pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> 
         round_trip_direct_us: direct,
         // Known when the clients have started.
         adapter: None,
+        prefix: servers.prefix().map(str::to_owned),
         // Known when the history is whole.
         history_sha256: None,
         nodes: servers

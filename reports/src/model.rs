@@ -110,6 +110,10 @@ pub struct Environment {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// What the names of the run's keys begin with, on servers that someone else runs: `lockstorm
+    /// clean` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
     /// SHA-256 of `history.jsonl` as it was judged, in hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_sha256: Option<String>,

@@ -58,7 +58,7 @@ async fn the_keys_of_one_run_are_shown_and_removed_and_no_others() {
 }
 
 #[tokio::test]
-async fn the_history_says_what_the_keys_of_its_run_begin_with() {
+async fn the_records_say_what_the_keys_of_their_run_begin_with() {
     if !have_server() {
         return;
     }
@@ -70,11 +70,17 @@ async fn the_history_says_what_the_keys_of_its_run_begin_with() {
          [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n",
         server.url()
     ));
-    let history = run.folder.path().join("runs/latest/history.jsonl");
-    let history = fs::read_to_string(history).expect("a run has a history");
+    let read = |file: &str| {
+        let path = run.folder.path().join("runs/latest").join(file);
+        fs::read_to_string(path).expect("a run has such a file")
+    };
+    let history = read("history.jsonl");
     let header: serde_json::Value =
         serde_json::from_str(history.lines().next().unwrap_or("null")).expect("the header is JSON");
     let prefix = header["prefix"].as_str().expect("the prefix is recorded");
+    let results: serde_json::Value =
+        serde_json::from_str(&read("results.json")).expect("the results are JSON");
+    assert_eq!(results["environment"]["prefix"], prefix);
     let found = clean(&server, &["--prefix", prefix]);
     assert!(
         stdout(&found).contains("no keys of the run"),

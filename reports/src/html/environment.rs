@@ -23,6 +23,14 @@ pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>, left_out: &[String
         @if let Some(adapter) = &run.environment.adapter {
             dl.facts.wide { dt { "Adapter" } dd { (visible(adapter)) } }
         }
+        @if let Some(prefix) = &run.environment.prefix {
+            dl.facts.wide {
+                dt { "Prefix" } dd {
+                    code { (visible(prefix)) } " begins the name of every key and channel of the "
+                    "run; " code { "lockstorm clean" } " removes what is left of it"
+                }
+            }
+        }
         (nodes(&run.environment))
         @if let Some(scenario) = scenario { (listing(scenario)) }
         (missing(left_out, scenario.is_some()))
