@@ -58,6 +58,7 @@ mod tests {
         run.stopped = Some("interrupted".to_owned());
         let before = Record::Run(Box::new(sample::control_run()));
         run.changed = Some(Changes::of_run(&run, &before));
+        run.environment.prefix = Some("team:20e32186:".to_owned());
         let records = [
             serde_json::to_value(run).unwrap(),
             serde_json::to_value(sample::control_run()).unwrap(),

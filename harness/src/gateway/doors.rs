@@ -1,6 +1,6 @@
 //! The doors of a run, and what passes all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -9,6 +9,8 @@ use futures_util::future::join_all;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
 use super::commands::{Caller, Rules};
 use super::keys::Keys;
@@ -36,8 +38,13 @@ pub struct Door {
 pub struct Gateway {
     shared: Arc<Shared>,
     upstreams: Vec<Arc<Upstream>>,
-    /// Dropped, or shut down, it ends every connection.
-    guards: Mutex<JoinSet<()>>,
+    /// One for each address; dropped, they let nobody in any more.
+    _guards: JoinSet<()>,
+    /// Every connection.
+    passages: TaskTracker,
+    /// Ends them.
+    closing: CancellationToken,
+    _closes: DropGuard,
 }
 
 /// What all doors share.
@@ -48,9 +55,22 @@ pub struct Shared {
     pub keys: Keys,
     /// The connections of clients, by node and the server's id, and where they come from.
     connections: Mutex<BTreeMap<(String, String), IpAddr>>,
+    /// The servers that may yet carry out what came over a connection that is closed.
+    unsettled: Mutex<BTreeSet<String>>,
 }
 
 impl Shared {
+    /// A server did not say in time that it has carried out what it was sent.
+    pub fn note_unsettled(&self, node: &str) {
+        self.unsettled().insert(node.to_owned());
+    }
+
+    fn unsettled(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unsettled
+            .lock()
+            .expect("no holder of this lock panics")
+    }
+
     /// The connections that are open.
     pub fn connections(&self) -> MutexGuard<'_, BTreeMap<(String, String), IpAddr>> {
         self.connections
@@ -69,7 +89,9 @@ impl Gateway {
             rules,
             keys: Keys::default(),
             connections: Mutex::default(),
+            unsettled: Mutex::default(),
         });
+        let (passages, closing) = (TaskTracker::new(), CancellationToken::new());
         let mut guards = JoinSet::new();
         let mut upstreams = Vec::new();
         for door in doors {
@@ -81,19 +103,24 @@ impl Gateway {
                 let listener = TcpListener::bind(address)
                     .await
                     .map_err(EnvironmentError::io("listen on", address.to_string()))?;
-                guards.spawn(keep(
-                    listener,
-                    Arc::clone(&shared),
-                    Arc::clone(&upstream),
+                let guard = Guard {
+                    shared: Arc::clone(&shared),
+                    upstream: Arc::clone(&upstream),
                     caller,
-                ));
+                    passages: passages.clone(),
+                    closing: closing.clone(),
+                };
+                guards.spawn(guard.keep(listener));
             }
             upstreams.push(upstream);
         }
         Ok(Self {
             shared,
             upstreams,
-            guards: Mutex::new(guards),
+            _guards: guards,
+            passages,
+            _closes: closing.clone().drop_guard(),
+            closing,
         })
     }
 
@@ -119,21 +146,24 @@ impl Gateway {
         to_node.map(|((_, id), from)| (id.clone(), *from)).collect()
     }
 
-    /// Closes the doors and removes from each of the `masters` the keys that were named, and no
-    /// other.
+    /// Closes the doors, waits for what has passed to be carried out, and removes from each of the
+    /// `masters` the keys that were named, and no other.
     ///
     /// # Errors
     /// In words, where keys may be left.
     pub async fn leave(&self, masters: &[String]) -> Result<(), String> {
-        self.guards
-            .lock()
-            .expect("no holder of this lock panics")
-            .abort_all();
+        self.closing.cancel();
+        self.passages.close();
+        self.passages.wait().await;
+        let unsettled = self.shared.unsettled().clone();
         let keys: Vec<Vec<u8>> = self.shared.keys.take().into_iter().collect();
         let masters = self.upstreams().filter(|up| masters.contains(&up.name));
         let tries = masters.map(|upstream| async {
             let removed = timeout(LEAVES_WITHIN, remove(upstream, "DEL", &keys)).await;
             let why = match removed {
+                Ok(Ok(())) if unsettled.contains(&upstream.name) => {
+                    "what it was sent before may have been carried out since".to_owned()
+                }
                 Ok(Ok(())) => return None,
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => format!("no answer within {LEAVES_WITHIN:?}"),
@@ -155,27 +185,36 @@ impl Gateway {
     }
 }
 
-/// Lets in who may enter; all are sent away when this ends.
-async fn keep(listener: TcpListener, shared: Arc<Shared>, upstream: Arc<Upstream>, caller: Caller) {
-    let mut passages = JoinSet::new();
-    loop {
-        tokio::select! {
-            // What has ended is forgotten, so that their number stays that of the living.
-            Some(_) = passages.join_next(), if !passages.is_empty() => {}
-            accepted = listener.accept() => {
-                let Ok((stream, from)) = accepted else {
-                    // The machine is out of descriptors, until somebody leaves.
-                    sleep(ACCEPTS_AGAIN_AFTER).await;
-                    continue;
-                };
-                let passage = Passage {
-                    shared: Arc::clone(&shared),
-                    upstream: Arc::clone(&upstream),
-                    caller,
-                    from: from.ip(),
-                };
-                passages.spawn(passage.run(stream));
-            }
+/// Who stands at one address of a door.
+struct Guard {
+    shared: Arc<Shared>,
+    upstream: Arc<Upstream>,
+    caller: Caller,
+    passages: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Guard {
+    /// Lets in who may enter, until the doors close.
+    async fn keep(self, listener: TcpListener) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.closing.cancelled() => return,
+            };
+            let Ok((stream, from)) = accepted else {
+                // The machine is out of descriptors, until somebody leaves.
+                sleep(ACCEPTS_AGAIN_AFTER).await;
+                continue;
+            };
+            let passage = Passage {
+                shared: Arc::clone(&self.shared),
+                upstream: Arc::clone(&self.upstream),
+                caller: self.caller,
+                from: from.ip(),
+                closing: self.closing.clone(),
+            };
+            self.passages.spawn(passage.run(stream));
         }
     }
 }

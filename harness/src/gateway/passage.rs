@@ -4,22 +4,28 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use redis::{Cmd, Value, ValueCodec};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_util::codec::{Framed, FramedRead};
+use tokio_util::sync::CancellationToken;
 
 use super::commands::{Caller, pass};
 use super::doors::Shared;
 use super::frames::{Frames, without_prefix};
 use super::peer::may_enter;
-use super::upstream::Upstream;
+use super::upstream::{Entered, Upstream};
 
 /// What is said to those who may not enter.
 const STRANGER: &[u8] =
     b"-NOAUTH only processes of the user that runs Lockstorm may enter here\r\n";
+
+/// How long a server may take to carry out what it was sent before a connection was closed.
+const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A client that has come to a door.
 pub struct Passage {
@@ -31,25 +37,48 @@ pub struct Passage {
     pub caller: Caller,
     /// Where from.
     pub from: IpAddr,
+    /// Cancelled when the doors close.
+    pub closing: CancellationToken,
 }
 
 impl Passage {
-    /// Lets commands and replies pass until either side has had enough; then both are told.
+    /// Lets commands and replies pass until either side has had enough, or the doors close; then
+    /// both are told. By its end the server has carried out all that passed, or is noted as one
+    /// that has not.
     pub async fn run(self, mut stream: TcpStream) -> io::Result<()> {
+        let closing = self.closing.clone();
+        let entered = tokio::select! {
+            biased;
+            () = closing.cancelled() => None,
+            entered = self.enter(&mut stream) => entered?,
+        };
+        match entered {
+            Some((wire, known)) => self.pass(stream, wire, known).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The connection to the server; none for those who may not have one.
+    async fn enter(&self, stream: &mut TcpStream) -> io::Result<Option<(Entered, Option<Known>)>> {
         stream.set_nodelay(true)?;
         let (here, there, caller) = (stream.local_addr()?, stream.peer_addr()?, self.caller);
         let asked = tokio::task::spawn_blocking(move || may_enter(here, there, caller));
         if !asked.await.unwrap_or(false) {
-            return stream.write_all(STRANGER).await;
+            stream.write_all(STRANGER).await?;
+            return Ok(None);
         }
         let mut wire = self.upstream.enter().await.map_err(io::Error::other)?;
-        let _known = match self.caller {
+        let known = match self.caller {
             Caller::Client => {
                 let id = wire.send(redis::cmd("CLIENT").arg("ID")).await;
                 self.make_known(id.ok().as_ref())
             }
             Caller::Harness => None,
         };
+        Ok(Some((wire, known)))
+    }
+
+    async fn pass(self, stream: TcpStream, wire: Entered, _known: Option<Known>) -> io::Result<()> {
         // Nothing was read beyond the replies: a server says nothing that it is not asked.
         let (up_read, mut up_write) = tokio::io::split(wire.into_stream());
         let mut replies = FramedRead::new(up_read, Frames);
@@ -81,10 +110,18 @@ impl Passage {
             }
             Ok(())
         };
-        tokio::select! {
+        let ended = tokio::select! {
             ended = inward => ended,
-            ended = outward => ended,
+            // The server has closed it: nothing is under way.
+            ended = outward => return ended,
+            () = self.closing.cancelled() => Ok(()),
+        };
+        drop((down_write, commands));
+        let settled = timeout(SETTLES_WITHIN, settle(&mut up_write, &mut replies)).await;
+        if settled.is_err() {
+            self.shared.note_unsettled(&self.upstream.name);
         }
+        ended
     }
 
     /// Whether a connection is one of this run's clients, by the server's id.
@@ -110,6 +147,18 @@ impl Passage {
             shared: Arc::clone(&self.shared),
             connection,
         })
+    }
+}
+
+/// Sends nothing more, and hears the server out: it closes a connection when it has carried out
+/// all that came over it. Whoever removes keys after that removes what these commands made.
+async fn settle(
+    writer: &mut (impl AsyncWrite + Unpin),
+    replies: &mut FramedRead<impl AsyncRead + Unpin, Frames>,
+) {
+    // Where it fails, the connection is closed already.
+    if writer.shutdown().await.is_ok() {
+        while let Some(Ok(_)) = replies.next().await {}
     }
 }
 
