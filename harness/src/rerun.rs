@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use crate::network::NetworkChoice;
 use crate::seed::Seed;
 
 /// The name by which this program was called.
@@ -14,11 +13,11 @@ pub fn program() -> String {
     called.map_or_else(|| "lockstorm".to_owned(), |name| quoted(&name))
 }
 
-/// The command that runs a stored scenario again.
-pub fn of_stored(scenario: &Path, seed: Seed, network: NetworkChoice) -> String {
+/// The command that runs a stored scenario again, on the same ground.
+pub fn of_stored(scenario: &Path, seed: Seed, ground: &[String]) -> String {
     let file = quoted(&scenario.display().to_string());
     let mut words = vec![program(), format!("run {file} --seed {}", seed.0)];
-    words.extend(network.flag().map(str::to_owned));
+    words.extend_from_slice(ground);
     words.join(" ")
 }
 

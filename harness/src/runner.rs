@@ -40,6 +40,8 @@ pub struct RunSettings {
     pub port: u16,
     /// What links go through.
     pub networks: Networks,
+    /// How the command line that repeats a run says program, port and network.
+    pub ground: Vec<String>,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
@@ -122,7 +124,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         rerun: job
             .rerun
             .clone()
-            .unwrap_or_else(|| rerun::of_stored(&path, job.seed, settings.networks.choice)),
+            .unwrap_or_else(|| rerun::of_stored(&path, job.seed, &settings.ground)),
         changed: None,
     };
     lockstorm_reports::write_run(folder, &record)?;

@@ -157,3 +157,65 @@ fn the_same_seed_gives_the_same_scenario_and_the_command_to_repeat_it_works() {
     );
     assert_eq!(stored.status.code(), Some(0), "{}", stderr(&stored));
 }
+
+/// Each run of a suite, by the command that its own record names.
+#[test]
+fn the_command_of_one_run_of_a_suite_repeats_it_on_the_same_ground() {
+    if !have_server() {
+        return;
+    }
+    let (folder, path) = written(
+        "name = \"ground\"\nchecks.only = [\"mutual-exclusion\"]\n\
+         topology.single = {}\nlock.token = { lease = \"2s\" }\n\
+         [[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n",
+    );
+    let path = path.to_str().expect("plain");
+    let out = folder.path().join("it's here");
+    let more = [
+        "--repeat",
+        "2",
+        "--port",
+        "26391",
+        "--set",
+        "lock.token.lease=3s",
+    ];
+    let suite = run_scenario(path, &out, &more);
+    let records = records(&out);
+    assert_eq!(records.len(), 2, "{}", stderr(&suite));
+    for record in records {
+        let rerun = record["rerun"].as_str().expect("a command");
+        let pasted = std::process::Command::new("sh")
+            .args(["-c", &format!("exec {rerun} --format json --report none")])
+            .env("LOCKSTORM_OUT", folder.path().join("again"))
+            .current_dir(support::root())
+            .output()
+            .expect("there is a shell");
+        let again: serde_json::Value = serde_json::from_str(&stdout(&pasted))
+            .unwrap_or_else(|_| panic!("{}", stderr(&pasted)));
+        for at in ["/seed", "/labels", "/expectations"] {
+            assert_eq!(again.pointer(at), record.pointer(at), "{at} after {rerun}");
+        }
+        let address = again.pointer("/environment/nodes/0/address");
+        let address = address
+            .and_then(serde_json::Value::as_str)
+            .expect("an address");
+        assert!(address.ends_with(":26391"), "{address}");
+    }
+}
+
+/// What is stored of each run in this folder and those below it.
+fn records(folder: &std::path::Path) -> Vec<serde_json::Value> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("there is such a folder") {
+        let entry = entry.expect("it can be listed");
+        // Links lead to runs that are found anyway.
+        if entry.file_type().expect("it has a type").is_dir() {
+            found.extend(records(&entry.path()));
+        } else if entry.file_name() == "results.json" {
+            let text = fs::read_to_string(entry.path()).expect("it can be read");
+            let record: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+            found.extend(Some(record).filter(|record| record["environment"].is_object()));
+        }
+    }
+    found
+}

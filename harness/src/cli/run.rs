@@ -170,6 +170,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
             program,
             port: args.port,
             networks,
+            ground: ground(args),
             interrupt: interrupt.token.clone(),
             progress,
         };
@@ -321,12 +322,7 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     );
     let filter = args.filter.iter();
     words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
-    let server = args.redis_server.iter();
-    words.extend(server.map(|program| format!("--redis-server {}", path(program))));
-    words.extend(args.network.flag().map(str::to_owned));
-    if args.port != DEFAULT_PORT {
-        words.push(format!("--port {}", args.port));
-    }
+    words.extend(ground(args));
     if args.report != USUAL_REPORT {
         words.push(format!("--report {}", quoted(&args.report)));
     }
@@ -334,6 +330,20 @@ fn command(args: &RunArgs, seed: Seed) -> String {
         words.push(format!("--out {}", path(&args.out)));
     }
     words.join(" ")
+}
+
+/// Which servers a command takes, and what is between them.
+fn ground(args: &RunArgs) -> Vec<String> {
+    let server = args.redis_server.iter();
+    let path = |program: &PathBuf| quoted(&program.display().to_string());
+    let mut words: Vec<String> = server
+        .map(|program| format!("--redis-server {}", path(program)))
+        .collect();
+    words.extend(args.network.flag().map(str::to_owned));
+    if args.port != DEFAULT_PORT {
+        words.push(format!("--port {}", args.port));
+    }
+    words
 }
 
 /// Reads a list such as `html,png`.
