@@ -23,6 +23,15 @@ pub struct Finder {
     first: usize,
 }
 
+/// A server that a sentinel named as the primary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// Name of the sentinel.
+    pub by: String,
+}
+
 /// A server that says it is the primary.
 pub struct Found {
     /// Its name.
@@ -55,22 +64,37 @@ impl Finder {
     /// # Errors
     /// [`CallError::Unknown`] where nobody answers, or whoever is named does not or is no primary.
     pub async fn find(&mut self) -> Result<Found, CallError> {
-        let count = self.sentinels.sentinels.len();
+        let Named { address, by } = self.ask_any().await?;
+        let found = self.greet(address, by).await;
+        if found.is_err() {
+            self.ask_another_first();
+        }
+        found
+    }
+
+    /// Asks one sentinel after the other who the primary is, until one answers; that one is asked
+    /// first the next time.
+    ///
+    /// # Errors
+    /// [`CallError::Unknown`] where nobody answers.
+    pub async fn ask_any(&mut self) -> Result<Named, CallError> {
         let mut last = "there are no sentinels".to_owned();
-        for n in 0..count {
-            let at = (self.first + n) % count;
-            match self.ask(at).await {
+        for _ in 0..self.sentinels.sentinels.len() {
+            match self.ask(self.first).await {
                 Ok(address) => {
-                    let by = self.sentinels.sentinels[at].0.clone();
-                    let found = self.greet(address, by).await;
-                    // Another may know better next time.
-                    self.first = if found.is_ok() { at } else { (at + 1) % count };
-                    return found;
+                    let by = self.sentinels.sentinels[self.first].0.clone();
+                    return Ok(Named { address, by });
                 }
                 Err(error) => last = error.to_string(),
             }
+            self.ask_another_first();
         }
         Err(CallError::Unknown(format!("no sentinel answers: {last}")))
+    }
+
+    /// Turns to the next sentinel, which may know better.
+    pub const fn ask_another_first(&mut self) {
+        self.first = (self.first + 1) % self.sentinels.sentinels.len();
     }
 
     /// Connects to the server at `address`, if it is a primary, which `by` has said.

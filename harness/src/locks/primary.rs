@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lockstorm_checker::history::Name;
 use redis::{Cmd, Value};
 
-use crate::client::{CallError, Connection, Dialer, Finder, Shards, SwitchWatch};
+use crate::client::{CallError, Connection, Dialer, Finder, SentinelScan, Shards};
 use crate::server::{Guide, Route};
 use crate::slot::{slot_of, slot_of_command};
 
@@ -35,8 +35,8 @@ enum Way {
 /// What a client of sentinels remembers.
 struct Asks {
     finder: Finder,
-    /// Hears of another primary by itself, where its library subscribes to that.
-    watch: Option<SwitchWatch>,
+    /// Asks again every second, where its library does.
+    scan: Option<SentinelScan>,
     /// What makes the server it talks to a doubtful one.
     doubt: Option<String>,
 }
@@ -51,7 +51,7 @@ impl Primary {
             Guide::Shards(servers) => Way::Shards(Shards::new(dialer.clone(), servers.clone())),
             Guide::Sentinels(sentinels) => Way::Asks(Asks {
                 finder: Finder::new(dialer.clone(), sentinels.clone()),
-                watch: None,
+                scan: None,
                 doubt: None,
             }),
         };
@@ -64,11 +64,11 @@ impl Primary {
         }
     }
 
-    /// The same, and it subscribes to what sentinels tell of another primary.
+    /// The same, and it asks the sentinels every second besides.
     #[must_use]
-    pub fn listening(mut self) -> Self {
+    pub fn scanning(mut self) -> Self {
         if let Way::Asks(asks) = &mut self.way {
-            asks.watch = Some(SwitchWatch::start(&self.dialer, asks.finder.sentinels()));
+            asks.scan = Some(SentinelScan::start(&self.dialer, asks.finder.sentinels()));
         }
         self
     }
@@ -209,15 +209,18 @@ impl Primary {
 /// How a replica refuses a write.
 const READONLY: &str = "READONLY";
 
+/// Why a client turns that asks every second.
+const SCANNED: &str = "it asks every second";
+
 impl Asks {
     /// Finds a primary if there is reason to look for one; whether `connection` goes there now.
     async fn turn(&mut self, connection: &mut Connection) -> Result<bool, CallError> {
-        let heard = self.watch.as_ref().and_then(SwitchWatch::take);
-        let elsewhere = heard.filter(|switch| switch.address != connection.address());
-        let (found, reason) = if let Some(switch) = elsewhere {
+        let seen = self.scan.as_ref().and_then(SentinelScan::take);
+        let elsewhere = seen.filter(|named| named.address != connection.address());
+        let (found, reason) = if let Some(named) = elsewhere {
             // Whatever comes of it: the server so far is primary no more.
-            let reason = self.doubt.insert(format!("{} told it", switch.by)).clone();
-            let found = self.finder.greet(switch.address, switch.by).await?;
+            let reason = self.doubt.insert(SCANNED.to_owned()).clone();
+            let found = self.finder.greet(named.address, named.by).await?;
             (found, reason)
         } else if let Some(doubt) = self.doubt.clone() {
             (self.finder.find().await?, doubt)

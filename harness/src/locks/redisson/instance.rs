@@ -83,7 +83,7 @@ impl Instance {
                 },
             ..context.dialer
         };
-        let primary = Primary::new(dialer.clone(), context.route).listening();
+        let primary = Primary::new(dialer.clone(), context.route).scanning();
         let reach = if primary.is_sharded() && era.publishes_to_shards() {
             Reach::Shard
         } else {
