@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Name;
 use super::fault_words::{class_of_word, target_of_words};
+use crate::inert::short;
 
 /// A stage in the life of a fault. A fault that was never observed has proved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ const NAMED_MAX: usize = 4;
 
 impl fmt::Display for FaultTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.written(&str::to_owned))
+        f.write_str(&self.written(&|name| short(name).into_owned()))
     }
 }
 

@@ -20,6 +20,21 @@ use super::survey::Survey;
 /// How many names of fields are kept for the warning.
 const NAMED_MAX: usize = 20;
 
+/// Longest note, and longest header, in bytes: pages and pictures show what stands in them.
+const SHOWN_BYTES_MAX: usize = 256 << 10;
+
+/// Refuses a note or a header (`what`) of so many bytes, where that is too long.
+///
+/// # Errors
+/// What is wrong, and what to do about it.
+pub(super) fn bounded(what: &str, bytes: usize) -> Result<(), (String, String)> {
+    if bytes <= SHOWN_BYTES_MAX {
+        return Ok(());
+    }
+    let reason = format!("a {what} must have at most {SHOWN_BYTES_MAX} bytes, not {bytes}");
+    Err((reason, "shorten its names and texts".to_owned()))
+}
+
 /// Why an event is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Objection {

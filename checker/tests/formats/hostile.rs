@@ -184,3 +184,38 @@ fn reading_takes_each_byte_once() {
         .collect();
     feed(processes.concat().as_bytes());
 }
+
+/// What pages and pictures show has a bound, whoever wrote the history.
+#[test]
+fn a_huge_note_or_header_is_refused_by_its_size() {
+    let huge = "x".repeat(300_000);
+    let target = format!(r#""target":{{"node":"{huge}"}}"#);
+    let fault = format!(r#"{{"id":"F1","kind":"pause","phase":"injected",{target}}}"#);
+    let note = r#""type":"note","process":"nemesis","f":"fault""#;
+    let fault = format!(r#"{{{note},"value":{{"fault":{fault}}}}}"#);
+    let header = format!(r#"{{"format":"lockstorm-history","version":2,"scenario":"{huge}"}}"#);
+    let edn = format!(r#"{{:type :info, :process :nemesis, :f :fault, :value "{huge}"}}"#);
+    for (format, history, what) in [
+        (
+            Format::Jsonl,
+            &fault,
+            "a note must have at most 262144 bytes",
+        ),
+        (
+            Format::Json,
+            &format!("[{fault}]"),
+            "a note must have at most 262144 bytes",
+        ),
+        (
+            Format::Jsonl,
+            &header,
+            "a header must have at most 262144 bytes",
+        ),
+        (Format::Edn, &edn, "a note must have at most 262144 bytes"),
+    ] {
+        let refused = read(history.as_bytes(), "h", Some(format), &mut Count::default());
+        let error = refused.expect_err("it is too long").to_string();
+        assert!(error.contains(what), "{error:.200}");
+        assert!(error.len() < 1_000, "{} bytes", error.len());
+    }
+}

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Error};
 use lockstorm_checker::history::{
     Event, History, ReadOptions, TimeUnit, write_event, write_header,
 };
+use lockstorm_checker::inert::short;
 use lockstorm_checker::{Digest, Options, check_digest, cut_short};
 use lockstorm_reports::{
     Cost, Environment, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, open_stored,
@@ -112,7 +113,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
     };
     RunRecord {
         version: RESULTS_VERSION,
-        scenario: header.scenario.clone().unwrap_or_else(|| name.to_string()),
+        scenario: short(header.scenario.as_deref().unwrap_or(&name)).into_owned(),
         description: description.to_owned(),
         without_scenario: case.is_none(),
         labels: labels.unwrap_or_else(|| CaseLabels {

@@ -94,6 +94,11 @@ impl Fields {
         self.process == Some(Process::Nemesis)
     }
 
+    /// Whether the event is a note, as far as is known.
+    pub(super) fn is_note(&self) -> bool {
+        self.kind == Some(Kind::Note) || self.is_nemesis()
+    }
+
     /// Fills in one field, and says whether it was there already.
     fn fill(&mut self, field: &str, form: Form, place: Place) -> Result<bool, Misfit> {
         let absent = form == Form::Nil;

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::event::{Dialect, Fields};
 use super::form::Form;
 use super::scanner::{Fault, Scanner};
+use crate::history::guard::bounded;
 use crate::history::intake::{Intake, Place};
 use crate::history::read::Terms;
 use crate::history::{EventSink, ReadError, Reading, TornLine};
@@ -118,6 +119,11 @@ fn event(
             Form::Text(name) => fields.keep(name, form),
             other => fields.set(intake.file, &other.into_text(), form, at)?,
         }
+    }
+    if fields.is_note()
+        && let Err((reason, mend)) = bounded("note", scanner.taken())
+    {
+        return Err(place.refuse(intake.file, reason, mend).into());
     }
     fields.finish(dialect, intake)?;
     Ok(())

@@ -4,13 +4,13 @@
 //! an event begins and ends, which the two readers do.
 
 use super::{line, plain};
-use crate::history::guard::Guard;
+use crate::history::guard::{Guard, bounded};
 use crate::history::intake::Place;
 use crate::history::order::Order;
 use crate::history::processes::Processes;
 use crate::history::read::Terms;
 use crate::history::stamp::{Clock, Stamp};
-use crate::history::{Event, EventSink, FORMAT, Header, Nanos, ReadError, Reading, VERSION};
+use crate::history::{Event, EventSink, FORMAT, Header, Kind, Nanos, ReadError, Reading, VERSION};
 use crate::names::Names;
 
 /// Why an event is refused.
@@ -103,6 +103,9 @@ impl<'a, S: EventSink> Events<'a, S> {
             }
             event
         };
+        if event.kind == Kind::Note {
+            short_enough("note", bytes)?;
+        }
         self.order
             .push(&event)
             .map_err(|disorder| whole(disorder.reason, disorder.mend))?;
@@ -131,6 +134,11 @@ impl<'a, S: EventSink> Events<'a, S> {
             }
         }
     }
+}
+
+/// Refuses a note or a header that is too long.
+fn short_enough(what: &str, bytes: &[u8]) -> Result<(), Fault> {
+    bounded(what, bytes.len()).map_err(|(reason, mend)| whole(reason, &mend))
 }
 
 /// A fault of the event as a whole.
@@ -172,6 +180,7 @@ fn header(bytes: &[u8]) -> Result<Option<Header>, Fault> {
     if !line::is_header(bytes).map_err(Fault::Json)? {
         return Ok(None);
     }
+    short_enough("header", bytes)?;
     let header: Header = serde_json::from_slice(bytes).map_err(|error| {
         let mend = format!(
             "begin it with {{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}, or leave it out"
