@@ -84,11 +84,11 @@ impl Shape for Sharded {
 
     async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
         start_each(nodes, program).await?;
-        wait_until_ready(&self.spec, nodes).await?;
+        wait_until(Stage::Whole, &self.spec, nodes).await?;
         for node in nodes {
             allow_takeover(node).await?;
         }
-        Ok(())
+        wait_until(Stage::TakeoversKnown, &self.spec, nodes).await
     }
 
     async fn started_again(&self, node: &Node) -> Result<(), EnvironmentError> {
@@ -234,41 +234,73 @@ fn slots_of(shard: usize, shards: u32) -> RangeInclusive<u16> {
     start(shard)..=start(shard + 1) - 1
 }
 
-/// Waits until every server finds the Cluster whole and sees all others, each replica is in step,
-/// and each shard has taken a write.
-async fn wait_until_ready(cluster: &Cluster, nodes: &[Node]) -> Result<(), EnvironmentError> {
-    let deadline = Instant::now() + READY_WITHIN;
-    loop {
-        let all = try_join_all(nodes.iter().map(|node| whole(node, nodes.len()))).await;
-        let ready = match all {
-            Ok(_) => {
+/// Why a server is not ready yet.
+type Unready<'a> = (&'a Node, String);
+
+/// What is waited for when a Cluster starts.
+#[derive(Clone, Copy)]
+enum Stage {
+    /// Every server finds the Cluster whole and sees all others, each replica is in step, and each
+    /// shard has taken a write.
+    Whole,
+    /// Every server has heard that replicas may take over. Redisson 3.10 cannot read CLUSTER NODES
+    /// until then.
+    TakeoversKnown,
+}
+
+impl Stage {
+    async fn reached<'a>(self, cluster: &Cluster, nodes: &'a [Node]) -> Result<(), Unready<'a>> {
+        match self {
+            Self::Whole => {
+                try_join_all(nodes.iter().map(|node| whole(node, nodes.len()))).await?;
                 let shards = (0..).zip(&nodes[..cluster.shards as usize]);
-                try_join_all(shards.map(|(shard, master)| takes_writes(cluster, shard, master)))
-                    .await
+                let written = shards.map(|(shard, master)| takes_writes(cluster, shard, master));
+                try_join_all(written).await?;
             }
-            Err(reason) => Err(reason),
-        };
-        let Err((node, reason)) = ready else {
-            return Ok(());
-        };
+            Self::TakeoversKnown => {
+                try_join_all(nodes.iter().map(knows_of_takeovers)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn wait_until(
+    stage: Stage,
+    cluster: &Cluster,
+    nodes: &[Node],
+) -> Result<(), EnvironmentError> {
+    let deadline = Instant::now() + READY_WITHIN;
+    while let Err((node, reason)) = stage.reached(cluster, nodes).await {
         if Instant::now() > deadline {
             return Err(node.not_ready(&reason));
         }
         sleep(POLL).await;
     }
+    Ok(())
+}
+
+/// What a node answers to CLUSTER and this word.
+async fn asked_of<'a>(node: &'a Node, what: &str) -> Result<String, Unready<'a>> {
+    let asked = probe::ask(node.private, &["CLUSTER", what]).await;
+    asked.map_err(|reason| (node, reason))
+}
+
+/// Whether a node has heard of all others that they may take over.
+async fn knows_of_takeovers(node: &Node) -> Result<(), Unready<'_>> {
+    if asked_of(node, "NODES").await?.contains("nofailover") {
+        return Err((node, "it knows a server that may not take over".to_owned()));
+    }
+    Ok(())
 }
 
 /// Whether a node sees all `count` of them, and a Cluster that is whole.
-async fn whole(node: &Node, count: usize) -> Result<(), (&Node, String)> {
-    let ask = async |what: &str| {
-        let asked = probe::ask(node.private, &["CLUSTER", what]).await;
-        asked.map_err(|reason| (node, reason))
-    };
-    let info = ask("INFO").await?;
+async fn whole(node: &Node, count: usize) -> Result<(), Unready<'_>> {
+    let info = asked_of(node, "INFO").await?;
     if probe::info_field(&info, "cluster_state") != Some("ok") {
         return Err((node, "cluster_state is not ok".to_owned()));
     }
-    let view = ask("NODES").await?;
+    let view = asked_of(node, "NODES").await?;
     let seen = view.lines().filter_map(Line::read);
     let well = seen.filter(|line| line.well).count();
     if well != count {
@@ -282,7 +314,7 @@ async fn takes_writes<'a>(
     cluster: &Cluster,
     shard: usize,
     master: &'a Node,
-) -> Result<(), (&'a Node, String)> {
+) -> Result<(), Unready<'a>> {
     let fail = |reason| (master, reason);
     let reached = probe::replicas_in_step(master.private)
         .await
