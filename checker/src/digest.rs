@@ -318,6 +318,7 @@ impl DigestBuilder {
             outcome: Outcome::Unknown,
             waited: Nanos(0),
             is_timed: false,
+            by_harness: event.value.by_harness,
             is_void: false,
             count: None,
             by: None,

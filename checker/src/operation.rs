@@ -207,6 +207,8 @@ pub struct Operation {
     pub is_timed: bool,
     /// Whether a reply granted a validity of nothing, where a lease was asked for.
     pub is_void: bool,
+    /// Whether the harness sent it by itself, for a library that has no watchdog.
+    pub by_harness: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
     /// The servers that granted it, as far as the reply names them.

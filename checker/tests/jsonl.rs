@@ -420,6 +420,7 @@ fn value() -> impl Strategy<Value = Value> {
                 wait_ms,
                 token,
                 by,
+                by_harness: extra.is_some(),
                 role,
                 waited_ns: token.map(|token| token / 3),
                 count,

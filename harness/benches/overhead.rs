@@ -184,6 +184,7 @@ fn session(
         gate,
         lease: Some(LEASE),
         renew_every: None,
+        lacks_watchdog: false,
         renews_on: false,
         sink: recorder.sink(),
         rng: Seed(2).stream(&name),

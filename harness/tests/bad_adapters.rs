@@ -211,13 +211,9 @@ fn a_library_that_crashes_in_a_call_is_found_with_its_last_words() {
     );
 }
 
-/// What goes on being renewed by the harness, no watchdog of the library keeps.
-#[test]
-fn the_faults_of_a_watchdog_are_refused_where_the_harness_renews() {
-    if !have_server() {
-        return;
-    }
-    let grants = format!(
+/// A program that grants, renews and releases whatever it is asked for.
+fn grants_to_all() -> String {
+    format!(
         r#"{INTRODUCTION}
         n=2
         while read -r line; do
@@ -229,7 +225,35 @@ fn the_faults_of_a_watchdog_are_refused_where_the_harness_renews() {
             esac
             echo "{{\"id\":$n,\"is\":\"$is\"}}"
         done"#
+    )
+}
+
+/// What the harness sent for a library without a watchdog is not told as what the library did.
+#[test]
+fn a_renewal_that_the_harness_sent_is_told_as_its_own() {
+    if !have_server() {
+        return;
+    }
+    let steps = "[[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n\
+         [[step]]\nwork = { client = \"a\", for = \"1500ms\" }\n\
+         [[step]]\nacquire = { client = \"b\", expect = \"granted\" }\n";
+    let command = ["sh", "-c", &grants_to_all()];
+    let said = said_of_steps(&command, ", renew-every = \"300ms\"", steps);
+    let text = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("the harness renewed for a \"lock\""),
+        "{said}"
     );
+    assert!(!text.contains("a renewed"), "{said}");
+}
+
+/// What goes on being renewed by the harness, no watchdog of the library keeps.
+#[test]
+fn the_faults_of_a_watchdog_are_refused_where_the_harness_renews() {
+    if !have_server() {
+        return;
+    }
+    let grants = grants_to_all();
     for (fault, told) in [
         ("kill-thread", "cannot kill the thread of client 'a'"),
         ("stall-watchdog", "cannot stall the watchdog of client 'a'"),

@@ -39,6 +39,7 @@ impl Client {
             lock: AnyLock::new(&spec, context).expect("it is one of ours"),
             lease: spec.lease().map(|lease| lease.0),
             renew_every: spec.renew_every().map(|every| every.0),
+            lacks_watchdog: false,
             renews_on: false,
             sink: recorder.sink(),
             rng: Seed(1).stream("c0"),

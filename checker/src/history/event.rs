@@ -247,6 +247,9 @@ pub struct Value {
     pub count: Option<u32>,
     /// In the reply to a granted acquire: the servers that granted it.
     pub by: Option<Box<Givers>>,
+    /// On the invocation of a renewal: whether the harness sent it by itself, for a library that
+    /// has no watchdog.
+    pub by_harness: bool,
     /// Guarded resource.
     pub resource: Option<Name>,
     /// What is read or written there.

@@ -1,5 +1,6 @@
 //! The steps of a grant or a renewal that came too late.
 
+use super::deed::asking;
 use super::teller::Teller;
 use crate::operation::Action;
 use crate::text;
@@ -18,7 +19,8 @@ impl Teller<'_> {
         let lease = lease.map(|lease| format!(" for {}", text::length(lease)));
         let lease = lease.unwrap_or_default();
         let what = if is_renewal { "to renew" } else { "for" };
-        let text = format!("{owner} asked {what} {}{lease}", self.lock);
+        let asks = asking(operation, &owner);
+        let text = format!("{asks} asked {what} {}{lease}", self.lock);
         self.push(operation.asked(), owner, StepKind::Command, text, id);
         if is_renewal || self.finding().holds.is_empty() {
             self.deed(id);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::deed::asking;
 use super::teller::{Change, Draft, Teller};
 use crate::history::{FaultPhase, Nanos};
 use crate::hold::Hold;
@@ -105,14 +106,16 @@ impl Teller<'_> {
             self.grant(other);
         }
         let owner = self.owner(victim);
-        let (verb, kind) = match self.case.digest.operation(id).action {
+        let operation = self.case.digest.operation(id);
+        let (verb, kind) = match operation.action {
             Action::Release => ("release", StepKind::Release),
             Action::Acquire | Action::Renew | Action::Resource(_) | Action::Other => {
                 ("renew", StepKind::Renew)
             }
         };
         let text = format!(
-            "{owner} asked to {verb} {} and was told that it does not hold it",
+            "{} asked to {verb} {} and was told that it does not hold it",
+            asking(operation, &owner),
             self.lock
         );
         self.push(self.until, owner, kind, text, id);

@@ -11,7 +11,8 @@ impl Teller<'_> {
     pub(crate) fn deed(&mut self, id: OpId) {
         let operation = self.case.digest.operation(id);
         let owner = text::name(self.case.digest.owner(operation.owner));
-        let text = format!("{owner} {}", self.deed_words(operation));
+        let asks = asking(operation, &owner);
+        let text = format!("{asks} {}", self.deed_words(operation));
         self.drafts.push(Draft {
             time: operation
                 .answered()
@@ -79,6 +80,15 @@ impl Teller<'_> {
         } else {
             format!(" ({})", all.join(", "))
         }
+    }
+}
+
+/// Who asks: the owner, or the harness in its place.
+pub(super) fn asking(operation: &Operation, owner: &str) -> String {
+    if operation.by_harness {
+        format!("the harness, for {owner},")
+    } else {
+        owner.to_owned()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The steps of a client that hung or crashed.
 
+use super::deed::asking;
 use super::teller::{Change, Draft, Teller};
 use crate::history::FailureKind;
 use crate::operation::Action;
@@ -20,7 +21,7 @@ impl Teller<'_> {
                 Action::Release => "asked to release",
                 Action::Resource(_) | Action::Other => "made a call on",
             };
-            let text = format!("{owner} {what} {}", self.lock);
+            let text = format!("{} {what} {}", asking(operation, &owner), self.lock);
             self.push(operation.invoked, owner, StepKind::Command, text, id);
         }
         let Some(failure) = failure(case, finding) else {

@@ -22,10 +22,12 @@ impl Teller<'_> {
                 continue;
             }
             let (owner, good_until) = (self.owner(hold), self.good_until(id));
-            let text = format!(
-                "{owner} renewed {} (renewal {number}), {good_until}",
-                self.lock
-            );
+            let what = format!("{} (renewal {number}), {good_until}", self.lock);
+            let text = if operation.by_harness {
+                format!("the harness renewed for {owner} {what}")
+            } else {
+                format!("{owner} renewed {what}")
+            };
             let time = operation.answered().unwrap_or(self.until).min(self.until);
             self.push(time, owner, StepKind::Renew, text, id);
         }

@@ -75,6 +75,7 @@ fn lock_value() -> impl Strategy<Value = Value> {
         wait_ms: numbers[1],
         token: numbers[2],
         count: small[1],
+        by_harness: small[0].is_some_and(|permits| permits % 2 == 0),
         by: texts[0]
             .clone()
             .map(|node| Box::new(Givers(vec![Giver { node, role: None }]))),

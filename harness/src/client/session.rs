@@ -57,6 +57,8 @@ pub struct Session {
     pub(super) job: Option<Job>,
     /// What each server is.
     roles: Option<Arc<Roles>>,
+    /// Whether its library has no watchdog, so that the rounds of one are the harness's own.
+    lacks_watchdog: bool,
     /// Who asks the servers what they know, if anybody does.
     watch: Option<Arc<Watch>>,
 }
@@ -77,6 +79,8 @@ pub struct SessionParts {
     pub lease: Option<Duration>,
     /// How often it renews, if it is for the session to do so.
     pub renew_every: Option<Duration>,
+    /// Whether its library has no watchdog, so that the rounds of one are the harness's own.
+    pub lacks_watchdog: bool,
     /// Whether it goes on renewing after a release.
     pub renews_on: bool,
     /// Where it records.
@@ -98,6 +102,7 @@ impl Session {
             lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
             sink: parts.sink,
             rng: parts.rng,
+            lacks_watchdog: parts.lacks_watchdog,
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
@@ -257,7 +262,7 @@ impl Session {
             mode,
             ..Ask::default()
         };
-        self.ask_renewal(MAIN, key, ask).await;
+        self.ask_renewal(MAIN, key, ask, false).await;
         let outcome = self.lock.renew(key, ask).await;
         self.renewed(MAIN, key, ask, outcome).await
     }
@@ -275,7 +280,8 @@ impl Session {
         }
         for batch in leases.chunks(self.lock.renewal_batch()) {
             for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
-                self.ask_renewal(lane, key, *ask).await;
+                let by_harness = self.lacks_watchdog;
+                self.ask_renewal(lane, key, *ask, by_harness).await;
             }
             let outcomes = self.lock.renew_batch(batch).await;
             let mut killed = false;
@@ -289,9 +295,10 @@ impl Session {
         Reply::Done
     }
 
-    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: Ask) {
+    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: Ask, by_harness: bool) {
         let asked = Value {
             lease_ms: self.lease_ms,
+            by_harness,
             ..self.value(ask)
         };
         self.record(lane, Kind::Invoke, Function::Renew, key, asked, None)

@@ -161,7 +161,8 @@ impl Stage {
             Some(command) => self.embodied(command, name, n, source).await?,
         };
         let own_watchdog = matches!(&lock, AnyLock::Remote(remote) if remote.can(Can::Watchdog));
-        if matches!(spec, Lock::Adapter(_)) && !own_watchdog {
+        let lacks_watchdog = matches!(spec, Lock::Adapter(_)) && !own_watchdog;
+        if lacks_watchdog {
             self.servers.roster().has_no_watchdog(name);
         }
         let renew_every = spec.renew_every().filter(|_| !own_watchdog);
@@ -173,6 +174,7 @@ impl Stage {
             gate,
             lease: spec.lease().map(|lease| lease.0),
             renew_every: renew_every.map(|every| every.0),
+            lacks_watchdog,
             renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),

@@ -154,6 +154,7 @@ fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -
         gate: ground.servers.roster().enrol(&name),
         lease: spec.lease().map(|lease| lease.0),
         renew_every: None,
+        lacks_watchdog: false,
         renews_on: false,
         sink,
         rng: Seed(n).stream("session"),

@@ -21,8 +21,10 @@ use crate::history::{Function, Kind, Mode, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 33] = [
+pub(super) const RESERVED: [&str; 35] = [
     "by",
+    "by-harness",
+    "by_harness",
     "client",
     "command",
     "count",
@@ -203,6 +205,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "waited-ns" | "waited_ns" => value.waited_ns = Some(natural(&field, &form)?),
             "count" => value.count = Some(small(&field, &form)?),
             "by" => value.by = Some(note(&field, form)?),
+            "by-harness" | "by_harness" => value.by_harness = flag(&field, &form)?,
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
             "route" => value.route = Some(note(&field, form)?),
@@ -226,6 +229,13 @@ fn note<T: DeserializeOwned>(field: &str, form: Form) -> Result<Box<T>, Misfit> 
     let wanted = "the note as in Lockstorm's own histories";
     let misfit = misfit(field, &form, wanted);
     serde_json::from_value(form.into_json()).map_err(|_| misfit)
+}
+
+fn flag(field: &str, form: &Form) -> Result<bool, Misfit> {
+    match form {
+        Form::Bool(flag) => Ok(*flag),
+        _ => Err(misfit(field, form, "true or false")),
+    }
 }
 
 pub(super) fn natural(field: &str, form: &Form) -> Result<u64, Misfit> {

@@ -260,6 +260,9 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
         Some(Mode::Read) => map.raw("mode", ":read"),
         None => {}
     }
+    if value.by_harness {
+        map.raw("by-harness", "true");
+    }
     if let Some(resource) = &value.resource {
         map.json("resource", &(**resource).into());
     }

@@ -233,7 +233,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let Self(names) = self;
         let mut value = Value::default();
-        let mut extra = Map::new();
+        let (mut by_harness, mut extra) = (None, Map::new());
         while let Some(Text(field)) = map.next_key()? {
             let seen = match &*field {
                 "owner" => fill(&mut value.owner, shared(&mut map, names)?),
@@ -245,6 +245,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "waited_ns" => fill(&mut value.waited_ns, map.next_value()?),
                 "count" => fill(&mut value.count, map.next_value()?),
                 "by" => fill(&mut value.by, map.next_value()?),
+                "by_harness" => fill(&mut by_harness, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.
                 "value" => fill(&mut value.value, Some(map.next_value()?)),
@@ -260,6 +261,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             };
             refuse_twice(seen, &field)?;
         }
+        value.by_harness = by_harness == Some(true);
         value.extra = boxed(extra);
         Ok(value)
     }

@@ -93,6 +93,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(by) = &value.by {
         givers(fields.next("by"), by);
     }
+    if value.by_harness {
+        fields.next("by_harness").extend_from_slice(b"true");
+    }
     if let Some(resource) = &value.resource {
         text(fields.next("resource"), resource);
     }
