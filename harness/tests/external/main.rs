@@ -10,6 +10,7 @@ mod certificates;
 mod gate;
 mod ground;
 mod leftovers;
+mod libraries;
 mod refusals;
 mod runs;
 mod server;
