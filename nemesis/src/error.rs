@@ -52,7 +52,7 @@ pub enum FaultError {
         reason: String,
     },
     /// The fault was injected and no probe saw an effect.
-    #[error("{kind} of {target} had no observed effect within {within:?}: {last}")]
+    #[error("{kind} of {target} had no observed effect{}: {last}", waited(*.within))]
     NoEffect {
         /// Kind of the fault.
         kind: &'static str,
@@ -71,4 +71,12 @@ pub enum FaultError {
         /// What it should have hit.
         target: String,
     },
+}
+
+/// How long was looked for an effect, where anybody looked twice.
+fn waited(within: Duration) -> String {
+    match within.as_millis() {
+        0 => String::new(),
+        millis => format!(" within {millis} ms"),
+    }
 }

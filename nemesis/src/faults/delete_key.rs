@@ -73,7 +73,10 @@ impl Fault for DeleteKey {
             seen.push(self.seen_on(on, node).await);
         }
         if seen.is_empty() {
-            Sighting::Never("DEL removed nothing on any node".to_owned())
+            Sighting::Never(
+                "no server has a key of this name; the library may keep its lock under another"
+                    .to_owned(),
+            )
         } else {
             Sighting::seen(format!("removed on {}", seen.join(", ")))
         }
