@@ -23,6 +23,15 @@ const NAMED_MAX: usize = 20;
 /// Longest note, and longest header, in bytes: pages and pictures show what stands in them.
 const SHOWN_BYTES_MAX: usize = 256 << 10;
 
+/// Whether a note of this function carries texts beside the key and the owner, which are shown
+/// short.
+pub(super) fn tells_texts(function: &str) -> bool {
+    !CLIENT_NOTES_OF_A_LOCK.contains(&function)
+}
+
+/// Notes that say no more than which owner and which lock.
+const CLIENT_NOTES_OF_A_LOCK: [&str; 3] = ["alive", "lost", "queued"];
+
 /// Refuses a note or a header (`what`) of so many bytes, where that is too long.
 ///
 /// # Errors

@@ -193,6 +193,14 @@ fn a_huge_note_or_header_is_refused_by_its_size() {
     let fault = format!(r#"{{"id":"F1","kind":"pause","phase":"injected",{target}}}"#);
     let note = r#""type":"note","process":"nemesis","f":"fault""#;
     let fault = format!(r#"{{{note},"value":{{"fault":{fault}}}}}"#);
+    let alive = r#"{"type":"note","process":1,"f":"alive","key":"KEY"}"#.replace("KEY", &huge);
+    let kept = read(
+        alive.as_bytes(),
+        "h",
+        Some(Format::Jsonl),
+        &mut Count::default(),
+    );
+    assert!(kept.is_ok(), "a huge key is shown short");
     let header = format!(r#"{{"format":"lockstorm-history","version":2,"scenario":"{huge}"}}"#);
     let edn = format!(r#"{{:type :info, :process :nemesis, :f :fault, :value "{huge}"}}"#);
     for (format, history, what) in [

@@ -94,9 +94,10 @@ impl Fields {
         self.process == Some(Process::Nemesis)
     }
 
-    /// Whether the event is a note, as far as is known.
-    pub(super) fn is_note(&self) -> bool {
-        self.kind == Some(Kind::Note) || self.is_nemesis()
+    /// Whether the event is a note, as far as is known, and of such a function.
+    pub(super) fn is_note_of(&self, such: impl Fn(&str) -> bool) -> bool {
+        let is_note = self.kind == Some(Kind::Note) || self.is_nemesis();
+        is_note && self.function.as_deref().is_some_and(such)
     }
 
     /// Fills in one field, and says whether it was there already.

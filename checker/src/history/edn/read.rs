@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::event::{Dialect, Fields};
 use super::form::Form;
 use super::scanner::{Fault, Scanner};
-use crate::history::guard::bounded;
+use crate::history::guard::{bounded, tells_texts};
 use crate::history::intake::{Intake, Place};
 use crate::history::read::Terms;
 use crate::history::{EventSink, ReadError, Reading, TornLine};
@@ -120,7 +120,7 @@ fn event(
             other => fields.set(intake.file, &other.into_text(), form, at)?,
         }
     }
-    if fields.is_note()
+    if fields.is_note_of(tells_texts)
         && let Err((reason, mend)) = bounded("note", scanner.taken())
     {
         return Err(place.refuse(intake.file, reason, mend).into());

@@ -4,7 +4,7 @@
 //! an event begins and ends, which the two readers do.
 
 use super::{line, plain};
-use crate::history::guard::{Guard, bounded};
+use crate::history::guard::{Guard, bounded, tells_texts};
 use crate::history::intake::Place;
 use crate::history::order::Order;
 use crate::history::processes::Processes;
@@ -103,7 +103,7 @@ impl<'a, S: EventSink> Events<'a, S> {
             }
             event
         };
-        if event.kind == Kind::Note {
+        if event.kind == Kind::Note && tells_texts(event.function.as_str()) {
             short_enough("note", bytes)?;
         }
         self.order
