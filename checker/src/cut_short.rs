@@ -4,7 +4,7 @@
 //! what they would have shown after that is not in their history. Not for: histories of others,
 //! which say nothing of phases.
 
-use crate::digest::Digest;
+use crate::operations::Digest;
 use crate::verdict::{Analysis, Verdict};
 
 /// The phase that a recorder writes when a run is over.

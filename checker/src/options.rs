@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::clock_error::ClockError;
 use crate::history::{Header, Nanos};
-use crate::lease::Drift;
-use crate::model::ModelName;
+use crate::model_name::ModelName;
+use crate::operations::Drift;
 use crate::verdict::Property;
 
 /// How a history is judged. The default judges all that it has matter for.

@@ -5,7 +5,6 @@
 
 use crate::history::{FaultTarget, Giver, Givers, Nanos};
 use crate::inert::{short, visible};
-use crate::verdict::FaultSummary;
 
 /// A lock: its key in quotes, or "the lock" in a history without keys.
 pub(crate) fn lock(key: &str) -> String {
@@ -50,16 +49,6 @@ fn giver(giver: &Giver) -> String {
         Some(role) => format!("{node} ({})", name(role)),
         None => node,
     }
-}
-
-/// A fault with its kind and target: `F1 (kill n1)`.
-pub(crate) fn fault(fault: &FaultSummary) -> String {
-    let target = if fault.target.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", target(&fault.target))
-    };
-    format!("{} ({}{target})", name(&fault.id), name(&fault.kind))
 }
 
 /// The target of a fault: each name on its own, so that none is taken for the separator.

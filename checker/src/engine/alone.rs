@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use super::decision::{Decision, search};
-use crate::digest::Digest;
-use crate::lease::Drift;
-use crate::model::{ModelName, Specification, Values, partitions};
+use crate::model::{Specification, Values, partitions};
+use crate::model_name::ModelName;
+use crate::operations::{Digest, Drift};
 use crate::verdict::Verdict;
 
 /// Longer than any benchmark.

@@ -5,7 +5,7 @@ use super::exact::{self, Proof, Rules};
 use super::frontier::{Frontier, Stop};
 use super::shrink::minimal;
 use crate::model::{Call, CallId, Model, Reason, Specification};
-use crate::operation::OpId;
+use crate::operations::OpId;
 
 /// The name of the exact sweep.
 const SWEEP: &str = "core-sweep";

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::history::Nanos;
-use crate::interval::Interval;
+use crate::operations::Interval;
 
 /// An interval during which permits are out. An empty one takes no part.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 //! concurrent, so that an interval still counts in the instant in which it ends.
 
 use crate::history::Nanos;
-use crate::interval::Interval;
+use crate::operations::Interval;
 
 /// The permits that may be out, at every instant.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@ use super::budget::Budget;
 use super::decision::{Decision, counted};
 use crate::history::Nanos;
 use crate::model::{Call, CallId, Datum, Reply, Request, Specification};
-use crate::operation::{OpId, OwnerId};
+use crate::operations::{OpId, OwnerId};
 
 /// Lengths of the windows, in calls. Most faults show in the first.
 const WINDOWS: [usize; 4] = [64, 256, 1024, 4096];

@@ -10,8 +10,7 @@
 use std::collections::HashMap;
 
 use crate::history::Nanos;
-use crate::interval::Interval;
-use crate::operation::OwnerId;
+use crate::operations::{Interval, OwnerId};
 
 /// An interval that takes part in a sweep. An empty one takes no part.
 #[derive(Clone, Copy, Debug)]

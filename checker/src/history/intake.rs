@@ -11,7 +11,7 @@ use super::order::Order;
 use super::read::Terms;
 use super::sink::{EventSink, Reading};
 use super::stamp::{Clock, Stamp};
-use crate::names::Names;
+use crate::history::names::Names;
 
 /// A place in a file; both counts are from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod header;
 mod intake;
 mod jepsen_log;
 pub mod jsonl;
+pub mod names;
 mod near;
 mod note;
 mod order;

@@ -2,15 +2,13 @@
 
 use std::io::{BufRead, Cursor, Read as _};
 
-use super::atlasdb;
 use super::edn::{self, Dialect};
 use super::error::ReadError;
 use super::format::Format;
-use super::jepsen_log;
-use super::jsonl;
 use super::sink::{EventSink, Reading};
 use super::stamp::{Clock, TimeUnit};
 use super::survey::Survey;
+use super::{atlasdb, jepsen_log, jsonl};
 
 /// How much of a history is looked at to tell its format: enough for the comments and the other
 /// log lines that may come before the first event.

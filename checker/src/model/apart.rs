@@ -7,11 +7,9 @@
 use std::collections::HashMap;
 
 use super::fit::Unfit;
-use super::name::ModelName;
-use crate::digest::Digest;
 use crate::history::{Mode, Nanos};
-use crate::lease::{Drift, Lease};
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::model_name::ModelName;
+use crate::operations::{Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId};
 
 /// What an owner may have of a lock that can be held several times.
 #[derive(Clone, Copy)]

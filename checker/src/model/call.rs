@@ -15,7 +15,7 @@
 use std::num::NonZeroU64;
 
 use crate::history::{Mode, Nanos};
-use crate::operation::{OpId, OwnerId};
+use crate::operations::{OpId, OwnerId};
 
 /// A call, by its place among the calls of its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,12 +8,12 @@ use std::num::NonZeroU64;
 
 use super::call::{Call, CallId, LeaseId, Reply, Request};
 use super::fit::Unfit;
-use super::name::ModelName;
 use super::values::Values;
-use crate::digest::Digest;
 use crate::history::Nanos;
-use crate::lease::{Drift, Lease};
-use crate::operation::{Access, Action, KeyId, OpId, Operation, Outcome, OwnerId};
+use crate::model_name::ModelName;
+use crate::operations::{
+    Access, Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId,
+};
 
 /// All calls of one lock or resource, in order of invocation.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use super::call::{Call, LeaseId, Reply, Request};
 use super::reason::Reason;
 use super::rules::{Model, Shelf, denied, extended};
-use crate::operation::OwnerId;
+use crate::operations::OwnerId;
 
 /// How a lock that one owner holds at a time behaves.
 #[derive(Clone, Copy)]

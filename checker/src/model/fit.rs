@@ -1,9 +1,8 @@
 //! Why a model cannot speak of a history.
 
-use super::name::ModelName;
-use crate::digest::Digest;
 use crate::history::Mode;
-use crate::operation::{Action, Operation};
+use crate::model_name::ModelName;
+use crate::operations::{Action, Digest, Operation};
 
 /// What the model does not know of, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

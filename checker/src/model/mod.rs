@@ -10,7 +10,6 @@ mod calls;
 mod exclusive;
 mod fit;
 mod mutex;
-mod name;
 mod read_write;
 mod reason;
 mod register;
@@ -23,7 +22,6 @@ pub(crate) use apart::told_apart;
 pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
 pub(crate) use calls::{Partition, partitions};
 pub(crate) use fit::fits;
-pub use name::{ModelName, UnknownModel};
 pub(crate) use reason::Reason;
 #[cfg(test)]
 pub(crate) use register::Register;

@@ -2,8 +2,7 @@
 
 use super::call::Datum;
 use super::values::Values;
-use crate::digest::Digest;
-use crate::operation::OwnerId;
+use crate::operations::{Digest, OwnerId};
 use crate::text;
 
 /// Why a call cannot have been observed in a state.

@@ -3,7 +3,7 @@
 use super::call::{Call, LeaseId, Reply, Request};
 use super::reason::Reason;
 use super::rules::{Model, Shelf, denied, extended};
-use crate::operation::OwnerId;
+use crate::operations::OwnerId;
 
 /// The model.
 pub(crate) struct Semaphore {

@@ -3,11 +3,11 @@
 use super::append::Append;
 use super::exclusive::Exclusive;
 use super::mutex::Mutex;
-use super::name::ModelName;
 use super::read_write::ReadWrite;
 use super::register::Register;
 use super::semaphore::Semaphore;
 use super::values::Values;
+use crate::model_name::ModelName;
 
 /// One of the models.
 pub(crate) enum Specification {

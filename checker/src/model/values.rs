@@ -3,9 +3,8 @@
 use serde_json::Value as Json;
 
 use super::call::Datum;
-use crate::digest::Digest;
-use crate::names::Names;
-use crate::operation::ValueId;
+use crate::history::names::Names;
+use crate::operations::{Digest, ValueId};
 
 /// A table of JSON values.
 #[derive(Clone, Debug)]

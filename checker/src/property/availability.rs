@@ -4,14 +4,12 @@
 //! is violated by a stretch without a grant that is longer. Without a bound the figures are told,
 //! and nothing is judged. Only a run with faults and contention puts it to the test.
 
+use super::replay;
 use super::rule::Rule;
-use crate::availability::availability;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::interval::Interval;
-use crate::replay;
+use crate::case::{Case, Finding, Ruling, Run, Tested, availability, keep_first};
+use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::Run;
 use crate::verdict::Property;
 
 const ENGINE: &str = "gap-scan";

@@ -18,16 +18,13 @@
 //! finding is certain where the servers were seen to get the command so early that the lease was
 //! over on all of them.
 
+use super::replay;
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::history::Nanos;
-use crate::interval::Interval;
-use crate::lease::{Drift, Lease};
-use crate::operation::{Action, OpId, Operation, Outcome};
-use crate::replay;
+use crate::operations::{Action, Drift, Interval, Lease, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// A trace of fewer commands was not cut off: so many are noted of a run at most.

@@ -15,13 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::rule::Rule;
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
 use crate::history::{Mode, Nanos};
-use crate::interval::Interval;
-use crate::lease::Lease;
-use crate::operation::{Action, KeyId, OpId, Outcome, OwnerId};
+use crate::holds::Windows;
+use crate::operations::{Action, Interval, KeyId, Lease, OpId, Outcome, OwnerId};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;
-use crate::windows::Windows;
 
 /// Distinct lengths of lease for which the free stretches of a lock are looked up. For others a
 /// lease may have run out as soon as it is over, whoever held the lock.

@@ -10,16 +10,14 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::replay;
+use super::resource::{self, Damage, Usage};
 use super::rule::Rule;
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, keep_first};
+use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::history::Nanos;
-use crate::interval::Interval;
-use crate::operation::{Access, Action, OpId, Operation};
-use crate::replay;
-use crate::resource::{self, Usage};
+use crate::operations::{Interval, OpId, Operation};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -131,36 +129,6 @@ fn finding(case: &Case, holds: Vec<usize>, operations: Vec<OpId>) -> Finding {
         operations,
         interval: Interval::new(start, end),
         certain: true,
-    }
-}
-
-/// The kind of damage, as the operations of a finding tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Damage {
-    /// A write, the one that it lost, and what each had read.
-    LostUpdate,
-    /// A write, and the later holder's that came before.
-    StaleWrite,
-    /// An append, and the read that does not show it.
-    LostAppend,
-    /// A read, and the append whose value it shows too often.
-    DoubleEffect,
-    /// An append, the other holder's of the same value, and what each had read.
-    Repeat,
-}
-
-impl Damage {
-    pub(crate) fn of(case: &Case, finding: &Finding) -> Self {
-        let does =
-            |id: &OpId, access| case.digest.operation(*id).action == Action::Resource(access);
-        let is_read = |id: &OpId| does(id, Access::Read);
-        match &*finding.operations {
-            [first, ..] if is_read(first) => Self::DoubleEffect,
-            [_, second] if is_read(second) => Self::LostAppend,
-            [_, _] => Self::StaleWrite,
-            [first, ..] if does(first, Access::Append) => Self::Repeat,
-            _ => Self::LostUpdate,
-        }
     }
 }
 

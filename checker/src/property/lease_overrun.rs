@@ -13,15 +13,16 @@
 //! Who lets a lease run out and sends no release may have left long before: where nothing shows
 //! that it acted on, that is remarked and accuses nobody.
 
+use super::replay;
 use super::rule::{Rule, owners};
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
+use crate::case::{
+    Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, is_shared, keep_few, keep_first, vacuity,
+};
 use crate::engine::sweep::{Side, Span, sweep};
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::replay;
+use crate::holds::Hold;
+use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.

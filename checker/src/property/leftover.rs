@@ -16,16 +16,13 @@
 
 use std::collections::HashSet;
 
+use super::replay;
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::digest::ViewAside;
-use crate::history::{Nanos, NodeView};
-use crate::interval::Interval;
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
-use crate::replay;
+use crate::case::{Case, Finding, Ruling, Run, Sight, Tested, keep_first, sight, sights, vacuity};
+use crate::history::Nanos;
+use crate::operations::{Action, Interval, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.
@@ -60,17 +57,6 @@ impl Rule for Leftover {
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
         replay::left(case, finding)
     }
-}
-
-/// What a server was seen to have.
-#[derive(Clone, Copy)]
-struct Sight<'a> {
-    view: &'a ViewAside,
-    node: &'a NodeView,
-    /// When the first server was asked.
-    since: Nanos,
-    key: KeyId,
-    owner: OwnerId,
 }
 
 fn judge(case: &Case) -> Ruling {
@@ -121,41 +107,6 @@ fn is_looked_at(case: &Case) -> bool {
         .iter()
         .filter(|one| leaves_nothing(one));
     done.any(|one| one.completion.map(|end| end.time) < last)
-}
-
-/// Every token of a known owner that a primary was seen to have, in order of time.
-fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
-    let digest = case.digest;
-    let mut sights = Vec::new();
-    for view in &digest.asides.views {
-        let (Some(since), Some(key)) = (view.note.since, digest.keys.find(&view.key)) else {
-            continue;
-        };
-        let nodes = view.note.nodes.iter();
-        for node in nodes.filter(|node| counts(case, node, view.time)) {
-            let owners = node
-                .held_by
-                .iter()
-                .filter_map(|name| digest.owners.find(name));
-            sights.extend(owners.map(|owner| Sight {
-                view,
-                node,
-                since,
-                key: KeyId(key),
-                owner: OwnerId(owner),
-            }));
-        }
-    }
-    sights
-}
-
-/// Whether what a server has is what the service has.
-fn counts(case: &Case, node: &NodeView, time: Nanos) -> bool {
-    let roles = case.digest.asides.roles.iter();
-    let promoted = roles.filter(|role| role.time <= time && &*role.note.role == "primary");
-    let last = promoted.max_by_key(|role| role.time);
-    let is_current = last.is_none_or(|role| role.note.node == node.node);
-    is_current && node.role.as_deref() == Some("primary")
 }
 
 /// What the owner of a token did last before the servers were asked, if it believes in nothing from
@@ -296,21 +247,6 @@ fn finding(case: &Case, closing: OpId, kept_out: Option<OpId>, sight: &Sight) ->
         interval: Interval::new(since, refused.unwrap_or(sight.view.time)),
         certain: true,
     }
-}
-
-/// The first server that has a token of the owner in the time of a finding, and what was seen.
-pub(crate) fn sight<'a>(
-    case: &Case<'a>,
-    finding: &Finding,
-) -> Option<(&'a ViewAside, &'a NodeView)> {
-    let owner = case.digest.operation(finding.operation()?).owner;
-    let sights = sights(case);
-    let mut seen = sights.iter().filter(|sight| {
-        let inside =
-            finding.interval.start < sight.since && sight.view.time <= finding.interval.end;
-        (sight.key, sight.owner) == (finding.key, owner) && inside
-    });
-    seen.next().map(|sight| (sight.view, sight.node))
 }
 
 fn claim(case: &Case, finding: &Finding) -> String {

@@ -14,22 +14,15 @@
 
 use std::collections::BTreeMap;
 
+use super::replay;
 use super::rule::Rule;
-use crate::availability::stalled;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::digest::FinalPhase;
-use crate::faults;
+use crate::case::{Case, Finding, Ruling, Run, Tested, faults, keep_first, stalled};
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::lease::Drift;
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
-use crate::replay;
+use crate::holds::{Hold, Windows};
+use crate::operations::{Action, Drift, FinalPhase, Interval, KeyId, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::Run;
 use crate::verdict::Property;
-use crate::windows::Windows;
 
 /// A refusal counts for the rest of the bound if it comes in the last tenth of it: who asks again
 /// and again asks a little before the end for the last time, and who waits may give up a little

@@ -9,18 +9,14 @@
 //! promise the figures are told, and nothing is judged. Who stands still, or cannot be reached,
 //! cannot be told: a hold counts only if no fault of its client was active since the loss.
 
+use super::replay;
 use super::rule::{Rule, owners};
-use crate::blame::touches_client;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::faults;
+use crate::case::{Case, Finding, Ruling, Run, Tested, faults, keep_first, touches_client};
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::losses::notice;
-use crate::replay;
+use crate::holds::{Hold, notice};
+use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::Run;
 use crate::verdict::Property;
 
 /// The name of the promise in a header.

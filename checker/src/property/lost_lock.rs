@@ -9,13 +9,12 @@
 //! only a refusal that nothing else can explain: the operation was sent after the grant, answered
 //! before the floor, and no other release of the owner was under way.
 
+use super::replay;
 use super::rule::{Rule, owners};
 use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::operation::{Action, Operation, Outcome};
-use crate::replay;
+use crate::holds::Hold;
+use crate::operations::{Action, Interval, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;

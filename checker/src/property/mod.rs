@@ -15,12 +15,11 @@ mod mutual_exclusion;
 mod ownership;
 mod progress;
 mod reentrancy;
+mod replay;
+mod resource;
 mod rule;
 mod spurious_refusal;
 
-pub(crate) use guarded_resource::Damage;
-pub(crate) use leftover::sight as leftover_sight;
-pub(crate) use progress::failure;
 pub(crate) use rule::Rule;
 
 use crate::verdict::Property;

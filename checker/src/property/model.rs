@@ -12,22 +12,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
+use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::engine::budget::Budget;
 use crate::engine::decision::{Decided, Decision, decide, search};
 use crate::engine::shrink::{distinct, shrink, unknown};
 use crate::history::Nanos;
-use crate::interval::Interval;
 use crate::model::{
-    Call, ModelName, Partition, Reason, Reply, Request, Specification, Values, fits, partitions,
-    told_apart,
+    Call, Partition, Reason, Reply, Request, Specification, Values, fits, partitions, told_apart,
 };
-use crate::operation::{Action, OpId, OwnerId};
-use crate::parallel;
+use crate::model_name::ModelName;
+use crate::operations::{Action, Interval, OpId, OwnerId};
 use crate::story::Teller;
-use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
+use crate::{parallel, text};
 
 /// A claim is one sentence: it is not worth a longer search.
 const EXPLAIN_STEPS: u64 = 1_000_000;

@@ -9,17 +9,18 @@
 //! Readers share; of a semaphore, more permits must be out than it has. What a client does after
 //! its lease is not counted here: see the lease overrun.
 
+use super::replay;
 use super::rule::{Rule, owners};
-use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
+use crate::case::{
+    Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, is_shared, keep_few, keep_first, vacuity,
+};
 use crate::engine::depth::{Loan, excess};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::replay;
+use crate::holds::Hold;
+use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 use crate::verdict::Property;
 
 /// The rule of this property.

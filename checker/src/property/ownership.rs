@@ -21,11 +21,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::rule::Rule;
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
-use crate::digest::Digest;
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome};
+use crate::holds::Hold;
+use crate::operations::{Action, Digest, Interval, KeyId, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;

@@ -11,19 +11,16 @@
 //! hold; a client that ends in between harms nobody, but what it would have done is not known: then
 //! the verdict is unknown. A client that was killed is no finding.
 
+use super::replay;
 use super::rule::Rule;
-use crate::blame::touches_client;
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::digest::FailureAside;
-use crate::faults;
+use crate::case::{
+    Case, Finding, Ruling, Run, Tested, failure, faults, keep_first, touches_client,
+};
 use crate::history::{FailureKind, FaultClass, FaultTarget, Nanos};
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::operation::{OpId, OwnerId};
-use crate::replay;
+use crate::holds::Hold;
+use crate::operations::{FailureAside, Interval, OpId, OwnerId};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::Run;
 use crate::verdict::{FaultSummary, Property};
 
 /// The rule of this property.
@@ -98,7 +95,7 @@ fn weigh(case: &Case, failure: &FailureAside) -> Weight {
         return Weight::Excused(format!("{} {still}", happened(failure)));
     }
     if let Some(fault) = silencing(case, failure) {
-        let fault = text::fault(fault);
+        let fault = faults::title(fault);
         return Weight::Excused(format!(
             "{} while fault {fault} was active",
             happened(failure)
@@ -206,17 +203,6 @@ fn found(
         interval: Interval::new(since, failure.time),
         certain: true,
     })
-}
-
-/// The failure that a finding is about.
-pub(crate) fn failure<'a>(case: &Case<'a>, finding: &Finding) -> Option<&'a FailureAside> {
-    let of_call = finding
-        .operation()
-        .map(|id| case.digest.operation(id).owner);
-    let of_hold = finding.holds.first().map(|&at| case.holds[at].owner);
-    let owner = case.digest.owners.name(of_call.or(of_hold)?.0);
-    let mut failures = case.digest.asides.failures.iter();
-    failures.find(|failure| failure.owner == *owner && failure.time == finding.interval.end)
 }
 
 fn claim(case: &Case, finding: &Finding) -> String {

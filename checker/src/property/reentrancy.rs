@@ -12,13 +12,12 @@
 
 use std::collections::HashMap;
 
+use super::replay;
 use super::rule::Rule;
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
 use crate::history::{Mode, Nanos};
-use crate::interval::Interval;
-use crate::ledger::{Standing, standings};
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
-use crate::replay;
+use crate::holds::{Standing, standings};
+use crate::operations::{Action, Interval, KeyId, OpId, Operation, Outcome, OwnerId};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;

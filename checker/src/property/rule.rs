@@ -1,11 +1,10 @@
 //! What every property must know about itself.
 
-use crate::case::{Case, Finding, Ruling};
+use crate::case::{Case, Finding, Ruling, Run, vacuity};
 use crate::history::Nanos;
-use crate::interval::Interval;
+use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::{self, Run};
 
 /// The rule of one property: finds violations, and puts each into words that stand up alone.
 pub(crate) trait Rule: Sync {

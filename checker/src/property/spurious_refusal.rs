@@ -14,18 +14,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::mutual_exclusion::unknown_permits;
+use super::replay;
 use super::rule::Rule;
-use crate::case::{Case, Finding, Ruling, Tested, keep_few, keep_first};
+use crate::case::{Case, Finding, Ruling, Run, Tested, keep_few, keep_first};
 use crate::engine::occupancy::Occupancy;
 use crate::history::{Mode, Nanos};
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::lease::Lease;
-use crate::operation::{Action, KeyId, OpId, Operation, Outcome, OwnerId};
-use crate::replay;
+use crate::holds::Hold;
+use crate::operations::{Action, Interval, KeyId, Lease, OpId, Operation, Outcome, OwnerId};
 use crate::story::Teller;
 use crate::text;
-use crate::vacuity::Run;
 use crate::verdict::Property;
 
 /// The rule of this property.

@@ -2,7 +2,7 @@
 
 use super::deed::asking;
 use super::teller::Teller;
-use crate::operation::Action;
+use crate::operations::Action;
 use crate::text;
 use crate::verdict::StepKind;
 

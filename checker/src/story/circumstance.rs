@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::deed::asking;
 use super::teller::{Change, Draft, Teller};
+use crate::case::faults;
 use crate::history::{FaultPhase, Nanos};
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::operation::{Action, Operation, Outcome, OwnerId};
+use crate::holds::Hold;
+use crate::operations::{Action, Interval, Operation, Outcome, OwnerId};
 use crate::text;
 use crate::verdict::{FaultSummary, StepKind};
 
@@ -15,7 +15,7 @@ use crate::verdict::{FaultSummary, StepKind};
 const STAGES_MAX: usize = 8;
 
 impl Teller<'_> {
-    pub(super) fn fault(&mut self, fault: &FaultSummary) {
+    pub(crate) fn fault(&mut self, fault: &FaultSummary) {
         let injected = fault.at(FaultPhase::Injected).is_some();
         let stages = fault.stages.iter().filter(|stage| stage.time <= self.until);
         for stage in stages.take(STAGES_MAX) {
@@ -36,7 +36,7 @@ impl Teller<'_> {
                 kind: StepKind::Fault,
                 text: format!(
                     "fault {} {what}{}",
-                    text::fault(fault),
+                    faults::title(fault),
                     seen.unwrap_or_default()
                 ),
                 certain: true,

@@ -2,7 +2,7 @@
 
 use super::teller::{Change, Draft, Teller};
 use crate::history::Mode;
-use crate::operation::{Access, Action, OpId, Operation, Outcome};
+use crate::operations::{Access, Action, OpId, Operation, Outcome};
 use crate::text;
 use crate::verdict::StepKind;
 

@@ -2,9 +2,9 @@
 
 use super::deed::asking;
 use super::teller::{Change, Draft, Teller};
+use crate::case::failure;
 use crate::history::FailureKind;
-use crate::operation::Action;
-use crate::property::failure;
+use crate::operations::Action;
 use crate::text;
 use crate::verdict::StepKind;
 

@@ -1,10 +1,8 @@
 //! The steps of one hold: grant, renewal, end of the lease, notice, release.
 
 use super::teller::{Change, Draft, Teller};
-use crate::digest::LostNote;
-use crate::hold::Hold;
-use crate::lease::Lease;
-use crate::operation::{Action, OpId, Outcome};
+use crate::holds::Hold;
+use crate::operations::{Action, Lease, LostNote, OpId, Outcome};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -20,7 +18,7 @@ impl Teller<'_> {
         }
     }
 
-    pub(super) fn grant(&mut self, hold: &Hold) {
+    pub(crate) fn grant(&mut self, hold: &Hold) {
         let owner = self.owner(hold);
         let mut evidence = self.events(hold.acquire);
         let text = if let Some(proof) = hold.proof {
@@ -60,7 +58,7 @@ impl Teller<'_> {
     }
 
     /// What the lease says that this acquire or renewal got.
-    pub(super) fn good_until(&self, id: OpId) -> String {
+    pub(crate) fn good_until(&self, id: OpId) -> String {
         let operation = self.case.digest.operation(id);
         let drift = self.case.options.drift(&self.case.digest.header);
         match (operation.lease, operation.answered()) {

@@ -1,7 +1,7 @@
 //! The steps of a token that stayed behind.
 
 use super::teller::{Change, Draft, Teller};
-use crate::property::leftover_sight;
+use crate::case::sight;
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -12,7 +12,7 @@ impl Teller<'_> {
         for &id in &finding.operations {
             self.deed(id);
         }
-        let Some((view, node)) = leftover_sight(case, finding) else {
+        let Some((view, node)) = sight(case, finding) else {
             return;
         };
         let owner = finding

@@ -23,4 +23,4 @@ mod teller;
 mod token;
 mod trace;
 
-pub(crate) use teller::{Teller, story};
+pub(crate) use teller::Teller;

@@ -1,7 +1,7 @@
 //! The steps of a release by somebody who is not the owner.
 
 use super::teller::Teller;
-use crate::hold::Hold;
+use crate::holds::Hold;
 use crate::text;
 use crate::verdict::StepKind;
 

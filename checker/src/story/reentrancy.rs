@@ -1,10 +1,10 @@
 //! The steps of a lock that its owner entered more than once.
 
 use super::teller::{Change, Draft, Teller};
-use crate::hold::Hold;
-use crate::operation::{Action, OpId, Outcome};
+use crate::holds::Hold;
+use crate::operations::{Action, OpId, Outcome};
+use crate::text;
 use crate::verdict::{Property, StepKind};
-use crate::{text, witness};
 
 /// Grants and releases told of one owner, the last ones: more than a reader follows at once.
 const STEPS_MAX: usize = 40;
@@ -20,7 +20,7 @@ impl Teller<'_> {
             return;
         };
         let digest = self.case.digest;
-        let mut grants = witness::operations(self.case, hold);
+        let mut grants = self.case.operations_of_hold(hold);
         grants.retain(|&id| {
             let grant = digest.operation(id);
             id != hold.acquire && grant.is_grant() && self.case.is_of_mode(grant, hold)

@@ -2,9 +2,8 @@
 
 use super::teller::Teller;
 use crate::history::Nanos;
-use crate::hold::Hold;
-use crate::lease::Lease;
-use crate::operation::{Action, OpId, Outcome};
+use crate::holds::Hold;
+use crate::operations::{Action, Lease, OpId, Outcome};
 use crate::verdict::{Property, StepKind};
 
 /// What reaches further than all before it: until when, as which renewal, and the operation.

@@ -1,8 +1,7 @@
 //! The steps of servers that became a primary, or a replica.
 
 use super::teller::{Change, Draft, Teller};
-use crate::digest::RoleAside;
-use crate::interval::Interval;
+use crate::operations::{Interval, RoleAside};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -12,7 +11,7 @@ const ROLES_MAX: usize = 12;
 impl Teller<'_> {
     /// What servers became while the story lasts, and what made those what they are that granted
     /// the lock.
-    pub(super) fn roles(&mut self, scene: Interval) {
+    pub(crate) fn roles(&mut self, scene: Interval) {
         let before = self.case.digest.asides.roles.iter();
         let before = before.filter(|role| role.time <= self.until);
         let givers = self.givers();

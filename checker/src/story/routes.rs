@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::teller::{Change, Draft, Teller};
-use crate::interval::Interval;
+use crate::operations::Interval;
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -12,7 +12,7 @@ const ROUTES_MAX: usize = 12;
 
 impl Teller<'_> {
     /// The turns of the clients that the story tells of so far.
-    pub(super) fn routes(&mut self, scene: Interval) {
+    pub(crate) fn routes(&mut self, scene: Interval) {
         let actors: BTreeSet<&str> = self.drafts.iter().map(|draft| &*draft.actor).collect();
         let inside = |time| scene.start <= time && time <= self.until;
         let routes = self.case.digest.asides.routes.iter();

@@ -1,7 +1,7 @@
 //! The steps of a harness that stood still.
 
 use super::teller::{Change, Draft, Teller};
-use crate::interval::Interval;
+use crate::operations::Interval;
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -10,7 +10,7 @@ const STALLS_MAX: usize = 4;
 
 impl Teller<'_> {
     /// When the harness stood still while the story lasts.
-    pub(super) fn stalls(&mut self, scene: Interval) {
+    pub(crate) fn stalls(&mut self, scene: Interval) {
         let stalls = self.case.digest.asides.stalls.iter();
         let inside = stalls.filter(|stall| stall.touches(scene.start, self.until));
         self.drafts.extend(inside.take(STALLS_MAX).map(|stall| {

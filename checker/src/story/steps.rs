@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::teller::{Change, Draft, Teller};
-use crate::basis::basis;
-use crate::digest::Item;
+use crate::operations::Item;
 use crate::text;
 use crate::verdict::{Step, StepKind};
 
@@ -16,10 +15,10 @@ impl Step {
 }
 
 impl Teller<'_> {
-    /// Numbers the steps in order of time, and closes with the contradiction, which cites the
-    /// events that it rests on.
-    pub(super) fn tell(mut self, claim: String) -> Vec<Step> {
-        let mut evidence = self.rest();
+    /// Numbers the steps in order of time, and closes with the contradiction, which cites
+    /// `basis`, the events that it rests on.
+    pub(crate) fn tell(mut self, claim: String, basis: &[Item]) -> Vec<Step> {
+        let mut evidence = self.rest(basis);
         evidence.sort_unstable();
         // Events that tie keep the order in which they were recorded.
         self.drafts
@@ -42,11 +41,11 @@ impl Teller<'_> {
 
     /// The events that the violation rests on. Operations among them that no step tells of get one,
     /// but for those after it, which show only that somebody was still alive.
-    fn rest(&mut self) -> Vec<u64> {
+    fn rest(&mut self, basis: &[Item]) -> Vec<u64> {
         let told = self.drafts.iter().flat_map(|draft| &draft.evidence);
         let told: BTreeSet<u64> = told.copied().collect();
         let mut events = Vec::new();
-        for item in basis(self.case, self.finding) {
+        for &item in basis {
             match item {
                 Item::Operation(id) => {
                     let own = self.events(id);

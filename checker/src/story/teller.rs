@@ -4,46 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::case::{Case, Finding};
 use crate::history::{Givers, Nanos};
-use crate::hold::Hold;
-use crate::interval::Interval;
-use crate::operation::OpId;
-use crate::property::rule;
-use crate::verdict::{Step, StepKind};
-use crate::{faults, text};
-
-/// Faults told of in one story. Who needs more reads the table of faults.
-const FAULTS_MAX: usize = 12;
-
-/// The story of a finding. `interval` is that of the witness, `scene` begins with its first
-/// acquire.
-pub(crate) fn story(
-    case: &Case,
-    finding: &Finding,
-    interval: Interval,
-    scene: Interval,
-) -> Vec<Step> {
-    let mut teller = Teller {
-        case,
-        finding,
-        lock: text::lock(case.digest.key(finding.key)),
-        until: rule(finding.property).plain_at(interval),
-        drafts: Vec::new(),
-    };
-    for &at in &finding.holds {
-        teller.hold(&case.holds[at]);
-    }
-    let active = faults::active(case.faults, scene);
-    for fault in active.into_iter().take(FAULTS_MAX) {
-        teller.fault(fault);
-    }
-    rule(finding.property).tell(&mut teller, interval);
-    teller.routes(scene);
-    teller.roles(scene);
-    teller.stalls(scene);
-    teller.views(scene);
-    teller.commands(scene);
-    teller.tell(rule(finding.property).claim(case, finding, interval))
-}
+use crate::holds::Hold;
+use crate::operations::OpId;
+use crate::text;
+use crate::verdict::StepKind;
 
 /// A step before it is numbered.
 pub(super) struct Draft {
@@ -73,7 +37,19 @@ pub(crate) struct Teller<'a> {
     pub(super) until: Nanos,
     pub(super) drafts: Vec<Draft>,
 }
+
 impl<'a> Teller<'a> {
+    /// Begins the story of a finding, whose contradiction is plain at `until`.
+    pub(crate) fn new(case: &'a Case<'a>, finding: &'a Finding, until: Nanos) -> Self {
+        Self {
+            case,
+            finding,
+            lock: text::lock(case.digest.key(finding.key)),
+            until,
+            drafts: Vec::new(),
+        }
+    }
+
     /// The servers that granted the lock in this story, as far as replies name them.
     pub(super) fn givers(&self) -> BTreeSet<&'a str> {
         let case = self.case;

@@ -1,7 +1,7 @@
 //! The steps of fencing tokens: who got them, and who showed them.
 
 use super::teller::Teller;
-use crate::operation::Action;
+use crate::operations::Action;
 
 impl Teller<'_> {
     /// The grants and effects of the finding that its holds do not tell, and for each effect the

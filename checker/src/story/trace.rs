@@ -7,9 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::teller::{Change, Draft, Teller};
-use crate::digest::Digest;
 use crate::history::{CommandNote, Name, Nanos, NodeView, ViewNote};
-use crate::interval::Interval;
+use crate::operations::{Digest, Interval};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -22,7 +21,7 @@ const SERVERS: &str = "servers";
 
 impl Teller<'_> {
     /// What the servers knew of the lock, each time that it changed.
-    pub(super) fn views(&mut self, scene: Interval) {
+    pub(crate) fn views(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
         let inside = |time: Nanos| scene.start <= time && time <= until;
@@ -52,7 +51,7 @@ impl Teller<'_> {
     }
 
     /// What the servers were told to do with the lock.
-    pub(super) fn commands(&mut self, scene: Interval) {
+    pub(crate) fn commands(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
         let inside = |time: Nanos| scene.start <= time && time <= until;

@@ -82,7 +82,7 @@ impl Scene {
         lanes: &Lanes,
         windows: Option<&[Interval]>,
     ) -> Self {
-        let names = |names: &lockstorm_checker::names::Names| {
+        let names = |names: &lockstorm_checker::history::names::Names| {
             let all = 0..names.len() as u32;
             all.map(|id| visible(names.shown(id)).into_owned())
                 .collect()

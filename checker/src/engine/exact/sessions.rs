@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use super::Rules;
 use crate::history::{Mode, Nanos};
 use crate::model::{Call, CallId, LeaseId, Reply, Request};
-use crate::operation::OwnerId;
+use crate::operations::OwnerId;
 
 /// What one owner did from a grant on.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::{Call, CallId, Specification};
-use crate::operation::OwnerId;
+use crate::operations::OwnerId;
 
 use super::clash::clash;
 use super::free::{self, Explained};

@@ -352,7 +352,7 @@ impl<'a, M: Model> Frontier<'a, M> {
 mod tests {
     use super::*;
     use crate::model::{Datum, Register, Reply, Request};
-    use crate::operation::{OpId, OwnerId};
+    use crate::operations::{OpId, OwnerId};
 
     const PLENTY: Budget = Budget {
         deadline: None,

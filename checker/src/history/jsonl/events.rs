@@ -6,12 +6,12 @@
 use super::{line, plain};
 use crate::history::guard::{Guard, bounded, tells_texts};
 use crate::history::intake::Place;
+use crate::history::names::Names;
 use crate::history::order::Order;
 use crate::history::processes::Processes;
 use crate::history::read::Terms;
 use crate::history::stamp::{Clock, Stamp};
 use crate::history::{Event, EventSink, FORMAT, Header, Kind, Nanos, ReadError, Reading, VERSION};
-use crate::names::Names;
 
 /// Why an event is refused.
 pub(super) enum Fault {

@@ -7,10 +7,10 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::{Map, Value as Json};
 
+use crate::history::names::Names;
 use crate::history::near::{NEEDED_FIELDS, nearest};
 use crate::history::stamp::Stamp;
 use crate::history::{Event, Function, Kind, Name, Nanos, Process, Value};
-use crate::names::Names;
 
 /// An event as it stands in a file: index and time may be absent.
 #[derive(Debug)]

@@ -7,8 +7,8 @@
 
 use serde_json::Value as Json;
 
+use crate::history::names::Names;
 use crate::history::{Event, Function, Giver, Givers, Kind, Mode, Nanos, Process, Value};
-use crate::names::Names;
 
 /// The event of a line in the form of the writer; `None` for any other line.
 pub(super) fn event(line: &[u8], names: &mut Names) -> Option<Event> {

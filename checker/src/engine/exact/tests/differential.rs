@@ -4,14 +4,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::super::{Proof, Rules, decide};
-use crate::digest::DigestBuilder;
 use crate::engine::budget::Budget;
 use crate::engine::decision::{Decision, search};
 use crate::engine::shrink::minimal;
 use crate::history::{Event, Header, Mode, Nanos};
-use crate::lease::Drift;
-use crate::model::{Call, ModelName, Specification, Values, partitions, told_apart};
-use crate::operation::OpId;
+use crate::model::{Call, Specification, Values, partitions, told_apart};
+use crate::model_name::ModelName;
+use crate::operations::{DigestBuilder, Drift, OpId};
 
 use super::events::{self, Deed};
 use super::naive::searched;

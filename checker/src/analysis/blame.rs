@@ -1,0 +1,273 @@
+//! Which faults a violation is blamed on: those that were active when it was decided, and could
+//! decide it.
+//!
+//! ```text
+//! a        |--granted--|   |--renewed--|
+//! b                                              |--granted--|
+//! decided                  <------------------------------->
+//! ```
+//!
+//! A lock that is granted twice was lost between the last instant at which the service certainly
+//! still knew of the first hold and the answer to the second grant. That it knew, its owner's
+//! renewals show, and refusals of others that nobody else can have caused. A fault that was healed
+//! before, or came after, has no part in it; nor has one that only a client felt, as long as there
+//! is one that hit the service, and never one of a client that has no part in the violation. Where
+//! a client acted after its lease, it is the faults of that client that count, and only without
+//! any those of the servers. Whatever else was active is not blamed.
+//!
+//! For: the table of faults, and the sentence below a story. Not for: proving a cause; a fault that
+//! is blamed may have been harmless beside another that is blamed too.
+
+use crate::case::{Case, Finding, touches_client, window};
+use crate::history::{FaultClass, FaultTarget, Nanos};
+use crate::holds::Hold;
+use crate::operations::{Action, Digest, Interval, Operation, Outcome, OwnerId};
+use crate::verdict::{FaultSummary, Property};
+
+/// The positions of the faults that a violation is blamed on, in order of their injection.
+pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
+    if case.faults.is_empty() {
+        return Vec::new();
+    }
+    let decided = decided(case, finding);
+    let active = (0..case.faults.len()).filter(|&at| {
+        let lasted = window(&case.faults[at]);
+        lasted.is_some_and(|lasted| lasted.touches(decided))
+    });
+    let active: Vec<usize> = active.collect();
+    let could = active.iter().copied();
+    let could: Vec<usize> = could
+        .filter(|&at| could_decide(case, finding, &case.faults[at]))
+        .collect();
+    if !could.is_empty() {
+        return could;
+    }
+    // What a client felt that has no part in it, cannot even explain it.
+    let owners = concerned(case, finding);
+    let concerns = |&at: &usize| match &case.faults[at].target {
+        FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
+            let fault = &case.faults[at];
+            let mut owners = owners.iter();
+            owners.any(|&owner| touches_client(fault, case.digest.owners.name(owner.0)))
+        }
+        FaultTarget::Key { key, .. } => **key == **case.digest.keys.name(finding.key.0),
+        FaultTarget::Node(_)
+        | FaultTarget::Link { .. }
+        | FaultTarget::Sides(_)
+        | FaultTarget::Words(_) => case.faults[at].class != FaultClass::Scripts,
+    };
+    active.into_iter().filter(concerns).collect()
+}
+
+/// Who takes part in a violation.
+fn concerned(case: &Case, finding: &Finding) -> Vec<OwnerId> {
+    let holders = finding.holds.iter().map(|&at| case.holds[at].owner);
+    let others = finding.operations.iter();
+    let others = others.map(|&id| case.digest.operation(id).owner);
+    holders.chain(others).collect()
+}
+
+/// When the violation was decided.
+pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
+    let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
+    let (start, end) = (finding.interval.start, finding.interval.end);
+    match finding.property {
+        Property::DeadOnArrival => {
+            let sent = finding
+                .operation()
+                .map(|id| case.digest.operation(id).invoked);
+            Interval::new(sent.unwrap_or(start), end)
+        }
+        Property::LeaseOverrun => {
+            let stale = holds().next();
+            Interval::new(stale.map_or(start, |hold| known(case, hold, start)), end)
+        }
+        Property::MutualExclusion
+        | Property::LostLock
+        | Property::Fencing
+        | Property::Ownership
+        | Property::Reentrancy
+        | Property::GuardedResource
+        | Property::Model => {
+            let first = holds().min_by_key(|hold| hold.core.start);
+            let second = holds().map(|hold| hold.core.start).max();
+            let shown = match finding.property {
+                // From here on its owner knows; the rest of the interval is what it lost.
+                Property::LostLock => start,
+                _ => end,
+            };
+            let second = second.filter(|_| finding.holds.len() > 1).unwrap_or(shown);
+            Interval::new(
+                first.map_or(start, |hold| known(case, hold, second)),
+                second,
+            )
+        }
+        Property::Leftover => {
+            let closing = finding.operation().map(|id| case.digest.operation(id));
+            let first = holds().next().map(|hold| hold.hull.start);
+            Interval::new(
+                first
+                    .or(closing.map(|closing| closing.invoked))
+                    .unwrap_or(start),
+                start,
+            )
+        }
+        Property::LossNotice
+        | Property::Progress
+        | Property::SpuriousRefusal
+        | Property::Fairness
+        | Property::Liveness
+        | Property::Availability => finding.interval,
+    }
+}
+
+/// So many of the events before a violation are looked at for a refusal, and so many refusals.
+const EDGES_MAX: usize = 64;
+const REFUSALS_MAX: usize = 4;
+/// Where a lock has more holds, refusals show nothing that would be worth the search.
+const HOLDS_MAX: usize = 2_000;
+
+/// The last instant before `until` at which the service certainly knew of a hold.
+fn known(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
+    let own = known_by_owner(case, hold, until);
+    own.max(known_by_refusal(case, hold, until).unwrap_or(own))
+}
+
+/// When the last acquire of another was sent, that was refused before `until` while nobody else can
+/// have had the lock. Of a lock that is granted by several servers a refusal shows nothing: some of
+/// them may have forgotten.
+fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
+    let digest = case.digest;
+    let givers = digest.givers(digest.operation(hold.acquire));
+    let is_one = givers.is_none_or(|givers| givers.0.len() < 2);
+    let has_queue = !digest.queued.is_empty();
+    if !is_one || has_queue || case.permits() > 1 || digest.has_two_modes() {
+        return None;
+    }
+    let first = case.holds.partition_point(|other| other.key < hold.key);
+    let end = case.holds.partition_point(|other| other.key <= hold.key);
+    let group = case
+        .holds
+        .get(first..end)
+        .filter(|group| group.len() <= HOLDS_MAX)?;
+    let edges = digest.edges(hold.key);
+    let before = edges.partition_point(|edge| {
+        let operation = digest.operation(edge.operation());
+        let completion = operation.completion.map(|completion| completion.time);
+        let at = if edge.is_sent() { None } else { completion };
+        at.unwrap_or(operation.invoked) <= until
+    });
+    // Events of several clients may be a little out of order.
+    let near = edges.len().min(before + EDGES_MAX / 4);
+    let last = edges[..near].iter().rev().take(EDGES_MAX);
+    let answers = last.filter(|edge| !edge.is_sent());
+    let answers = answers.map(|edge| digest.operation(edge.operation()));
+    let refusals = answers.filter(|answer| {
+        let of_other = answer.owner != hold.owner && answer.outcome == Outcome::Refused;
+        let in_time = answer.answered().is_some_and(|answered| answered <= until);
+        let asks = answer.action == Action::Acquire && hold.core.start < answer.invoked;
+        of_other && asks && in_time
+    });
+    let alone = |refusal: &&Operation| {
+        let answered = refusal.answered().unwrap_or(refusal.invoked);
+        let asked = Interval::new(refusal.invoked, answered);
+        let is_other = |other: &&Hold| other.acquire != hold.acquire;
+        let mut others = group.iter().filter(is_other);
+        !others.any(|other| other.possible().touches(asked))
+    };
+    let mut refusals = refusals.take(REFUSALS_MAX);
+    refusals.find(alone).map(|refusal| refusal.invoked)
+}
+
+/// When the last acquire or renewal of its owner was sent that was answered as done.
+fn known_by_owner(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
+    let digest = case.digest;
+    let first = digest.operation(hold.acquire).invoked;
+    let own = case.operations_of(hold.owner);
+    let end = own.partition_point(|&id| digest.operation(id).invoked <= until);
+    let before = own[..end].iter().rev().map(|&id| digest.operation(id));
+    let mut since = before.take_while(|operation| operation.invoked >= first);
+    let last = since.find(|operation| {
+        let keeps = matches!(operation.action, Action::Acquire | Action::Renew);
+        let done = keeps && operation.outcome == Outcome::Ok && operation.key == hold.key;
+        done && operation
+            .answered()
+            .is_some_and(|answered| answered <= until)
+    });
+    last.map_or(hold.hull.start, Operation::asked)
+}
+
+/// Whether a fault is of those that can bring about such a violation.
+fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
+    match finding.property {
+        Property::LeaseOverrun => {
+            let stale = finding.holds.first().map(|&at| &case.holds[at]);
+            stale.is_some_and(|hold| touches_client(fault, case.digest.owners.name(hold.owner.0)))
+        }
+        Property::MutualExclusion
+        | Property::LostLock
+        | Property::Fencing
+        | Property::Ownership
+        | Property::Reentrancy
+        | Property::GuardedResource
+        | Property::Model => can_forget(case, finding, fault),
+        Property::DeadOnArrival
+        | Property::Leftover
+        | Property::LossNotice
+        | Property::Progress
+        | Property::SpuriousRefusal
+        | Property::Fairness
+        | Property::Liveness
+        | Property::Availability => true,
+    }
+}
+
+/// Whether the service can lose a lock by a fault.
+fn can_forget(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
+    let harms = match fault.class {
+        FaultClass::Death
+        | FaultClass::Stall
+        | FaultClass::Cut
+        | FaultClass::Packet
+        | FaultClass::Clock
+        | FaultClass::Data
+        | FaultClass::Promotion
+        | FaultClass::Migration
+        | FaultClass::Other => true,
+        // What is forgotten is loaded again.
+        FaultClass::Scripts => false,
+    };
+    let digest = case.digest;
+    harms
+        && match &fault.target {
+            FaultTarget::Client(_) | FaultTarget::Connections { .. } => false,
+            FaultTarget::Key { key, .. } => **key == **digest.keys.name(finding.key.0),
+            FaultTarget::Link { from, to } => {
+                from.iter().any(|name| is_server(digest, name))
+                    && to.iter().any(|name| is_server(digest, name))
+            }
+            FaultTarget::Sides(sides) => {
+                let with_servers = sides
+                    .iter()
+                    .filter(|side| side.iter().any(|name| is_server(digest, name)));
+                with_servers.count() > 1
+            }
+            FaultTarget::Node(node) => voted(case, finding, node),
+            FaultTarget::Words(_) => true,
+        }
+}
+
+fn is_server(digest: &Digest, name: &str) -> bool {
+    digest.owners.find(name).is_none()
+}
+
+/// Whether `node` may have known of the first hold: of a quorum, only who said yes has anything to
+/// forget.
+fn voted(case: &Case, finding: &Finding, node: &str) -> bool {
+    let holds = finding.holds.iter().map(|&at| &case.holds[at]);
+    let Some(first) = holds.min_by_key(|hold| hold.core.start) else {
+        return true;
+    };
+    let givers = case.digest.givers(case.digest.operation(first.acquire));
+    givers.is_none_or(|givers| givers.0.len() < 2 || givers.has(node))
+}

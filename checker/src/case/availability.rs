@@ -1,0 +1,99 @@
+//! How long a lock could not be had while somebody wanted it and nobody held it.
+//!
+//! ```text
+//! a   |-- try --|       |-- try --|       |-- try, granted --|=====
+//!     <------------------- without a grant ------------------>
+//! ```
+//!
+//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness. A
+//! lock is wanted from one try to the next, unless the pause between them is long. It is held from
+//! a grant to the sending of its release, or to the lease ceiling. A history does not tell which
+//! server leads: the time in which a majority was down counts, unless nobody asked in it.
+
+use crate::history::Nanos;
+use crate::holds::{Hold, Windows};
+use crate::operations::{Action, Digest, Interval, KeyId, OpId};
+use crate::verdict::Availability;
+
+/// Who wants a lock and polls for it asks again sooner.
+pub(crate) const PAUSE_MAX: Nanos = Nanos::from_millis(1000);
+
+/// A stretch without a grant, with the last try that was sent when it began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outage {
+    pub(crate) key: KeyId,
+    pub(crate) interval: Interval,
+    pub(crate) attempt: OpId,
+}
+
+/// The figures of all stretches without a grant, and those stretches that are longer than `length`;
+/// holds are grouped by key.
+pub(crate) fn availability(
+    digest: &Digest,
+    holds: &[Hold],
+    length: Nanos,
+) -> (Availability, Vec<Outage>) {
+    let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
+    let (mut figures, mut outages) = (Availability::default(), Vec::new());
+    for key in digest.all_keys() {
+        let all = digest.operations_on(key);
+        let tries: Vec<OpId> = all
+            .filter(|(_, operation)| operation.action == Action::Acquire)
+            .map(|(id, _)| id)
+            .collect();
+        while groups.next_if(|group| group[0].key < key).is_some() {}
+        let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
+        let held = group.iter().filter(|hold| hold.is_granted()).map(held);
+        let free = Windows::union(held.chain(stalled(digest)).collect()).gaps_longer_than(Nanos(0));
+        let mut next = 0;
+        for want in wants(digest, &tries) {
+            figures.wanted = figures.wanted + want.length();
+            next += free[next..].partition_point(|gap| gap.end <= want.start);
+            let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
+            for interval in inside.map(|gap| gap.intersect(want)) {
+                figures.without_grant = figures.without_grant + interval.length();
+                figures.longest = figures.longest.max(interval.length());
+                if interval.length() > length {
+                    outages.push(Outage {
+                        key,
+                        interval,
+                        attempt: attempt_at(digest, &tries, interval.start),
+                    });
+                }
+            }
+        }
+    }
+    (figures, outages)
+}
+
+/// When nobody can say whether the lock could be had, as whoever asked stood still.
+pub(crate) fn stalled(digest: &Digest) -> impl Iterator<Item = Interval> {
+    let stalls = digest.asides.stalls.iter();
+    stalls.map(|stall| Interval::new(stall.interval.0, stall.interval.1))
+}
+
+/// When a hold that was granted kept others out.
+pub(crate) fn held(hold: &Hold) -> Interval {
+    let end = hold.core.end.min(hold.lease.ceiling);
+    Interval::new(hold.core.start, end.max(hold.core.start))
+}
+
+/// The times in which somebody wanted the lock, in order.
+fn wants(digest: &Digest, tries: &[OpId]) -> Vec<Interval> {
+    let mut wants: Vec<Interval> = Vec::new();
+    for attempt in tries.iter().map(|&id| digest.operation(id)) {
+        let completion = attempt.completion;
+        let end = completion.map_or(digest.end, |completion| completion.time);
+        match wants.last_mut() {
+            Some(last) if attempt.invoked <= last.end + PAUSE_MAX => last.end = last.end.max(end),
+            Some(_) | None => wants.push(Interval::new(attempt.invoked, end)),
+        }
+    }
+    wants
+}
+
+/// The last try that was sent by `time`.
+fn attempt_at(digest: &Digest, tries: &[OpId], time: Nanos) -> OpId {
+    let sent = tries.partition_point(|&id| digest.operation(id).invoked <= time);
+    tries[sent.saturating_sub(1)]
+}

@@ -1,0 +1,67 @@
+//! Findings: the answer of a property, before it is put into words.
+
+use crate::operations::{Interval, KeyId, OpId};
+use crate::verdict::Property;
+
+/// One violation, before it is put into words.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) property: Property,
+    pub(crate) key: KeyId,
+    /// Positions of the holds involved; for a lease overrun the stale one first.
+    pub(crate) holds: Vec<usize>,
+    /// The operations that show it, where it is not the holds alone.
+    pub(crate) operations: Vec<OpId>,
+    pub(crate) interval: Interval,
+    pub(crate) certain: bool,
+}
+
+impl Finding {
+    /// The operation that shows it, where there is one.
+    pub(crate) fn operation(&self) -> Option<OpId> {
+        self.operations.first().copied()
+    }
+}
+
+/// The answer of a property.
+pub(crate) struct Ruling {
+    /// Which algorithm decided.
+    pub(crate) engine: &'static str,
+    /// Whether the history has matter for the property.
+    pub(crate) has_matter: bool,
+    /// All violations.
+    pub(crate) count: u64,
+    /// The first of them, by time.
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) tested: Tested,
+}
+
+/// Whether the property was put to the test, by what its rule looks at; what the run must show
+/// besides is for `Rule::weigh`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tested {
+    Yes,
+    /// It was, and there is this to say where nothing is violated.
+    Remarked(String),
+    /// Why there may be no violation although the lock is bad.
+    No(String),
+    /// Why the history cannot be judged at all, however it goes on.
+    Never(String),
+}
+
+/// How many violations are listed with their intervals, for the count of each fault. Ten thousand
+/// findings take some megabytes; what lies beyond is counted as a whole.
+pub(crate) const FINDINGS_MAX: usize = 10_000;
+
+/// Puts findings of all keys in order of time, and keeps the first of them.
+pub(crate) fn keep_first(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (finding.interval.start, finding.key));
+    findings.truncate(FINDINGS_MAX);
+}
+
+/// The same while they are gathered: seldom enough to cost nothing, often enough to stay small.
+pub(crate) fn keep_few(findings: &mut Vec<Finding>) {
+    if findings.len() > 2 * FINDINGS_MAX {
+        keep_first(findings);
+    }
+}

@@ -1,0 +1,67 @@
+//! The tokens that servers were seen to have.
+
+use super::finding::Finding;
+use super::parts::Case;
+use crate::history::{Nanos, NodeView};
+use crate::operations::{KeyId, OwnerId, ViewAside};
+
+/// What a server was seen to have.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'a> {
+    pub(crate) view: &'a ViewAside,
+    pub(crate) node: &'a NodeView,
+    /// When the first server was asked.
+    pub(crate) since: Nanos,
+    pub(crate) key: KeyId,
+    pub(crate) owner: OwnerId,
+}
+
+/// Every token of a known owner that a primary was seen to have, in order of time.
+pub(crate) fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
+    let digest = case.digest;
+    let mut sights = Vec::new();
+    for view in &digest.asides.views {
+        let (Some(since), Some(key)) = (view.note.since, digest.keys.find(&view.key)) else {
+            continue;
+        };
+        let nodes = view.note.nodes.iter();
+        for node in nodes.filter(|node| counts(case, node, view.time)) {
+            let owners = node
+                .held_by
+                .iter()
+                .filter_map(|name| digest.owners.find(name));
+            sights.extend(owners.map(|owner| Sight {
+                view,
+                node,
+                since,
+                key: KeyId(key),
+                owner: OwnerId(owner),
+            }));
+        }
+    }
+    sights
+}
+
+/// Whether what a server has is what the service has.
+fn counts(case: &Case, node: &NodeView, time: Nanos) -> bool {
+    let roles = case.digest.asides.roles.iter();
+    let promoted = roles.filter(|role| role.time <= time && &*role.note.role == "primary");
+    let last = promoted.max_by_key(|role| role.time);
+    let is_current = last.is_none_or(|role| role.note.node == node.node);
+    is_current && node.role.as_deref() == Some("primary")
+}
+
+/// The first server that has a token of the owner in the time of a finding, and what was seen.
+pub(crate) fn sight<'a>(
+    case: &Case<'a>,
+    finding: &Finding,
+) -> Option<(&'a ViewAside, &'a NodeView)> {
+    let owner = case.digest.operation(finding.operation()?).owner;
+    let sights = sights(case);
+    let mut seen = sights.iter().filter(|sight| {
+        let inside =
+            finding.interval.start < sight.since && sight.view.time <= finding.interval.end;
+        (sight.key, sight.owner) == (finding.key, owner) && inside
+    });
+    seen.next().map(|sight| (sight.view, sight.node))
+}

@@ -1,0 +1,64 @@
+//! When a history could not have shown a violation: never valid by vacuity.
+//!
+//! Each rule answers with the reason, one sentence for a reader of the report.
+
+use super::faults;
+use crate::history::FaultPhase;
+use crate::model_name::ModelName;
+use crate::verdict::{Availability, Coverage, FaultSummary};
+
+/// What a history contains as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) coverage: &'a Coverage,
+    pub(crate) faults: &'a [FaultSummary],
+    pub(crate) availability: Availability,
+    /// The model that it is judged by, if any.
+    pub(crate) model: Option<ModelName>,
+    /// Whether an acquire is known to have been granted.
+    pub(crate) is_granted: bool,
+}
+
+/// Why no two holders could have been seen at once.
+pub(crate) fn of_exclusion(run: &Run) -> Option<String> {
+    let coverage = run.coverage;
+    if coverage.events == 0 {
+        return Some("the history holds no event".to_owned());
+    }
+    if !run.is_granted {
+        return Some("no acquire is known to have been granted".to_owned());
+    }
+    if coverage.contended == 0 {
+        return Some("no acquire was tried while another owner held the lock".to_owned());
+    }
+    of_faults(run)
+}
+
+/// Why the faults of the run have not put the lock to the test.
+pub(crate) fn of_faults(run: &Run) -> Option<String> {
+    if let Some(reason) = run.faults.iter().find_map(unobserved) {
+        return Some(reason);
+    }
+    if !run.faults.is_empty() && run.coverage.granted_under_fault == 0 {
+        return Some("no lock was held while a fault was active".to_owned());
+    }
+    None
+}
+
+/// Why the faults of the run have put neither a hold nor a call to the test.
+pub(crate) fn of_calls(run: &Run) -> Option<String> {
+    let is_met = run.faults.iter().any(|fault| fault.operations > 0);
+    let unseen = run.faults.iter().find_map(unobserved);
+    unseen.or_else(|| of_faults(run).filter(|_| !is_met))
+}
+
+fn unobserved(fault: &FaultSummary) -> Option<String> {
+    if fault.at(FaultPhase::Observed).is_some() {
+        return None;
+    }
+    let done = match fault.at(FaultPhase::Injected) {
+        Some(_) => "was injected, but its effect was never observed",
+        None => "was asked for, but never injected",
+    };
+    Some(format!("fault {} {done}", faults::title(fault)))
+}
