@@ -6,9 +6,9 @@ use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
 use crate::load::Loaded;
 use crate::model::{
-    Case, CaseLabels, Lock, LockKind, Matrix, Scenario, Topology, TopologyKind, Workload,
+    Case, CaseLabels, Lock, LockKind, Matrix, Origins, Scenario, Topology, TopologyKind, Workload,
 };
-use crate::origin::{Origins, Row, origin};
+use crate::origin::{Row, origin, origins};
 use crate::rules;
 
 /// What a scenario stands for.
@@ -67,7 +67,7 @@ fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -
         origins: Origins::default(),
     };
     case.trace = scenario.trace.clone().unwrap_or_else(|| case.usual_trace());
-    case.origins = Origins::of(&case, |path| origin(file, row, lock.kind(), path));
+    case.origins = origins(&case, |path| origin(file, row, lock.kind(), path));
     case
 }
 

@@ -32,7 +32,7 @@ pub use expand::{Expanded, expand};
 pub use library::{Listed, list};
 pub use load::{Loaded, load, load_str};
 pub use model::*;
-pub use origin::{Origin, Origins, effective};
+pub use origin::effective;
 pub use overrides::{Override, OverrideError};
 pub use schema::schema;
 pub use write::to_toml;

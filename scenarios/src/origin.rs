@@ -3,65 +3,21 @@
 //! For: telling a reader which values somebody chose and which nobody did. Not for: deciding which
 //! value counts; that has happened when these are made.
 
-use std::collections::BTreeMap;
-
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::join;
 use crate::load::Loaded;
-use crate::model::{Case, LockKind};
+use crate::model::{Case, LockKind, Origin, Origins};
 use crate::write::to_toml;
 use crate::written::Written;
 
-/// Where a value is from, when not from the file of the scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Nobody wrote it.
-    Default,
-    /// The row of a comparison, in a file with `[matrix]`.
-    Comparison,
-    /// `--set`, or another option of the command line.
-    CommandLine,
-}
-
-impl Origin {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Default, Self::Comparison, Self::CommandLine];
-
-    /// Its name in `scenario.toml` of a run.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Comparison => "comparison",
-            Self::CommandLine => "command line",
-        }
-    }
-}
-
-/// The values of a case that are not from the file of its scenario, by their paths: names and
-/// indexes joined by dots, as for `--set`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origins(BTreeMap<String, Origin>);
-
-impl Origins {
-    /// Asks `origin` for each value of `case`.
-    pub(crate) fn of(case: &Case, origin: impl Fn(&str) -> Option<Origin>) -> Self {
-        let text = to_toml(&case.to_scenario());
-        let values = values(&text).into_iter();
-        let known = values.filter_map(|(path, _)| Some((path.clone(), origin(&path)?)));
-        Self(known.collect())
-    }
-
-    /// Notes that the value at `path` is from somewhere else than the file.
-    pub fn note(&mut self, path: &str, origin: Origin) {
-        self.0.insert(path.to_owned(), origin);
-    }
-
-    /// Where the value at `path` is from; `None` is the file of the scenario.
-    pub fn get(&self, path: &str) -> Option<Origin> {
-        self.0.get(path).copied()
-    }
+/// The origins of the values of `case`, asked of `origin` by path.
+pub(crate) fn origins(case: &Case, origin: impl Fn(&str) -> Option<Origin>) -> Origins {
+    let text = to_toml(&case.to_scenario());
+    let values = values(&text).into_iter();
+    let known = values.filter_map(|(path, _)| Some((path.clone(), origin(&path)?)));
+    known.collect()
 }
 
 /// The case as a scenario file of its own, in which a comment names the origin of each value that

@@ -16,6 +16,7 @@ mod lock_options;
 mod mask;
 mod matrix;
 mod mutant;
+mod origin;
 mod scenario;
 mod server_url;
 mod step;
@@ -45,6 +46,7 @@ pub use lock_options::{
 };
 pub use matrix::Matrix;
 pub use mutant::Mutant;
+pub use origin::{Origin, Origins};
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};
 pub use step::{

@@ -13,11 +13,11 @@ use super::guarded_resource::GuardedResource;
 use super::lock::Lock;
 use super::lock_kind::LockKind;
 use super::matrix::Matrix;
+use super::origin::Origins;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
 use super::topology::Topology;
 use super::trace::Trace;
-use crate::origin::Origins;
 
 /// A scenario file as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

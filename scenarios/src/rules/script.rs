@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fault;
 use super::findings::Findings;
 use super::ground::Ground;
-use super::links;
+use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{
     Acquire, Await, End, FaultKind, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::fault;
 use super::findings::Findings;
 use super::ground::Ground;
-use super::links;
+use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{Clients, FaultSpec, NodeWord, Role, Span, Storm};
 use crate::suggest::one_of;
