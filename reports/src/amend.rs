@@ -5,10 +5,9 @@ use std::path::Path;
 
 use lockstorm_checker::history::read_jsonl;
 
-use crate::cost::Cost;
 use crate::encode::{Record, read_record, write_run, write_suite};
 use crate::error::RenderError;
-use crate::model::RunRecord;
+use crate::model::{Cost, RunRecord};
 use crate::render::HISTORY_FILE;
 use crate::stored::{inside, open_stored};
 

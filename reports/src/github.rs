@@ -93,7 +93,7 @@ fn of_run(run: &RunRecord) -> Vec<Annotation> {
         .map(|result| Annotation {
             level: Level::of(head::for_machines(run, result)),
             title: format!("{}: {place}", words::property(result.property)),
-            message: format!("{}\nrepeat: {}", words::complaint(run, result), run.rerun),
+            message: format!("{}\nrepeat: {}", head::complaint(run, result), run.rerun),
         })
         .collect();
     all.extend(run.stopped.as_ref().map(|reason| Annotation {

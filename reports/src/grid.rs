@@ -2,12 +2,14 @@
 //!
 //! One arrangement for the terminal, Markdown, HTML and the PNG; each of them only draws it.
 
+mod price;
+
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::CaseLabels;
 
+pub(crate) use self::price::{Figure, HEADINGS, Heading, Price};
 use crate::head::Sign;
-use crate::model::{NotRun, Outcome, RunRecord, SuiteRecord, SuiteRun};
-use crate::price::{HEADINGS, Price};
+use crate::model::{NotRun, Outcome, RunRecord, SuiteRecord, SuiteRun, run_verdict};
 use crate::words;
 
 /// Columns of hazards that can have their names above them in one line or two, and words in each
@@ -52,26 +54,6 @@ pub(crate) struct Tally<'a> {
     pub(crate) violated: u64,
     /// The violated properties, in the order of reports.
     pub(crate) properties: Vec<Property>,
-}
-
-/// The verdict of a run as one word: violated if anything is, and unknown if the run was stopped
-/// before its end. Otherwise a liveness that could not be decided does not blur what the safety
-/// properties say.
-pub(crate) fn run_verdict(run: &RunRecord) -> Verdict {
-    if run.analysis.verdict == Verdict::Violated {
-        return Verdict::Violated;
-    }
-    if run.stopped.is_some() {
-        return Verdict::Unknown;
-    }
-    let judged = &run.analysis.properties;
-    judged
-        .iter()
-        .filter(|(property, _)| property.is_safety() || judged.len() == 1)
-        .map(|(_, judgement)| judgement.verdict)
-        .reduce(Verdict::merge)
-        // A run in which nothing was judged has shown nothing.
-        .unwrap_or(Verdict::Unknown)
 }
 
 impl<'a> Grid<'a> {

@@ -12,15 +12,17 @@
 //! ```
 
 mod found;
+mod property;
 #[cfg(test)]
 mod tests;
 
 use lockstorm_checker::{Analysis, Verdict};
 use lockstorm_scenarios::Expected;
 
+pub(crate) use self::property::{complaint, expectation};
+
 use self::found::{Found, found};
-use crate::grid::run_verdict;
-use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord};
+use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord, run_verdict};
 use crate::words;
 
 /// What a colour, a shape and a glyph stand for.

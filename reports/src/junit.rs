@@ -14,8 +14,7 @@ use crate::error::RenderError;
 use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
 use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
-use crate::story;
-use crate::words;
+use crate::{story, words};
 
 /// A run as JUnit XML.
 ///
@@ -88,7 +87,7 @@ fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
         Verdict::Valid => "expected-violation-missing",
     };
     let mut status = TestCaseStatus::non_success(kind);
-    let message = words::complaint(run, result);
+    let message = head::complaint(run, result);
     status.set_type(word).set_message(&*visible(&message));
     if result.actual == Verdict::Violated {
         status.set_description(stories(run, result.property));

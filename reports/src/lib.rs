@@ -14,7 +14,6 @@ mod amend;
 mod changes;
 mod closeup;
 mod combine;
-mod cost;
 mod coverage;
 mod cure;
 mod embed;
@@ -28,14 +27,13 @@ mod grid;
 mod head;
 mod hit;
 mod html;
+mod index_file;
 mod junit;
 mod listing;
 mod markdown;
 mod measures;
 mod model;
-mod outcome;
 mod plots;
-mod price;
 mod recorded;
 mod render;
 #[cfg(test)]
@@ -51,9 +49,7 @@ mod words;
 use lockstorm_checker::inert;
 
 pub use amend::amend;
-pub use changes::{Change, ChangeState, Changes, Share};
 pub use combine::combine;
-pub use cost::Cost;
 pub use cure::remedies;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
@@ -63,12 +59,12 @@ pub use encode::{
 pub use error::RenderError;
 pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
 pub use head::{Head, Standing};
+pub use index_file::write_index;
 pub use junit::{junit_run, junit_suite};
-pub use listing::write_index;
 pub use markdown::{markdown_run, markdown_suite};
 pub use model::{
-    Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
-    SuiteRun,
+    Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun, Outcome,
+    RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun,
 };
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};

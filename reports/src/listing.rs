@@ -1,23 +1,18 @@
-//! What a folder of runs holds, and `index.html` that lists it.
+//! The runs in a folder of runs, as `index.html` lists them.
 //!
 //! For: finding a run again. Not for: its findings; each run and each comparison has a page of its
 //! own. The list is made anew from what is stored, so it is right whatever came before.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::encode::{RESULTS_FILE, Record, read_record};
-use crate::error::RenderError;
-use crate::files::write_whole;
 use crate::head::Head;
-use crate::html::{INDEX_TITLE, index_page};
 use crate::model::{RunRecord, SuiteRecord};
 use crate::words;
 
 /// Runs that are listed; each takes the reading of its record.
 const ENTRIES_MAX: usize = 300;
-/// Name of the list.
-const INDEX_FILE: &str = "index.html";
 /// The picture that tells most of a run or of a suite, if it was asked for.
 const PICTURES: [&str; 2] = ["matrix.png", "timeline.png"];
 
@@ -106,7 +101,7 @@ impl Entry {
 
 impl Listing {
     /// Looks at the runs in `out`, which lie in a folder for each scenario.
-    fn of(out: &Path) -> Self {
+    pub(crate) fn of(out: &Path) -> Self {
         let mut folders: Vec<(String, String)> = Vec::new();
         for scenario in names(out) {
             let runs = names(&out.join(&scenario)).into_iter();
@@ -138,23 +133,10 @@ fn names(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Writes `index.html` into the folder of runs `out`, and gives its path. Two that do it at once
-/// must take turns, or the list may miss the run of one of them.
-///
-/// # Errors
-/// [`RenderError::Write`], and [`RenderError::Foreign`] where the page there is somebody else's.
-pub fn write_index(out: &Path) -> Result<PathBuf, RenderError> {
-    let path = out.join(INDEX_FILE);
-    let old = fs::read_to_string(&path).unwrap_or_default();
-    if !old.is_empty() && !old.contains(INDEX_TITLE) {
-        return Err(RenderError::Foreign { path });
-    }
-    write_whole(&path, index_page(&Listing::of(out)).as_bytes())?;
-    Ok(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::encode::{write_run, write_suite};
     use crate::head::Standing;
@@ -191,29 +173,5 @@ mod tests {
         assert_eq!(listing.entries[0].picture.as_deref(), Some("matrix.png"));
         assert_eq!(listing.entries[1].page(), RESULTS_FILE);
         assert_eq!(listing.without_record, 1, "one that goes on is no entry");
-    }
-
-    #[test]
-    fn a_page_of_somebody_else_is_left_alone() {
-        let out = tempfile::tempdir().unwrap();
-        let path = out.path().join(INDEX_FILE);
-        fs::write(&path, "<title>My garden</title>").unwrap();
-        let error = write_index(out.path()).unwrap_err().to_string();
-        assert!(error.contains("left alone"), "{error}");
-        assert_eq!(
-            fs::read_to_string(&path).unwrap(),
-            "<title>My garden</title>"
-        );
-        fs::remove_file(&path).unwrap();
-        write_index(out.path()).unwrap();
-        write_index(out.path()).unwrap();
-    }
-
-    #[test]
-    fn an_empty_folder_has_an_empty_list() {
-        let out = tempfile::tempdir().unwrap();
-        let path = write_index(out.path()).unwrap();
-        let page = fs::read_to_string(path).unwrap();
-        assert!(page.contains("No run has ended yet."), "{page}");
     }
 }

@@ -6,14 +6,12 @@ use std::fmt::Write as _;
 
 use lockstorm_checker::history::FaultPhase;
 
-use crate::changes::Changes;
 use crate::finding::{Finding, Findings};
 use crate::grid::Grid;
 use crate::head::{Head, Standing};
 use crate::inert::visible;
-use crate::model::{RunRecord, SuiteRecord};
-use crate::story;
-use crate::words;
+use crate::model::{Changes, RunRecord, SuiteRecord};
+use crate::{story, words};
 
 /// `text` as inert inline Markdown: no markup, no HTML, no link comes out of it.
 fn escaped(text: &str) -> String {

@@ -7,13 +7,21 @@ use lockstorm_checker::history::{Format, read};
 use lockstorm_checker::{Digest, DigestBuilder, Drift, Hold, holds};
 
 use crate::closeup::CloseUp;
-use crate::html::History;
 use crate::model::RunRecord;
 use crate::stored::open_stored;
 use crate::trace::Trace;
 
 /// What is read in one go from a history, for fewer calls of the system.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// What is known of the history of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    /// All of it, as far as pictures show it.
+    pub(crate) trace: Trace,
+    /// The little that findings rest on, in full.
+    pub(crate) close: CloseUp,
+}
 
 /// A history with its holds, as the checker reckons them.
 #[derive(Clone, Debug)]

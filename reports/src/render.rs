@@ -15,13 +15,13 @@ use crate::encode::{read_run, read_suite};
 use crate::error::RenderError;
 use crate::files::write_whole;
 use crate::gallery::{self, Picture};
-use crate::html::{History, RunSources, run_page, suite_page};
+use crate::html::{RunSources, run_page, suite_page};
 use crate::junit::{junit_run, junit_suite};
 use crate::markdown::{markdown_of, markdown_suite};
 use crate::measures::Measures;
 use crate::model::RunRecord;
 use crate::plots;
-use crate::recorded::Recorded;
+use crate::recorded::{History, Recorded};
 use crate::stored::{open_stored, text_of};
 
 /// Name of the history in a run folder.

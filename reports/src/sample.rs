@@ -11,10 +11,8 @@ use lockstorm_checker::{Digest, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
 use crate::closeup::CloseUp;
-use crate::cost::Cost;
-use crate::html::History;
-use crate::model::{NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
-use crate::recorded::Recorded;
+use crate::model::{Cost, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
+use crate::recorded::{History, Recorded};
 use crate::trace::Trace;
 
 /// Text that must stay inert wherever it appears.

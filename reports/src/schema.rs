@@ -20,9 +20,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::changes::Changes;
     use crate::encode::Record;
-    use crate::model::RESULTS_VERSION;
+    use crate::model::{Changes, RESULTS_VERSION};
     use crate::sample;
 
     /// The schema with every object closed: a field that it does not know is a mistake.

@@ -4,8 +4,7 @@ use lockstorm_checker::verdict::Coverage;
 use lockstorm_checker::{Analysis, Nanos, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 
-use crate::head;
-use crate::model::{ExpectationResult, RunRecord, SuiteRecord};
+use crate::model::SuiteRecord;
 use crate::trace::{Answer, CallKind};
 
 /// What is said of a verdict without the history that it is of.
@@ -184,36 +183,6 @@ pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
     match missing.count() {
         0 => String::new(),
         n => format!("; {n} not reached"),
-    }
-}
-
-/// One property: what was found of it, and whether that was expected.
-pub(crate) fn expectation(run: &RunRecord, result: &ExpectationResult) -> String {
-    let name = property(result.property);
-    let found = verdict(result.actual);
-    if run.stopped.is_some() && result.actual == Verdict::Valid {
-        format!("{name}: {found} before the run stopped early")
-    } else if head::claims_nothing(run) {
-        format!("{name}: {found}")
-    } else {
-        format!("{name}: {found}{}", head::against(result))
-    }
-}
-
-/// What there is to say of a property that did not answer as expected: the claim, the reason, or
-/// that nothing came.
-pub(crate) fn complaint(run: &RunRecord, result: &ExpectationResult) -> String {
-    let judged = run.analysis.properties.get(&result.property);
-    let told = match result.actual {
-        Verdict::Violated => judged
-            .and_then(|judgement| judgement.witnesses.first())
-            .map(|witness| witness.claim.clone()),
-        Verdict::Unknown => judged.and_then(|judgement| judgement.reason.clone()),
-        Verdict::Valid => None,
-    };
-    match told {
-        Some(told) => format!("{}: {told}", head::of_property(run, result)),
-        None => head::of_property(run, result),
     }
 }
 

@@ -163,7 +163,7 @@ const TOLD: [(&str, &str, &str, &str); 8] = [
         "docs/reading-a-report.md",
         "environment; version {} |",
         "RESULTS_VERSION",
-        "reports/src/model.rs",
+        "reports/src/model/record.rs",
     ),
     (
         "docs/reading-a-report.md",

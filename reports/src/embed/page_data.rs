@@ -183,9 +183,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_checker::DigestBuilder;
-    use lockstorm_checker::Nanos;
     use lockstorm_checker::history::{Event, Function, Kind, Process, Value};
+    use lockstorm_checker::{DigestBuilder, Nanos};
 
     use super::*;
     use crate::sample;

@@ -3,16 +3,15 @@
 use lockstorm_checker::Property;
 
 use super::*;
-use crate::gallery;
 use crate::github::github_run;
 use crate::html::{RunSources, index_page, run_page};
 use crate::junit::junit_run;
 use crate::listing::{Entry, Listing};
 use crate::markdown::markdown_run;
 use crate::measures::Measures;
-use crate::sample;
 use crate::terminal::{TerminalOptions, terminal_run};
 use crate::trace::Trace;
+use crate::{gallery, sample};
 
 const EXPECTED: [Expected; 4] = [
     Expected::Valid,

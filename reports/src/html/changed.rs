@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::page;
-use super::table;
-use crate::changes::{Change, ChangeState, Changes};
+use super::{page, table};
 use crate::inert::visible;
+use crate::model::{Change, ChangeState, Changes};
 use crate::words;
 
 /// Rows of the table; results.json has them all.

@@ -3,14 +3,12 @@
 use lockstorm_checker::Nanos;
 use maud::{Markup, html};
 
-use super::page;
 use super::plot::Plot;
-use super::table;
+use super::{page, table};
 use crate::inert::visible;
 use crate::measures::Clock;
 use crate::model::RunRecord;
-use crate::plots;
-use crate::words;
+use crate::{plots, words};
 
 const HOW: &str = "How far each faulted clock was ahead of the true time, or behind it. Dots were \
                    measured; a dashed line is what was the case as far as anybody can tell.";

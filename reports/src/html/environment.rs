@@ -3,8 +3,7 @@
 use lockstorm_scenarios::Origin;
 use maud::{Markup, html};
 
-use super::page;
-use super::table;
+use super::{page, table};
 use crate::inert::visible;
 use crate::model::{Environment, RunRecord, SuiteRecord};
 

@@ -4,8 +4,7 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
 use maud::{Markup, html};
 
-use super::page;
-use super::table;
+use super::{page, table};
 use crate::inert::visible;
 use crate::model::RunRecord;
 use crate::words;

@@ -5,19 +5,16 @@ use std::borrow::Cow;
 use lockstorm_checker::verdict::StepKind;
 use maud::{Markup, html};
 
-use super::evidence;
-use super::link;
-use super::operations;
-use super::page::{History, figure, section as page_section};
+use super::page::{figure, section as page_section};
 use super::verdict::icon;
+use super::{evidence, link, operations};
 use crate::closeup::CloseUp;
 use crate::finding::{Finding, Findings};
 use crate::head::Sign;
 use crate::inert::visible;
-use crate::plots;
-use crate::story;
+use crate::recorded::History;
 use crate::trace::Trace;
-use crate::words;
+use crate::{plots, story, words};
 
 /// Cards that are open when the page is.
 const OPEN_MAX: usize = 1;

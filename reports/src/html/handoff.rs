@@ -2,14 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::page;
 use super::plot::Plot;
-use super::table;
+use super::{page, table};
 use crate::inert::visible;
 use crate::measures::{Gap, Leases, Measures, Ordered, Shares};
 use crate::model::RunRecord;
-use crate::plots;
-use crate::words;
+use crate::{plots, words};
 
 /// Clients whose table is open when the page is.
 const OPEN_MAX: usize = 12;

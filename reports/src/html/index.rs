@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::link;
 use super::page::{self, Frame};
-use super::table;
 use super::verdict::outcome;
+use super::{link, table};
 use crate::inert::visible;
 use crate::listing::{Entry, Listing};
 use crate::words;

@@ -2,14 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::page;
 use super::plot::Plot;
-use super::table;
+use super::{page, table};
 use crate::measures::{Latency, Measures, Ordered, Quantiles};
 use crate::model::RunRecord;
-use crate::plots;
 use crate::trace::{Answer, CallKind};
-use crate::words;
+use crate::{plots, words};
 
 const HOW: &str = "How long calls took, from their sending to their answer. Bands are faults, \
                    named above; higher is slower, on a logarithmic scale. Where the page runs \

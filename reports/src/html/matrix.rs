@@ -2,13 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::link;
-use super::page;
 use super::verdict::{class, icon};
-use crate::grid::{Cell, Grid, Row, Tally, run_verdict};
+use super::{link, page};
+use crate::grid::{Cell, Figure, Grid, HEADINGS, Heading, Row, Tally};
 use crate::inert::visible;
-use crate::model::{SuiteRecord, SuiteRun};
-use crate::price::{Figure, HEADINGS, Heading};
+use crate::model::{SuiteRecord, SuiteRun, run_verdict};
 use crate::words;
 
 const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell says in how many \

@@ -31,4 +31,4 @@ mod topology;
 mod verdict;
 
 pub(crate) use index::{INDEX_TITLE, index_page};
-pub(crate) use page::{History, RunSources, run_page, suite_page};
+pub(crate) use page::{RunSources, run_page, suite_page};

@@ -4,8 +4,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::Holder;
 use maud::{Markup, html};
 
-use super::evidence;
-use super::table;
+use super::{evidence, table};
 use crate::closeup::{CloseUp, Deed};
 use crate::finding::Finding;
 use crate::inert::visible;

@@ -13,16 +13,13 @@ use super::{
     changed, clocks, coverage, environment, faults, findings, handoff, latency, matrix, runs,
     timeline, topology, verdict,
 };
-use crate::changes::Changes;
-use crate::closeup::CloseUp;
 use crate::embed::PageData;
 use crate::finding::Findings;
 use crate::inert::visible;
 use crate::measures::Measures;
-use crate::model::{RunRecord, SuiteRecord};
-use crate::plots;
-use crate::trace::Trace;
-use crate::words;
+use crate::model::{Changes, RunRecord, SuiteRecord};
+use crate::recorded::History;
+use crate::{plots, words};
 
 /// Nothing is fetched, nothing is sent: style, script and pictures are in the page. Pictures have
 /// styles in their attributes.
@@ -59,15 +56,6 @@ impl Frame {
             ],
         }
     }
-}
-
-/// What is known of the history of a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct History {
-    /// All of it, as far as pictures show it.
-    pub(crate) trace: Trace,
-    /// The little that findings rest on, in full.
-    pub(crate) close: CloseUp,
 }
 
 /// What a run folder holds besides its record.

@@ -2,10 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::link;
-use super::page;
-use super::table;
 use super::verdict::outcome;
+use super::{link, page, table};
 use crate::head::Head;
 use crate::inert::visible;
 use crate::model::{SuiteRecord, SuiteRun};

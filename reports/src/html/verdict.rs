@@ -4,10 +4,9 @@ use lockstorm_checker::Verdict;
 use maud::{Markup, html};
 
 use crate::finding::Findings;
-use crate::grid::run_verdict;
-use crate::head::{Head, Sign, Standing};
+use crate::head::{Head, Sign, Standing, expectation};
 use crate::inert::visible;
-use crate::model::{RunRecord, SuiteRecord};
+use crate::model::{RunRecord, SuiteRecord, run_verdict};
 use crate::words;
 
 /// Class of a sign: its colours in the style sheet.
@@ -95,7 +94,7 @@ pub(super) fn of_run(run: &RunRecord, unread: Option<&str>) -> Markup {
                         @let sign = Standing::of_result(run, result).sign();
                         li.(class(sign)) {
                             span.glyph aria-hidden="true" { (sign.glyph()) }
-                            (words::expectation(run, result))
+                            (expectation(run, result))
                             @let judged = run.analysis.properties.get(&result.property);
                             @if let Some(count) = judged.map(|j| j.count).filter(|n| *n > 0) {
                                 " (" (words::count(count, "violation")) ")"

@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 
 use super::escaped;
-use crate::grid::{Cell, Grid, Row};
-use crate::price::HEADINGS;
+use crate::grid::{Cell, Grid, HEADINGS, Row};
 
 /// What the signs mean.
 const LEGEND: &str = "✗ violated in k of n runs, ✓ no violation found, ? unknown, · not applicable \

@@ -4,11 +4,10 @@ use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::finding::Findings;
-use crate::grid::{Cell, Grid, Row};
+use crate::grid::{Cell, Figure, Grid, HEADINGS, Row};
 use crate::head::Head;
 use crate::inert::visible;
 use crate::model::{RunRecord, SuiteRecord};
-use crate::price::{Figure, HEADINGS};
 use crate::words;
 
 /// A run as text: its verdicts, the story of each violation, and the verdict line last.
@@ -153,8 +152,8 @@ mod tests {
     use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
-    use crate::changes::Changes;
     use crate::encode::Record;
+    use crate::model::Changes;
     use crate::sample;
 
     #[test]

@@ -9,12 +9,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Paint, Tone};
 use super::table::wrap;
-use crate::changes::{ChangeState, Changes};
 use crate::cure::Scene;
 use crate::finding::{Finding, Findings};
-use crate::head::{Head, Standing};
+use crate::head::{Head, Standing, expectation};
 use crate::inert::visible;
-use crate::model::RunRecord;
+use crate::model::{ChangeState, Changes, RunRecord};
 use crate::story::{self, Line};
 use crate::words;
 
@@ -92,7 +91,7 @@ impl Text {
     pub(super) fn verdicts(&mut self, run: &RunRecord) {
         for result in &run.expectations {
             let sign = Standing::of_result(run, result).sign();
-            let sentence = format!("{} {}", sign.glyph(), words::expectation(run, result));
+            let sentence = format!("{} {}", sign.glyph(), expectation(run, result));
             self.indented(2, Tone::of(sign), &sentence);
             let judged = run.analysis.properties.get(&result.property);
             if let Some(reason) = judged.and_then(|judgement| judgement.reason.as_ref()) {

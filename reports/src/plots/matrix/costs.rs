@@ -1,12 +1,11 @@
 //! The costs beside the cells: a column for each figure.
 
 use super::layout::{LINE, Layout};
-use crate::grid::Grid;
+use crate::grid::{Grid, HEADINGS, Price};
 use crate::plots::axis::SMALL;
 use crate::plots::drawing::{Anchor, Drawing, Stroke, TextStyle};
 use crate::plots::font;
 use crate::plots::ink::Ink;
-use crate::price::{HEADINGS, Price};
 
 /// Between the cells and the costs.
 pub(super) const GAP: f64 = 22.0;

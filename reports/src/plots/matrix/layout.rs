@@ -10,8 +10,7 @@
 //! With few hazards the cells have words, and the picture has the shape of a slide. With many the
 //! cells have signs and the hazards' names read upwards; the picture grows as it must.
 
-use super::cell;
-use super::costs;
+use super::{cell, costs};
 use crate::grid::{Grid, Row};
 use crate::plots::axis::WIDTH;
 use crate::plots::font;

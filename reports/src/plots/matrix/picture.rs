@@ -1,8 +1,7 @@
 //! The picture of a comparison, put together.
 
-use super::cell;
-use super::costs;
 use super::layout::{LINE, Layout, MARGIN, NAME};
+use super::{cell, costs};
 use crate::grid::{Grid, Row};
 use crate::head::Head;
 use crate::model::SuiteRecord;

@@ -4,8 +4,8 @@ use lockstorm_checker::{Analysis, Property, Verdict};
 use lockstorm_scenarios::{CaseLabels, Expected};
 use serde::{Deserialize, Serialize};
 
-use crate::changes::Changes;
-use crate::cost::Cost;
+use super::changes::Changes;
+use super::cost::Cost;
 
 /// Version of `results.json` that this crate writes.
 pub const RESULTS_VERSION: u32 = 2;

@@ -5,9 +5,8 @@
 
 use lockstorm_checker::{Nanos, Verdict};
 
-use crate::cost::Cost;
-use crate::grid::{Cell, Tally};
-use crate::model::RunRecord;
+use super::{Cell, Tally};
+use crate::model::{Cost, RunRecord};
 use crate::words;
 
 /// The label of hazards that are none.

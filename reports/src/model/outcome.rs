@@ -6,7 +6,7 @@
 use lockstorm_checker::Verdict;
 use lockstorm_scenarios::Expected;
 
-use crate::model::{ExpectationResult, Outcome};
+use super::record::{ExpectationResult, Outcome, RunRecord};
 
 impl ExpectationResult {
     /// What one property makes of a run. A missed bound on waiting is told apart from a lock that
@@ -38,6 +38,26 @@ impl Outcome {
         let there = there.map(ExpectationResult::outcome).max();
         there.map_or(Self::Unknown, |there| there.max(Self::Unknown))
     }
+}
+
+/// The verdict of a run as one word: violated if anything is, and unknown if the run was stopped
+/// before its end. Otherwise a liveness that could not be decided does not blur what the safety
+/// properties say.
+pub(crate) fn run_verdict(run: &RunRecord) -> Verdict {
+    if run.analysis.verdict == Verdict::Violated {
+        return Verdict::Violated;
+    }
+    if run.stopped.is_some() {
+        return Verdict::Unknown;
+    }
+    let judged = &run.analysis.properties;
+    judged
+        .iter()
+        .filter(|(property, _)| property.is_safety() || judged.len() == 1)
+        .map(|(_, judgement)| judgement.verdict)
+        .reduce(Verdict::merge)
+        // A run in which nothing was judged has shown nothing.
+        .unwrap_or(Verdict::Unknown)
 }
 
 #[cfg(test)]

@@ -1,0 +1,14 @@
+//! Stored runs and suites: the contract of `results.json`, and what their verdicts are worth.
+
+mod changes;
+mod cost;
+mod outcome;
+mod record;
+
+pub use changes::{Change, ChangeState, Changes, Share};
+pub use cost::Cost;
+pub(crate) use outcome::run_verdict;
+pub use record::{
+    Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
+    SuiteRun,
+};
