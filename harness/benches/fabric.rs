@@ -9,7 +9,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use lockstorm_harness::client::Wire;
+use lockstorm_harness::connection::Wire;
 use lockstorm_harness::locks::{delete_if_equal, set_if_absent};
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::{Single, Topology};

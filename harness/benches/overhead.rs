@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
-use lockstorm_harness::client::{Dialer, Gate, NoTrail, Session, SessionParts};
+use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{
-    AnyLock, Ask, LockContext, SharedInstance, delete_if_equal, set_if_absent,
-};
+use lockstorm_harness::connection::{Dialer, Gate, NoTrail};
+use lockstorm_harness::locks::{Ask, LockContext, SharedInstance, delete_if_equal, set_if_absent};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::environment_error::EnvironmentError;
 use crate::seed::Seed;
-use crate::server::EnvironmentError;
 
 /// Name of the history in a run folder.
 pub const HISTORY: &str = "history.jsonl";

@@ -4,7 +4,8 @@ use std::process::ExitCode as Status;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
-use lockstorm_harness::cli::{self, Arguments, ExitCode, output};
+use lockstorm_harness::cli::{self, Arguments, ExitCode};
+use lockstorm_harness::output;
 
 fn main() -> Status {
     // What a panic says may quote input.

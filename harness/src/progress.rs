@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use lockstorm_reports::RunRecord;
 
-use crate::cli::output;
+use crate::output;
 use crate::plan::Job;
 
 /// A line at least this often where there is no terminal, so that a job does not look dead.

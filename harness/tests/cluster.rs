@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use lockstorm_harness::slot::slot_of;
+use lockstorm_harness::connection::slot_of;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Cluster, Failover, FailoverMode, FaultSpec, Kill, MigrateSlot, Persistence, Span, Topology, Way,

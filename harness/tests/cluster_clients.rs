@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
-use lockstorm_harness::client::{CallError, Shards, Trail};
-use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
-use lockstorm_harness::slot::slot_of;
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::connection::{CallError, Shards, Trail, slot_of};
+use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Cluster, Failover, FailoverMode, FaultSpec, MigrateSlot, Persistence, Span, Topology, Way,

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
-use lockstorm_harness::locks::{AnyLock, Ask, Instances, Lock as _, Outcome, SharedInstance};
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::locks::{Ask, Instances, Lock as _, Outcome, SharedInstance};
 use support::ground::{Ground, spec, with_command};
 use support::{WITHIN, have_server};
 use tokio::task::JoinSet;

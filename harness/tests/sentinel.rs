@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
-use lockstorm_harness::client::Trail;
-use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::connection::Trail;
+use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Failover, FailoverMode, FaultSpec, Kill, Pause, Topology, load_str};
 use support::ground::{Ground, spec};

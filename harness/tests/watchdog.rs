@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::{Event, Function, Header, History, Kind, Name, read_jsonl};
-use lockstorm_harness::client::{Reply, Session, SessionParts};
+use lockstorm_harness::client::{AnyLock, Reply, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{AnyLock, Ask};
+use lockstorm_harness::locks::Ask;
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use support::ground::{Ground, spec, with_command};

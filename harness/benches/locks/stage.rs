@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, History, read_jsonl};
-use lockstorm_harness::client::{Dialer, Gate, NoTrail, Session, SessionParts, Wire};
+use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
+use lockstorm_harness::connection::{Dialer, Gate, NoTrail, Wire};
+use lockstorm_harness::locks::{LockContext, SharedInstance};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};

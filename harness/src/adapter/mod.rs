@@ -11,7 +11,6 @@
 mod lines;
 mod log;
 mod message;
-mod program;
 mod remote;
 mod rounds;
 mod talk;
@@ -25,6 +24,5 @@ pub use message::{
     Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target,
     Watch, line,
 };
-pub use program::Program;
 pub use remote::{Remote, RemoteSettings, StartError, nodes, servers, watch};
-pub use talk::{Complaints, Loss};
+pub use talk::Complaints;

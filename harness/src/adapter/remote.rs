@@ -15,13 +15,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::log::keep_log;
 use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target, Watch};
-use super::program::Program;
 use super::rounds::Rounds;
-use super::talk::{Complaints, Loss, Mute, Talk, TalkParts};
-use crate::client::{Gate, Processes, Trail};
-use crate::locks::{Ask, Grant, Lock, Outcome, Released};
-use crate::recorder::EventSink;
-use crate::server::{Guide, Page, Route, Servers};
+use super::talk::{Complaints, Mute, Talk, TalkParts};
+use crate::connection::{Gate, Guide, Route, Trail};
+use crate::locks::{Ask, Grant, Lock, Loss, Outcome, Released};
+use crate::process::{ClientProcess, Page};
+use crate::recorder::{EventSink, Processes};
+use crate::server::Servers;
 
 /// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
@@ -114,14 +114,16 @@ impl Remote {
     ///
     /// # Errors
     /// See [`StartError`].
-    pub async fn start(settings: RemoteSettings<'_>) -> Result<(Self, Arc<Program>), StartError> {
+    pub async fn start(
+        settings: RemoteSettings<'_>,
+    ) -> Result<(Self, Arc<ClientProcess>), StartError> {
         let RemoteSettings { open, route, .. } = settings;
         let file = File::create(&settings.log).map_err(|source| StartError::Log {
             path: settings.log.display().to_string(),
             source,
         })?;
         let (program, pipes) =
-            Program::start(&settings.command, settings.page).map_err(|source| {
+            ClientProcess::start(&settings.command, settings.page).map_err(|source| {
                 StartError::Program {
                     program: settings.command.first().cloned().unwrap_or_default(),
                     source,

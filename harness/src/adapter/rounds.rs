@@ -6,8 +6,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Event, Function, Kind, Mode, Name, Process, Value};
 
 use super::message::{Answer, Target};
-use crate::client::Processes;
-use crate::recorder::EventSink;
+use crate::recorder::{EventSink, Processes};
 
 /// Renewals under way at once, at most.
 const UNDER_WAY_MAX: usize = 1000;

@@ -25,10 +25,11 @@ use super::log::Tail;
 use super::message::{
     Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, line, read_said,
 };
-use super::program::Program;
 use super::rounds::Rounds;
-use crate::client::{CLIENT_KILLED, Gate, Killed, Trail};
 use crate::clock::RunClock;
+use crate::connection::{CLIENT_KILLED, Gate, Killed, Trail};
+use crate::locks::Loss;
+use crate::process::ClientProcess;
 
 /// Messages to a program that wait for it to read them, at most.
 const OUTBOX_MAX: usize = 16;
@@ -64,7 +65,7 @@ pub(crate) enum Mute {
 
 /// What both ends of a conversation share.
 struct Shared {
-    program: Arc<Program>,
+    program: Arc<ClientProcess>,
     gate: Arc<Gate>,
     clock: RunClock,
     trail: Arc<dyn Trail>,
@@ -100,20 +101,9 @@ struct Pending {
     answer: oneshot::Sender<(Answer, Nanos)>,
 }
 
-/// A lock that a client was told it has lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
-    /// Which lock.
-    pub key: Name,
-    /// How it was held.
-    pub mode: Mode,
-    /// Not after the client was told; `None` where the answer to a renewal has told it.
-    pub noticed: Option<Nanos>,
-}
-
 /// What a conversation is made of.
 pub(crate) struct TalkParts {
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: Arc<ClientProcess>,
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
     pub(crate) gate: Arc<Gate>,

@@ -7,12 +7,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use lockstorm_scenarios::{Independent, Persistence, Single, Topology};
 
 use super::exit::ExitCode;
-use super::output;
 use crate::clock::wall_clock;
 use crate::conformance::{Check, Finding, Ground};
-use crate::folder;
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_program};
+use crate::{folder, output};
 
 /// Nodes of independent servers.
 const NODES: u32 = 5;

@@ -3,10 +3,10 @@
 use clap::{Parser, Subcommand};
 
 use super::exit::ExitCode;
-use super::output::Color;
 use super::{
     adapter, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
 };
+use crate::output::Color;
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]

@@ -16,10 +16,10 @@ use lockstorm_reports::{
 };
 use lockstorm_scenarios::{Case, CaseLabels, Expected};
 
-use super::exit::UsageError;
 use super::input::{self, Care};
 use crate::folder::{HISTORY, SCENARIO};
 use crate::rerun;
+use crate::usage_error::UsageError;
 use crate::workload::Stopped;
 
 /// What is said where nobody knows.

@@ -7,7 +7,7 @@ use lockstorm_reports::{
     write_run, write_suite,
 };
 
-use crate::suite::Finished;
+use crate::run::Finished;
 
 /// The earlier run or suite, if one was named.
 pub struct Baseline(Option<Record>);

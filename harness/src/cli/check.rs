@@ -18,8 +18,10 @@ use serde_json::json;
 
 use super::exit::ExitCode;
 use super::input::Care;
-use super::{in_one_line, input, killed, output};
+use super::{input, killed};
 use crate::folder::HISTORY;
+use crate::output;
+use crate::output::in_one_line;
 
 /// Arguments of `lockstorm check`.
 #[derive(Debug, Args)]

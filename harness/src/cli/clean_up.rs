@@ -4,9 +4,10 @@ use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_scenarios::{External, ServerUrl, Tls};
 
-use super::exit::{ExitCode, UsageError};
-use super::output;
+use super::exit::ExitCode;
 use crate::gateway::{Upstream, find, remove};
+use crate::output;
+use crate::usage_error::UsageError;
 
 /// Keys of one server that are shown.
 const SHOWN_MAX: usize = 20;

@@ -8,7 +8,7 @@ use clap::Args;
 use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 
 use super::exit::ExitCode;
-use super::output;
+use crate::output;
 use crate::server::{AddressBlock, DEFAULT_PORT, find_program};
 
 /// Arguments of `lockstorm doctor`.

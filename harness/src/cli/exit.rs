@@ -6,8 +6,9 @@ use lockstorm_reports::{Outcome, RenderError};
 use lockstorm_scenarios::Diagnostics;
 
 use super::recheck::Contradiction;
-use crate::runner::RunError;
-use crate::server::EnvironmentError;
+use crate::environment_error::EnvironmentError;
+use crate::run::RunError;
+use crate::usage_error::UsageError;
 
 /// How a command ended, best first: the worst of several is the whole's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,11 +146,6 @@ impl From<Outcome> for ExitCode {
         }
     }
 }
-
-/// Arguments that clap could not know to be wrong.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct UsageError(pub String);
 
 /// An input that cannot even be opened.
 #[derive(Debug, thiserror::Error)]

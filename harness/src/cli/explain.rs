@@ -5,7 +5,7 @@ use clap::Args;
 use lockstorm_checker::Property;
 
 use super::exit::ExitCode;
-use super::output;
+use crate::output;
 
 /// Arguments of `lockstorm explain`.
 #[derive(Debug, Args)]

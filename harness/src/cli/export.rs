@@ -11,9 +11,11 @@ use lockstorm_checker::history::{
     RefusedRelease, write_event, write_header,
 };
 
-use super::exit::{ExitCode, UsageError};
+use super::exit::ExitCode;
+use super::input;
 use super::input::Care;
-use super::{input, output};
+use crate::output;
+use crate::usage_error::UsageError;
 
 /// How many locks a message names.
 const NAMED_MAX: usize = 10;

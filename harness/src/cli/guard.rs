@@ -5,7 +5,7 @@ use std::io;
 use anyhow::Error;
 
 use super::exit::ExitCode;
-use crate::guardian;
+use crate::process::guardian;
 
 /// Keeps the processes of clients until its standard input ends.
 ///

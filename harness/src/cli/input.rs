@@ -6,9 +6,10 @@ use anyhow::Error;
 use lockstorm_checker::history::{self, EventSink, ReadOptions, Reading, Unread};
 use lockstorm_reports::open_stored;
 
+use super::bytes;
 use super::exit::MissingInput;
-use super::{bytes, output};
 use crate::folder::HISTORY;
+use crate::output;
 
 /// What an input is called.
 pub fn name(path: &Path) -> String {

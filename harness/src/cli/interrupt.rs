@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::ExitCode;
-use super::output;
+use crate::output;
 
 /// Watches the signals of this process.
 #[derive(Clone)]

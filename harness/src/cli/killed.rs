@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Error;
 use lockstorm_reports::{combine, read_record, write_suite};
 
-use super::{bare, output};
+use super::bare;
 use crate::folder::{CELLS, HISTORY};
+use crate::output;
 
 /// Where records lie: what has one is not taken for killed, whatever it says.
 const RESULTS: &str = "results.json";

@@ -9,7 +9,7 @@ use lockstorm_checker::{ModelName, Property};
 use lockstorm_scenarios::{LockKind, Mutant, TopologyKind};
 
 use super::exit::ExitCode;
-use super::output;
+use crate::output;
 
 /// Arguments of `lockstorm list`.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::output;
-use crate::server::scrub;
+use crate::output;
+use crate::process::scrub;
 
 /// What opens a file by its kind, in the order in which it is tried; `BROWSER` comes before.
 const OPENERS: [&str; 4] = ["xdg-open", "open", "wslview", "sensible-browser"];

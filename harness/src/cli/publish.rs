@@ -11,7 +11,7 @@ use lockstorm_reports::{
     step_summary_suite,
 };
 
-use super::output;
+use crate::output;
 
 /// Where GitHub's runners take the summary of a step from.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -12,9 +12,10 @@ use lockstorm_checker::{
 };
 use lockstorm_reports::{Outcome, Record, RunRecord, inside, open_stored, read_record};
 
+use super::input;
 use super::input::Care;
-use super::{input, output};
 use crate::folder::HISTORY;
+use crate::output;
 
 /// A record that contradicts itself or its history.
 #[derive(Debug, thiserror::Error)]

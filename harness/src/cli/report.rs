@@ -12,11 +12,13 @@ use lockstorm_reports::{
 };
 
 use super::baseline::Baseline;
-use super::exit::{ExitCode, UsageError};
+use super::exit::ExitCode;
 use super::publish::{OutputFormat, publish};
 use super::recheck::recheck;
 use super::run::parse_formats;
-use super::{bare, killed, open, output};
+use super::{bare, killed, open};
+use crate::output;
+use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm report`.
 #[derive(Debug, Args)]

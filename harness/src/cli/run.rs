@@ -15,19 +15,17 @@ use super::exit::{ExitCode, NothingSelected};
 use super::interrupt::Interrupt;
 use super::publish::{OutputFormat, publish};
 use super::report::BudgetArgs;
-use super::{open, output};
-use crate::cells::Pace;
-use crate::descriptors;
-use crate::network::{NetworkChoice, Networks};
+use super::stream::{Event, Stream, tell};
+use super::{descriptors, open, run_index};
 use crate::plan::{Job, RunPlan, jobs, one_paragraph};
+use crate::process::note_secrets;
 use crate::progress::{self, Both, ProgressKind};
 use crate::rerun::{self, quoted};
-use crate::runner::RunSettings;
+use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, Program, find_program, note_secrets};
-use crate::shelf;
-use crate::stream::{Event, Stream, tell};
-use crate::suite::{self, Finished};
+use crate::server::{DEFAULT_PORT, Program, find_program};
+use crate::usage_error::UsageError;
+use crate::{output, run};
 
 /// Folder of runs, unless another one is named.
 const USUAL_OUT: &str = "runs";
@@ -148,7 +146,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     } else {
         Program::none()
     };
-    let folder = suite::prepare(&plan)?;
+    let folder = run::prepare(&plan)?;
     output::human(&format!(
         "seed {}, run folder {}",
         plan.seed.0,
@@ -178,7 +176,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
             at_once: args.jobs.into(),
             fail_fast: args.fail_fast,
         };
-        let mut finished = suite::run(&plan, &folder, &settings, pace).await?;
+        let mut finished = run::execute(&plan, &folder, &settings, pace).await?;
         baseline.note(&mut finished, &folder)?;
         Ok::<_, Error>((finished, interrupt))
     })?;
@@ -188,7 +186,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     for path in &files {
         output::human(&format!("report   {}", path.display()));
     }
-    match shelf::list(&plan.out) {
+    match run_index::list(&plan.out) {
         Ok(index) => output::human(&format!("all runs {}", index.display())),
         // A convenience that no run depends on.
         Err(error) => output::human(&error.to_string()),
@@ -231,7 +229,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         .iter()
         .map(|text| text.parse::<Override>())
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| super::exit::UsageError(without_passwords(&error.to_string())))?;
+        .map_err(|error| UsageError(without_passwords(&error.to_string())))?;
     let mut cases = Vec::new();
     let mut left_out = Vec::new();
     let mut names = Vec::new();
@@ -256,7 +254,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     if asks && cases.iter().any(|case| case.topology.external().is_some()) {
         let text = "--trace takes KEYS and MONITOR, which touch all that external servers have: \
                     leave it out";
-        return Err(super::exit::UsageError(text.to_owned()).into());
+        return Err(UsageError(text.to_owned()).into());
     }
     if !args.trace.is_empty() {
         for case in &mut cases {
@@ -347,13 +345,13 @@ fn ground(args: &RunArgs) -> Vec<String> {
 }
 
 /// Reads a list such as `html,png`.
-pub fn parse_formats(list: &str) -> Result<Formats, super::exit::UsageError> {
+pub fn parse_formats(list: &str) -> Result<Formats, UsageError> {
     list.split(',')
         .map(str::trim)
         .filter(|word| !word.is_empty() && *word != "none")
         .map(|word| {
             word.parse::<Format>()
-                .map_err(|error| super::exit::UsageError(error.to_string()))
+                .map_err(|error| UsageError(error.to_string()))
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use lockstorm_reports::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 
 use super::exit::ExitCode;
-use super::output;
+use crate::output;
 
 /// Arguments of `lockstorm schema`.
 #[derive(Debug, Args)]

@@ -6,8 +6,9 @@ use anyhow::Error;
 use clap::Args;
 use lockstorm_scenarios::Override;
 
-use super::exit::{ExitCode, UsageError};
-use super::output;
+use super::exit::ExitCode;
+use crate::output;
+use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm validate`.
 #[derive(Debug, Args)]

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use lockstorm_checker::history::{Function, Kind, Name, Value};
 use serde_json::json;
 
-use super::processes::MAIN;
 use super::session::{Answer, Reply, Session};
 use crate::locks::{Ask, Lock as _, Outcome};
 use crate::orders::{Bearer, Desk, DeskError, Found, OrderDatabase};
+use crate::recorder::MAIN;
 
 /// The resource of the history: a list of the orders whose stock was given back.
 const RESOURCE: &str = "stock-given-back";

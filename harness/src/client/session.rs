@@ -12,12 +12,12 @@ use lockstorm_scenarios::DurationRange;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
-use super::gate::Gate;
 use super::holds::Holds;
 use super::job::{Job, STALE};
-use super::processes::{MAIN, Processes};
-use crate::locks::{AnyLock, Ask, Grant, Lock as _, Outcome, Released};
-use crate::recorder::EventSink;
+use crate::client::AnyLock;
+use crate::connection::{CLIENT_KILLED, Gate};
+use crate::locks::{Ask, Grant, Lock as _, Outcome, Released};
+use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
 
@@ -35,9 +35,6 @@ pub enum Reply {
     /// The client is dead.
     Killed,
 }
-
-/// Why nobody knows what came of an operation whose client died.
-pub const CLIENT_KILLED: &str = "client killed";
 
 /// A client as the harness sees it: its orders are given here, and what comes of them is recorded.
 /// Its side of the lock is in this very task, or in a process of its own.

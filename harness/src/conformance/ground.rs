@@ -12,14 +12,16 @@ use lockstorm_scenarios::{Adapter, Lock, Span, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
-    Answer, Call, Can, Open, PROTOCOL, Program, Rounds, Tail, Talk, TalkParts, Target, keep_log,
-    nodes, servers, watch,
+    Answer, Call, Can, Open, PROTOCOL, Rounds, Tail, Talk, TalkParts, Target, keep_log, nodes,
+    servers, watch,
 };
-use crate::client::{Gate, NoTrail, Processes};
 use crate::clock::RunClock;
-use crate::recorder::Recorder;
-use crate::runner::RunError;
-use crate::server::{EnvironmentError, Node, ServerSettings, Servers};
+use crate::connection::{Gate, NoTrail};
+use crate::environment_error::EnvironmentError;
+use crate::process::ClientProcess;
+use crate::recorder::{Processes, Recorder};
+use crate::run::RunError;
+use crate::server::{Node, ServerSettings, Servers};
 
 /// How long an answer may take: the start of an interpreter on a busy machine.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
@@ -42,7 +44,7 @@ pub struct Ground {
 /// One client that is the program.
 pub(super) struct Peer {
     talk: Talk,
-    pub(super) program: Arc<Program>,
+    pub(super) program: Arc<ClientProcess>,
     /// What it says that it is.
     pub(super) name: String,
     pub(super) can: std::collections::BTreeSet<Can>,
@@ -52,7 +54,7 @@ pub(super) struct Peer {
 
 /// A program that was not spoken to yet.
 pub(super) struct Raw {
-    pub(super) program: Program,
+    pub(super) program: ClientProcess,
     pub(super) input: ChildStdin,
     pub(super) output: ChildStdout,
     pub(super) tail: Arc<Tail>,
@@ -126,7 +128,7 @@ impl Ground {
             sink.clone(),
             Processes::new(number as u64, u64::from(u32::MAX)),
         );
-        let gate = self.servers.roster().enrol(&name);
+        let gate = self.servers.registry().register(&name);
         let talk = Talk::begin(TalkParts {
             program: program.clone(),
             input,
@@ -174,7 +176,8 @@ impl Ground {
             move |error: io::Error| format!("cannot {what}: {error}")
         };
         let file = File::create(&log).map_err(told("write its log"))?;
-        let (program, pipes) = Program::start(&self.command, None).map_err(told("start it"))?;
+        let (program, pipes) =
+            ClientProcess::start(&self.command, None).map_err(told("start it"))?;
         let tail = keep_log(pipes.errors, file);
         Ok(Raw {
             tail,

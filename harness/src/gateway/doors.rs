@@ -17,7 +17,7 @@ use super::keys::Keys;
 use super::leftovers::remove;
 use super::passage::Passage;
 use super::upstream::Upstream;
-use crate::server::EnvironmentError;
+use crate::environment_error::EnvironmentError;
 
 /// How long nobody is let in after that failed.
 const ACCEPTS_AGAIN_AFTER: Duration = Duration::from_millis(20);

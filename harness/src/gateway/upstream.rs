@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::tls;
-use crate::client::{Wire, WireError};
+use crate::connection::{Wire, WireError};
 
 /// How long it may take to enter: over the internet, with TLS.
 const ENTERS_WITHIN: Duration = Duration::from_secs(5);

@@ -10,9 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
 use super::redisson::SharedInstance;
-use crate::adapter::Loss;
-use crate::client::{CallError, Dialer};
-use crate::server::Route;
+use crate::connection::{CallError, Dialer, Route};
 
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
 pub trait Lock: Send {
@@ -189,6 +187,17 @@ impl<T> From<CallError> for Outcome<T> {
             CallError::Killed => Self::Killed,
         }
     }
+}
+
+/// A lock that a client was told it has lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Which lock.
+    pub key: Name,
+    /// How it was held.
+    pub mode: Mode,
+    /// Not after the client was told; `None` where the answer to a renewal has told it.
+    pub noticed: Option<Nanos>,
 }
 
 /// What a lock needs of its surroundings.

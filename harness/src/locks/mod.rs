@@ -3,13 +3,11 @@
 //! For: the algorithms, exactly as their authors state them, weaknesses included. Not for:
 //! retries, which are the session's and recorded as operations of their own.
 
-mod any;
 mod commands;
 mod lock;
 mod mutation;
 mod no_lock;
 mod plain_del;
-mod primary;
 mod redisson;
 mod redlock;
 mod scripts;
@@ -18,9 +16,8 @@ mod token;
 mod token_fenced;
 mod token_wait;
 
-pub use any::AnyLock;
 pub use commands::commands_of;
-pub use lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+pub use lock::{Ask, Grant, Lock, LockContext, Loss, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{

@@ -10,8 +10,8 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
-use super::primary::Primary;
 use super::token::{outcome, set_if_absent};
+use crate::connection::Primary;
 
 /// One client's side of the lock.
 pub struct PlainDel {

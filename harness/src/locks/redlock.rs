@@ -18,8 +18,7 @@ use redis::Cmd;
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
 use super::mutation::Mutation;
 use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
-use crate::client::{CallError, Connection, Dialer};
-use crate::server::Route;
+use crate::connection::{CallError, Connection, Dialer, Route};
 
 /// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
 const DRIFT_FIXED: Duration = Duration::from_millis(2);

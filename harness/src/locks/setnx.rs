@@ -10,7 +10,7 @@ use lockstorm_scenarios as scenarios;
 use redis::Value;
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
-use super::primary::Primary;
+use crate::connection::Primary;
 
 /// One client's side of the lock.
 pub struct Setnx {

@@ -13,8 +13,7 @@ use redis::{Cmd, Value};
 
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
 use super::mutation::Mutation;
-use super::primary::Primary;
-use crate::client::CallError;
+use crate::connection::{CallError, Primary};
 
 const RELEASE: &str = include_str!("scripts/release.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");

@@ -13,7 +13,7 @@ use redis::{Cmd, Value};
 use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 use super::mutation::Mutation;
 use super::token::{Token, delete_if_equal, extend_if_equal, outcome, set_if_absent};
-use crate::client::{CallError, Dialer};
+use crate::connection::{CallError, Dialer};
 
 /// One client's side of the lock.
 pub struct TokenWait {

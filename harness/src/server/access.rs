@@ -6,7 +6,7 @@
 
 use redis::Value;
 
-use crate::client::WireError;
+use crate::connection::WireError;
 use crate::gateway::{EnterError, Upstream, is_harmless};
 
 /// Commands that no script can call, whoever may.

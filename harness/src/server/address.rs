@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use rand::RngExt as _;
 
-use super::error::EnvironmentError;
+use crate::environment_error::EnvironmentError;
 
 /// Port of every server, unless another is asked for. Not Redis's own, so that a server that
 /// somebody runs on all addresses is not in the way; low enough for a cluster bus above it.

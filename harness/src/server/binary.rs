@@ -13,8 +13,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::error::EnvironmentError;
-use super::secrets::scrub;
+use crate::environment_error::EnvironmentError;
+use crate::process::scrub;
 
 /// Programs looked for on PATH, best first.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];

@@ -16,13 +16,11 @@ use lockstorm_scenarios::{Cluster, FailoverMode};
 use tokio::time::{Instant, sleep};
 
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::node::Node;
-use super::probe;
 use super::role::{DataRole, Role};
-use super::route::Route;
 use super::shape::{Shape, places, start_each};
-use crate::slot::{SLOTS, slot_of};
+use crate::connection::{Route, SLOTS, probe, slot_of};
+use crate::environment_error::EnvironmentError;
 
 /// What is added to a server's port for the bus, by which the servers talk to each other.
 const BUS_ABOVE: u16 = 10_000;

@@ -12,17 +12,17 @@ use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::external;
 use super::node::Node;
-use super::probe::round_trip_us;
 use super::proof::{self, Known};
-use super::route::Route;
 use super::shape::{Shape, shape_of};
-use super::shim::Shim;
 use super::wires::{Wires, Wiring};
-use crate::client::Roster;
+use crate::client_registry::ClientRegistry;
+use crate::connection::Route;
+use crate::connection::probe::round_trip_us;
+use crate::environment_error::EnvironmentError;
 use crate::gateway::Gateway;
+use crate::process::Shim;
 
 /// Starts of a deployment until it is ready. On a busy machine a Cluster or a sentinel may take a
 /// server for dead before anybody has touched it, and replace it; names would not fit then.
@@ -56,7 +56,7 @@ pub struct Servers {
     elsewhere: Option<(Gateway, Known)>,
     topology: Topology,
     route: Arc<Route>,
-    roster: Arc<Roster>,
+    registry: Arc<ClientRegistry>,
     /// Where the connections of each client come from.
     introduced: Mutex<BTreeMap<String, IpAddr>>,
 }
@@ -107,7 +107,7 @@ impl Servers {
             wires,
             elsewhere,
             topology: settings.topology,
-            roster: Arc::default(),
+            registry: Arc::default(),
             introduced: Mutex::default(),
             nodes,
         };
@@ -168,8 +168,8 @@ impl Servers {
     }
 
     /// Who the clients are.
-    pub fn roster(&self) -> Arc<Roster> {
-        self.roster.clone()
+    pub fn registry(&self) -> Arc<ClientRegistry> {
+        self.registry.clone()
     }
 
     /// Whether we run them, and not someone else.
@@ -390,7 +390,7 @@ impl Deployment for Servers {
     }
 
     fn clients(&self) -> &dyn Clients {
-        self.roster.as_ref()
+        self.registry.as_ref()
     }
 
     fn client_address(&self, client: &str) -> Option<IpAddr> {

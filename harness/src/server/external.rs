@@ -14,13 +14,13 @@ use tokio::time::{sleep, timeout};
 
 use super::address::AddressBlock;
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::node::Node;
-use super::probe::info_field;
 use super::replicated::{hand_over, leader};
 use super::role::{DataRole, Role};
-use super::route::Route;
 use super::shape::{Shape, places};
+use crate::connection::Route;
+use crate::connection::probe::info_field;
+use crate::environment_error::EnvironmentError;
 use crate::gateway::{Door, Gateway, Rules, Scripts, Upstream};
 
 /// How long an answer may take from far away, with a connection made for it.

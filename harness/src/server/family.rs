@@ -7,10 +7,10 @@ use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{Persistence, Span};
 use tokio::time::{Instant, sleep};
 
-use super::error::EnvironmentError;
 use super::node::Node;
-use super::probe;
 use super::role::{DataRole, Role};
+use crate::connection::probe;
+use crate::environment_error::EnvironmentError;
 
 /// How long replicas may take to be in step with their primary.
 const IN_STEP_WITHIN: Duration = Duration::from_secs(10);

@@ -10,12 +10,12 @@ use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{Independent, Span};
 
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
-use super::route::Route;
 use super::shape::{Shape, place, start_each};
+use crate::connection::Route;
+use crate::environment_error::EnvironmentError;
 
 /// Redis's default; it means nothing to masters that take writes without replicas, as these do.
 const MAX_LAG: Span = Span::from_secs(10);

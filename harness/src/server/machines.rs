@@ -8,7 +8,7 @@ use lockstorm_nemesis::{Clock, Deployment as _, FaultError, Machines, Readings};
 
 use super::deployment::Servers;
 use super::node::Node;
-use super::shim::Page;
+use crate::process::Page;
 
 impl Servers {
     /// Does something to the clock of a node or a client, who never have the same name.
@@ -26,7 +26,7 @@ impl Servers {
             client: name.to_owned(),
             reason,
         };
-        let page = self.roster().page(name).ok_or_else(|| {
+        let page = self.registry().page(name).ok_or_else(|| {
             cannot("it was started without the shim, or is no process".to_owned())
         })?;
         act(&page).map_err(|error| cannot(error.to_string()))

@@ -12,11 +12,11 @@ use lockstorm_scenarios::Memory;
 use tokio::time::{Instant, sleep};
 
 use super::binary::Program;
-use super::child;
-use super::error::EnvironmentError;
-use super::probe;
 use super::role::{Place, Role};
-use super::shim::Page;
+use crate::connection::probe;
+use crate::environment_error::EnvironmentError;
+use crate::process;
+use crate::process::Page;
 
 /// How long a server may take from its start to its first answer.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl Node {
             page.preload(&mut command);
         }
         let child =
-            child::spawn(command).map_err(EnvironmentError::io("start", show(&program.path)))?;
+            process::spawn(command).map_err(EnvironmentError::io("start", show(&program.path)))?;
         *self.child.lock().expect("no holder panics") = Some(child);
         self.wait_until_ready().await?;
         match &self.page {

@@ -10,9 +10,9 @@ use lockstorm_scenarios::{Case, Disturbance, External, FaultSpec};
 use redis::Value;
 
 use super::access::prove_bounded;
-use super::error::EnvironmentError;
 use super::node::Node;
-use super::probe::info_field;
+use crate::connection::probe::info_field;
+use crate::environment_error::EnvironmentError;
 use crate::gateway::{EnterError, Gateway, TRIAL, Upstream};
 use crate::locks::commands_of;
 

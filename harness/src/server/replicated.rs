@@ -9,12 +9,12 @@ use lockstorm_scenarios::{FailoverMode, Replicated};
 use tokio::time::{sleep, timeout};
 
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
-use super::route::Route;
 use super::shape::{Shape, places, start_each};
+use crate::connection::Route;
+use crate::environment_error::EnvironmentError;
 
 /// How long a primary may take to hand over; it waits for its replica, which is in step.
 const FAILS_OVER_WITHIN: Duration = Duration::from_secs(5);

@@ -15,12 +15,12 @@ use lockstorm_scenarios::{FailoverMode, Sentinel, Timers};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::family::{Family, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
-use super::route::{Route, Sentinels};
 use super::shape::{Shape, places, start_each};
+use crate::connection::{Route, Sentinels};
+use crate::environment_error::EnvironmentError;
 
 /// Name of the primary, whoever it is, among sentinels.
 pub const MASTER: &str = "mymaster";

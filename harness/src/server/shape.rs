@@ -11,12 +11,12 @@ use lockstorm_scenarios::{FailoverMode, Topology};
 
 use super::binary::Program;
 use super::cluster::Sharded;
-use super::error::EnvironmentError;
 use super::external::Attached;
 use super::node::Node;
 use super::role::Role;
-use super::route::Route;
 use super::sentinel::Watched;
+use crate::connection::Route;
+use crate::environment_error::EnvironmentError;
 
 /// One topology.
 #[async_trait]

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use lockstorm_scenarios::Single;
 
 use super::binary::Program;
-use super::error::EnvironmentError;
 use super::node::Node;
 use super::role::Role;
-use super::route::Route;
 use super::shape::{Shape, places, start_each};
+use crate::connection::Route;
+use crate::environment_error::EnvironmentError;
 
 #[async_trait]
 impl Shape for Single {

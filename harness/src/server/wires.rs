@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use lockstorm_nemesis::{Fabric, Kernel, Namespace, Network};
 
-use super::error::EnvironmentError;
 use super::node::Node;
 use super::shape::Shape;
+use crate::environment_error::EnvironmentError;
 
 /// What is to stand in the path.
 #[derive(Clone, Copy, Debug, Default)]

@@ -22,8 +22,9 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::command::{Command, Sender};
+use crate::environment_error::EnvironmentError;
 use crate::recorder::EventSink;
-use crate::server::{EnvironmentError, Servers};
+use crate::server::Servers;
 
 /// Name of the file in a node's folder.
 const FILE: &str = "monitor.log";

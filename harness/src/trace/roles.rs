@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::client::{Wire, WireError};
+use crate::connection::{Wire, WireError};
 use crate::recorder::EventSink;
 use crate::server::{Node, Servers};
 

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::marks::Marks;
 use super::roles::role_of;
-use crate::client::{Wire, WireError};
+use crate::connection::{Wire, WireError};
 
 /// How much is read of what stands at a key: longer than any mark.
 const READ_MAX: usize = 128;

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 
 use super::serve::say;
 use crate::adapter::{Answer, Can, Note, Open, Server, Target};
-use crate::client::{Dialer, Gate, Holds, Trail};
-use crate::locks::{AnyLock, Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
+use crate::client::{AnyLock, Holds};
+use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
+use crate::locks::{Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
 use crate::seed::Seed;
-use crate::server::{Route, Sentinels};
 
 /// Name of the stream of choices that client `name`'s lock makes: the same in every kind of client.
 pub fn lock_stream(name: &str) -> String {
@@ -222,7 +222,7 @@ fn answer<T>(outcome: Outcome<T>, done: impl FnOnce(T) -> Answer, denied: Answer
         Outcome::Unknown(text) => Answer::Error { text },
         // Only a task can be told of its death.
         Outcome::Killed => Answer::Error {
-            text: crate::client::CLIENT_KILLED.to_owned(),
+            text: crate::connection::CLIENT_KILLED.to_owned(),
         },
     }
 }

@@ -30,6 +30,6 @@ pub async fn run(stage: &Stage, mut nemesis: Nemesis) -> Option<Stopped> {
         ))
     });
     // The same holds for a client that did what it must not, or died.
-    let odd = stage.servers.roster().complaints().into_iter().next();
+    let odd = stage.servers.registry().complaints().into_iter().next();
     died.or(odd.map(Stopped)).or(stopped).or(unfinished)
 }

@@ -13,13 +13,16 @@ use lockstorm_scenarios::{Case, ClientKind, DurationRange, Lock, Mutant, Span, S
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
-use crate::client::{Dialer, Job, Processes, Recorded, Roster, Session, SessionParts};
-use crate::locks::{AnyLock, Instances, LockContext, SharedInstance};
+use crate::client::{AnyLock, Job, Session, SessionParts};
+use crate::client_registry::ClientRegistry;
+use crate::connection::{Dialer, Recorded};
+use crate::locks::{Instances, LockContext, SharedInstance};
 use crate::orders::OrderDatabase;
+use crate::process::{Page, Shim};
 use crate::progress::Progress;
-use crate::recorder::EventSink;
+use crate::recorder::{EventSink, Processes};
 use crate::seed::Seed;
-use crate::server::{Page, Servers, Shim};
+use crate::server::Servers;
 use crate::trace::{Roles, Watch};
 use crate::worker::{self, lock_stream};
 
@@ -140,7 +143,7 @@ impl Stage {
     /// When it is to be a process, and that cannot be had.
     async fn session(&self, name: &str, n: usize) -> Result<Session, Stopped> {
         let spec = &self.case.lock;
-        let gate = self.servers.roster().enrol(name);
+        let gate = self.servers.registry().register(name);
         let source = self.servers.introduce_client(name, n);
         let lock = match self.command() {
             None => {
@@ -163,7 +166,7 @@ impl Stage {
         let own_watchdog = matches!(&lock, AnyLock::Remote(remote) if remote.can(Can::Watchdog));
         let lacks_watchdog = matches!(spec, Lock::Adapter(_)) && !own_watchdog;
         if lacks_watchdog {
-            self.servers.roster().has_no_watchdog(name);
+            self.servers.registry().has_no_watchdog(name);
         }
         let renew_every = spec.renew_every().filter(|_| !own_watchdog);
         Ok(Session::new(SessionParts {
@@ -239,8 +242,8 @@ impl Stage {
             .map(|c| if plain(c) { c } else { '_' })
             .collect();
         let log = folder.join(format!("{file}.log"));
-        let roster = self.servers.roster();
-        let complaints = complaints(&roster, name, &log);
+        let registry = self.servers.registry();
+        let complaints = complaints(&registry, name, &log);
         let all = self.processes_in_all();
         let page = self.shim.as_ref().map(Shim::page).transpose();
         let page: Option<Page> = page.map_err(|error| stopped(error.to_string()))?;
@@ -250,7 +253,7 @@ impl Stage {
             log,
             open: self.open(name, source),
             route: self.servers.route(),
-            gate: roster.enrol(name),
+            gate: registry.register(name),
             sink: self.sink.clone(),
             trail: self.trail(name, n),
             // The upper half of the numbers is for what clients do by themselves.
@@ -260,9 +263,9 @@ impl Stage {
         let (remote, program) = Remote::start(settings)
             .await
             .map_err(|error| stopped(error.to_string()))?;
-        roster.embody(name, program, page);
+        registry.attach_process(name, program, page);
         if foreign {
-            roster.introduce(remote.name());
+            registry.set_adapter(remote.name());
         }
         if self.servers.has_network() && !remote.can(Can::Source) {
             let why = "links are to be cut, and it does not connect from the address that it is \
@@ -319,13 +322,13 @@ enum Command {
 }
 
 /// Passes on what is wrong with the program of client `name`, and where to look.
-fn complaints(roster: &Arc<Roster>, name: &str, log: &Path) -> Complaints {
-    let roster = Arc::downgrade(roster);
+fn complaints(registry: &Arc<ClientRegistry>, name: &str, log: &Path) -> Complaints {
+    let registry = Arc::downgrade(registry);
     let who = format!("the program of client '{name}'");
     let log = log.display().to_string();
     Box::new(move |what| {
-        if let Some(roster) = roster.upgrade() {
-            roster.complain(format!(
+        if let Some(registry) = registry.upgrade() {
+            registry.complain(format!(
                 "{who}: {what}; what it wrote to standard error is in {log}, and what it should \
                  say in docs/adapter-protocol.md"
             ));

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
-use lockstorm_harness::client::{Wire, WireError};
+use lockstorm_harness::connection::{Wire, WireError};
 use lockstorm_harness::locks::own_scripts;
 use lockstorm_harness::server::{DEFAULT_PORT, Program, ServerSettings, Servers, Wiring};
 use lockstorm_scenarios::{Disturbance, External, ServerUrl, Topology};

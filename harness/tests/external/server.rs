@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use lockstorm_harness::client::{Wire, WireError};
+use lockstorm_harness::connection::{Wire, WireError};
 use redis::Value;
 use tokio::net::TcpStream;
 use tokio::time::{Duration, sleep};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_harness::client::Wire;
+use lockstorm_harness::connection::Wire;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     BusyScript, ConnectionUse, Evict, EvictionPolicy, FaultSpec, FlushAll, FlushScripts,

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use lockstorm_harness::client::Wire;
+use lockstorm_harness::connection::Wire;
 use lockstorm_scenarios::{CutMode, Delay, FaultSpec, Partition, Persistence, Span};
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ async fn a_delay_between_a_client_and_its_server_is_what_the_client_measures() {
         return;
     }
     let mut ground = ground(single(Persistence::None), true).await;
-    ground.servers.roster().enrol("a");
+    ground.servers.registry().register("a");
     let source = ground.servers.introduce_client("a", 0);
     let delay = FaultSpec::Delay(Delay {
         from: "primary".into(),
@@ -49,7 +49,7 @@ async fn a_partition_parts_a_primary_from_its_replica_and_not_from_its_client() 
         return;
     }
     let mut ground = ground(replicated(), true).await;
-    ground.servers.roster().enrol("a");
+    ground.servers.registry().register("a");
     let source = ground.servers.introduce_client("a", 0);
     let sides = [vec!["primary".into(), "a".into()], vec!["replicas".into()]];
     let partition = FaultSpec::Partition(Partition {

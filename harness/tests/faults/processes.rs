@@ -1,7 +1,7 @@
 //! Faults of processes, links, clients and single keys.
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_harness::client::Wire;
+use lockstorm_harness::connection::Wire;
 use lockstorm_nemesis::{ClientState, Deployment as _};
 use lockstorm_scenarios as scenarios;
 use lockstorm_scenarios::{
@@ -322,7 +322,7 @@ async fn a_paused_client_stands_still_and_a_killed_one_stays_dead() {
         return;
     }
     let mut ground = ground(single(Persistence::None), false).await;
-    let gate = ground.servers.roster().enrol("a");
+    let gate = ground.servers.registry().register("a");
     ground
         .inject(FaultSpec::PauseClient(PauseClient {
             client: "a".to_owned(),

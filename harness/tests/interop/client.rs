@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
-use lockstorm_harness::locks::{AnyLock, Ask, Lock as _, Outcome};
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 

@@ -151,7 +151,7 @@ fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -
         process: n,
         clients,
         lock: ground.lock(kind, LONG, PERMITS, &name, n as usize),
-        gate: ground.servers.roster().enrol(&name),
+        gate: ground.servers.registry().register(&name),
         lease: spec.lease().map(|lease| lease.0),
         renew_every: None,
         lacks_watchdog: false,

@@ -1,6 +1,6 @@
 //! Hears all that is published.
 
-use lockstorm_harness::client::Wire;
+use lockstorm_harness::connection::Wire;
 use redis::{PushKind, Value};
 use tokio::time::timeout;
 

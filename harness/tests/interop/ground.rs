@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lockstorm_harness::client::{Connection, Dialer, NoTrail};
-use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::connection::{Connection, Dialer, NoTrail};
+use lockstorm_harness::locks::{LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_scenarios::{Era, Persistence, Single, Topology};
@@ -67,7 +68,7 @@ impl Ground {
     pub fn dialer(&self, name: &str, n: usize) -> Dialer {
         Dialer {
             source: self.servers.introduce_client(name, n),
-            gate: self.servers.roster().enrol(name),
+            gate: self.servers.registry().register(name),
             reply_timeout: WITHIN,
             trail: Arc::new(NoTrail),
         }

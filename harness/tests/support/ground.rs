@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::FaultNote;
-use lockstorm_harness::client::{Dialer, NoTrail, Trail, Wire};
-use lockstorm_harness::locks::{AnyLock, LockContext, SharedInstance};
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::connection::{Dialer, NoTrail, Trail, Wire};
+use lockstorm_harness::locks::{LockContext, SharedInstance};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
@@ -93,7 +94,7 @@ impl Ground {
         let name = format!("c{n}");
         let dialer = Dialer {
             source: self.servers.introduce_client(&name, n),
-            gate: self.servers.roster().enrol(&name),
+            gate: self.servers.registry().register(&name),
             reply_timeout: REPLY_TIMEOUT,
             trail,
         };

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
-use crate::client::CallError;
 use crate::clock::wall_ms;
+use crate::connection::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 /// A script with the head that all of a fair lock share.

@@ -11,12 +11,10 @@ use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::names;
-use crate::client::{CallError, Dialer, Listener, Reach, Wake};
+use crate::connection::{CallError, Dialer, Listener, Primary, Reach, Wake, info_field};
 use crate::locks::lock::{LockContext, Outcome, random_value};
 use crate::locks::mutation::Mutation;
-use crate::locks::primary::Primary;
 use crate::seed::draw;
-use crate::server::info_field;
 
 /// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
 /// times in Redisson's default configuration.

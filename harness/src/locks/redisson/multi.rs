@@ -21,10 +21,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::reentrant::{Redisson, Waking};
 use super::shared::SharedInstance;
-use crate::client::{CallError, Killed};
+use crate::connection::{CallError, Killed, Route};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 use crate::locks::mutation::Mutation;
-use crate::server::Route;
 
 /// The shortest time for which `RedLock` waits for a sub-lock.
 const SHORTEST_TURN: Duration = Duration::from_millis(1);

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use super::instance::Instance;
 use super::names;
 use super::semaphore::Stock;
-use crate::client::CallError;
 use crate::clock::wall_ms;
+use crate::connection::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const ACQUIRE: &str = include_str!("scripts/permits_acquire.lua");

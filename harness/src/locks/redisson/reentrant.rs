@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
-use crate::client::CallError;
+use crate::connection::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const LOCK: &str = include_str!("scripts/lock.lua");

@@ -7,9 +7,8 @@ use lockstorm_checker::history::Name;
 use redis::{Cmd, Value};
 
 use super::instance::{Instance, eval};
-use crate::client::CallError;
+use crate::connection::{CallError, slot_of};
 use crate::locks::lock::{Ask, Grant, Outcome};
-use crate::slot::slot_of;
 
 const RENEW: &str = include_str!("scripts/renew.lua");
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::instance::Instance;
 use super::names;
-use crate::client::CallError;
+use crate::connection::CallError;
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 const ACQUIRE: &str = include_str!("scripts/semaphore_acquire.lua");

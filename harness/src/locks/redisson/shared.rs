@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use lockstorm_scenarios::Lock;
 
-use crate::client::Subscriptions;
+use crate::connection::Subscriptions;
 
 /// One Redisson instance; clones are the same one. Each client that takes part is a thread of it.
 #[derive(Clone, Default)]

@@ -15,21 +15,20 @@ use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRe
 use lockstorm_scenarios::{Case, ClientKind, GuardedResource, Lock, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
+use super::environment;
+use super::network::Networks;
 use crate::clock::{RunClock, wall_clock};
-use crate::environment;
-use crate::folder;
-use crate::hashed::Hashed;
-use crate::heartbeat::Heartbeat;
+use crate::environment_error::EnvironmentError;
 use crate::locks::Instances;
-use crate::network::Networks;
 use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
+use crate::process::Shim;
 use crate::progress::Progress;
-use crate::recorder::{EventSink, RecordError, Recorder};
-use crate::rerun;
-use crate::server::{EnvironmentError, Program, ServerSettings, Servers, Shim};
+use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
+use crate::server::{Program, ServerSettings, Servers};
 use crate::trace::{Herald, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
+use crate::{folder, rerun};
 
 /// What all runs of a plan share.
 #[derive(Clone)]
@@ -96,10 +95,10 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
-    let roster = servers.roster();
+    let registry = servers.registry();
     let ground = (Arc::new(servers), orders);
     let (stopped, round_trips) = record(job, ground, settings, &history, &started).await?;
-    environment.adapter = roster.adapter();
+    environment.adapter = registry.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
     let judged = analyse(history, &job.case, round_trips).await?;
     let (analysis, cost) = (judged.analysis, judged.cost);
@@ -199,7 +198,7 @@ async fn record(
     let heartbeat = Heartbeat::start(end.clone());
     let stopped = workload::run(&stage, nemesis).await;
     // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
-    let round_trips = stage.servers.roster().round_trips(&stage.client_names());
+    let round_trips = stage.servers.registry().round_trips(&stage.client_names());
     let left = stage.servers.leave().await.err().map(Stopped);
     role_watch.stop().await;
     drop((stage, heartbeat));

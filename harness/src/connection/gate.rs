@@ -10,6 +10,9 @@ use tokio::sync::Notify;
 const RUNNING: u8 = 0;
 const PAUSED: u8 = 1;
 const DEAD: u8 = 2;
+/// Why nobody knows what came of an operation whose client died.
+pub const CLIENT_KILLED: &str = "client killed";
+
 /// No death is foreseen.
 const NEVER: i64 = i64::MAX;
 

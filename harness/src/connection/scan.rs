@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::connection::Dialer;
+use super::dialer::Dialer;
+use super::route::Sentinels;
 use super::sentinels::{Finder, Named};
-use crate::server::Sentinels;
 
 /// Pause between an answer and the next question.
 const SCAN_INTERVAL: Duration = Duration::from_secs(1);

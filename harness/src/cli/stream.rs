@@ -17,7 +17,7 @@ use lockstorm_reports::{Outcome, RunRecord};
 use lockstorm_scenarios::CaseLabels;
 use serde::Serialize;
 
-use crate::cli::output;
+use crate::output;
 use crate::plan::Job;
 use crate::progress::Progress;
 

@@ -18,14 +18,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use lockstorm_checker::history::{
-    Event, FaultNote, Function, Header, Kind, PhaseNote, Process, StallNote, Value,
+    Event, FaultNote, Function, Header, Kind, PhaseNote, Process, StallNote, Value, write_event,
+    write_header,
 };
-use lockstorm_checker::history::{write_event, write_header};
 use lockstorm_nemesis::NoteSink;
 use tokio::sync::{Notify, oneshot};
 
+use super::mapped::{Filler, PIECE, Piece, Room};
 use crate::clock::RunClock;
-use crate::mapped::{Filler, PIECE, Piece, Room};
 
 /// Where parts of a run put their events; cheap to clone.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use redis::{PushKind, Value};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
-use super::connection::Dialer;
+use super::dialer::Dialer;
 use super::gate::Gate;
 use super::wire::{Wire, WireError, WireReader, WireWriter};
 

@@ -1,18 +1,16 @@
 //! Runs a whole plan: its folder, its runs, and the record of a suite.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use lockstorm_reports::{Head, NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
+use lockstorm_reports::{NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
 
-use crate::cells::{Fates, Pace, run_cells};
+use super::cells::{Fates, Pace, run_cells, summary, titled};
+use super::runner::{self, RunError, RunSettings};
 use crate::clock::wall_clock;
+use crate::environment_error::EnvironmentError;
 use crate::folder;
-use crate::plan::{Job, RunPlan};
-use crate::progress::{Progress as _, Titled};
-use crate::runner::{self, RunError, RunSettings};
-use crate::server::EnvironmentError;
+use crate::plan::RunPlan;
 
 /// What a plan came to.
 pub enum Finished {
@@ -52,7 +50,7 @@ pub fn prepare(plan: &RunPlan) -> Result<PathBuf, EnvironmentError> {
 ///
 /// # Errors
 /// When the only run gave no record, or that of the suite cannot be stored.
-pub async fn run(
+pub async fn execute(
     plan: &RunPlan,
     folder: &Path,
     settings: &RunSettings,
@@ -91,31 +89,4 @@ pub async fn run(
     };
     lockstorm_reports::write_suite(folder, &suite)?;
     Ok(Finished::Suite(Box::new(suite), failure))
-}
-
-/// The settings for one run, whose progress is told by its title.
-pub(crate) fn titled(job: &Job, settings: &RunSettings) -> RunSettings {
-    let progress = Titled {
-        title: title(job),
-        progress: Arc::clone(&settings.progress),
-    };
-    progress.begun(job);
-    progress.say("begins");
-    RunSettings {
-        progress: Arc::new(progress),
-        ..settings.clone()
-    }
-}
-
-fn title(job: &Job) -> String {
-    let labels = &job.case.labels;
-    format!("{} · {} · {}", labels.lock, labels.topology, labels.hazard)
-}
-
-pub(crate) fn summary(record: &RunRecord) -> String {
-    format!(
-        "{} ({:.1} s)",
-        Head::of_run(record).line(),
-        record.duration_s
-    )
 }

@@ -8,9 +8,12 @@ use std::sync::Arc;
 use lockstorm_checker::history::Name;
 use redis::{Cmd, Value};
 
-use crate::client::{CallError, Connection, Dialer, Finder, SentinelScan, Shards};
-use crate::server::{Guide, Route};
-use crate::slot::{slot_of, slot_of_command};
+use super::dialer::{CallError, Connection, Dialer};
+use super::route::{Guide, Route};
+use super::scan::SentinelScan;
+use super::sentinels::Finder;
+use super::shards::Shards;
+use super::slot::{slot_of, slot_of_command};
 
 /// One client's connection to the primary.
 pub struct Primary {

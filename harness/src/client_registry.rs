@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
 
-use super::gate::Gate;
-use crate::adapter::Program;
-use crate::server::Page;
+use crate::connection::Gate;
+use crate::process::{ClientProcess, Page};
 
 /// Every client of the run by name, each with its gate and, where it is one, its process.
 #[derive(Debug, Default)]
-pub struct Roster {
+pub struct ClientRegistry {
     members: RwLock<BTreeMap<String, Member>>,
     /// What was wrong with clients that are processes, in the order in which it showed.
     complaints: Mutex<Vec<String>>,
@@ -22,22 +21,22 @@ pub struct Roster {
 #[derive(Clone, Debug, Default)]
 struct Member {
     gate: Arc<Gate>,
-    program: Option<Arc<Program>>,
+    program: Option<Arc<ClientProcess>>,
     /// The clock of its process, where we have hands on it.
     page: Option<Arc<Page>>,
     /// Its library has no watchdog: what is renewed for it, the harness renews.
     has_no_watchdog: bool,
 }
 
-impl Roster {
+impl ClientRegistry {
     /// The gate of a client that comes into being now, or came before.
-    pub fn enrol(&self, name: &str) -> Arc<Gate> {
+    pub fn register(&self, name: &str) -> Arc<Gate> {
         let mut members = self.members.write().expect("no holder of this lock panics");
         members.entry(name.to_owned()).or_default().gate.clone()
     }
 
     /// The client is a process: this one, perhaps with hands on its clock.
-    pub fn embody(&self, name: &str, program: Arc<Program>, page: Option<Page>) {
+    pub fn attach_process(&self, name: &str, program: Arc<ClientProcess>, page: Option<Page>) {
         let mut members = self.members.write().expect("no holder of this lock panics");
         let member = members.entry(name.to_owned()).or_default();
         member.program = Some(program);
@@ -70,7 +69,7 @@ impl Roster {
     }
 
     /// The clients are an adapter's, which calls itself so.
-    pub fn introduce(&self, adapter: &str) {
+    pub fn set_adapter(&self, adapter: &str) {
         let mut known = self.adapter.lock().expect("no holder of this lock panics");
         known.get_or_insert_with(|| adapter.to_owned());
     }
@@ -131,7 +130,7 @@ fn refused(action: &'static str, client: &str) -> impl FnOnce(std::io::Error) ->
     }
 }
 
-impl Clients for Roster {
+impl Clients for ClientRegistry {
     fn names(&self) -> Vec<String> {
         self.members
             .read()

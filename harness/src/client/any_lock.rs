@@ -7,19 +7,12 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios::Lock as Spec;
 use tokio::time::Instant;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
-use super::no_lock::NoLock;
-use super::plain_del::PlainDel;
-use super::redisson::{
-    Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore,
-    Share, Waking,
+use crate::adapter::Remote;
+use crate::locks::{
+    Ask, Grant, Lock, LockContext, Loss, NoLock, Outcome, PlainDel, Redisson, RedissonFair,
+    RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Redlock, Released, Setnx,
+    Share, Token, TokenFenced, TokenWait, Waking,
 };
-use super::redlock::Redlock;
-use super::setnx::Setnx;
-use super::token::Token;
-use super::token_fenced::TokenFenced;
-use super::token_wait::TokenWait;
-use crate::adapter::{Loss, Remote};
 
 /// Any of the locks.
 ///

@@ -11,9 +11,9 @@ use std::time::Duration;
 use redis::{Cmd, Value};
 use tokio::time::timeout;
 
-use super::connection::{CallError, Dialer};
+use super::dialer::{CallError, Dialer};
+use super::route::Sentinels;
 use super::wire::{Wire, WireError};
-use crate::server::Sentinels;
 
 /// Asks the sentinels of one client.
 pub struct Finder {

@@ -7,8 +7,9 @@ use anyhow::Error;
 use lockstorm_nemesis::Namespace;
 use lockstorm_scenarios::{Case, FaultSpec, Named, Role};
 
-use crate::cli::UsageError;
-use crate::server::{EnvironmentError, Wiring};
+use crate::environment_error::EnvironmentError;
+use crate::server::Wiring;
+use crate::usage_error::UsageError;
 
 /// Which network carries links that are faulted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -7,7 +7,7 @@ use redis::{Cmd, Value};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-use crate::client::Wire;
+use super::wire::Wire;
 
 /// How long a probe waits for a connection and for each reply.
 pub const PROBE_TIMEOUT: Duration = Duration::from_millis(500);

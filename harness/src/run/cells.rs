@@ -3,16 +3,17 @@
 use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use lockstorm_reports::{NotRun, Outcome, SuiteRun};
+use lockstorm_reports::{Head, NotRun, Outcome, RunRecord, SuiteRun};
 use lockstorm_scenarios::CaseLabels;
 use tokio::task::{JoinError, JoinSet};
 
+use super::runner::{self, RunError, RunSettings};
+use crate::environment_error::EnvironmentError;
 use crate::folder::CELLS;
 use crate::plan::{Job, RunPlan};
-use crate::runner::{self, RunError, RunSettings};
-use crate::server::EnvironmentError;
-use crate::suite::{summary, titled};
+use crate::progress::{Progress as _, Titled};
 
 /// Runs in a row without servers after which a suite gives up. One that a busy machine kept from
 /// its servers says nothing of the next; so many say that there are none to be had.
@@ -144,4 +145,31 @@ fn unreached(labels: &CaseLabels, reason: &str) -> NotRun {
         labels: labels.clone(),
         reason: format!("{}: {reason}", NotRun::NOT_REACHED),
     }
+}
+
+/// The settings for one run, whose progress is told by its title.
+pub(crate) fn titled(job: &Job, settings: &RunSettings) -> RunSettings {
+    let progress = Titled {
+        title: title(job),
+        progress: Arc::clone(&settings.progress),
+    };
+    progress.begun(job);
+    progress.say("begins");
+    RunSettings {
+        progress: Arc::new(progress),
+        ..settings.clone()
+    }
+}
+
+fn title(job: &Job) -> String {
+    let labels = &job.case.labels;
+    format!("{} · {} · {}", labels.lock, labels.topology, labels.hazard)
+}
+
+pub(crate) fn summary(record: &RunRecord) -> String {
+    format!(
+        "{} ({:.1} s)",
+        Head::of_run(record).line(),
+        record.duration_s
+    )
 }

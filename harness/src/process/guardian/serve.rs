@@ -13,9 +13,9 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
+use super::super::child::spawn_here;
 use super::kin::descendants;
 use super::order::{Answer, Order, Start};
-use crate::server::spawn_here;
 
 /// How long those that nobody owns may take to die, once they are killed.
 const DIES_WITHIN: Duration = Duration::from_secs(5);

@@ -6,8 +6,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard};
 
+use super::super::secrets::scrub;
 use super::order::{Answer, Order, Start};
-use crate::server::scrub;
 
 /// The guardian of all clients, once there was one.
 static GUARDIAN: Mutex<Option<Guardian>> = Mutex::new(None);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::connection::{CallError, Dialer};
+use super::dialer::{CallError, Dialer};
 use super::subscriptions::{Reach, Seat, Subscriptions, Wake};
 
 /// Hears one channel at a time.

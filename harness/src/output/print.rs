@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lockstorm_reports::TerminalOptions;
 
 use super::clean::{self, Escapes, clean};
+use super::error_text::describe;
 
 static COLORED: AtomicBool = AtomicBool::new(false);
 
@@ -68,7 +69,7 @@ pub fn painted(text: &str) {
 
 /// An error for people, with its place where it has one.
 pub fn failure(error: &anyhow::Error) {
-    painted(&super::describe(error));
+    painted(&describe(error, colored()));
 }
 
 fn say(text: &str) {

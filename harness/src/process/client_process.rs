@@ -11,8 +11,9 @@ use nix::unistd::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep};
 
-use crate::guardian::Ward;
-use crate::server::{Page, scrub};
+use super::guardian::Ward;
+use super::secrets::scrub;
+use super::shim::Page;
 
 /// Pause between two looks whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
@@ -22,7 +23,7 @@ const POLL: Duration = Duration::from_millis(2);
 /// Signals go to the whole group, so that a script that starts the real program is stopped
 /// together with it.
 #[derive(Debug)]
-pub struct Program {
+pub struct ClientProcess {
     /// `None` once it is buried: its number may be another's then.
     ward: Mutex<Option<Ward>>,
 }
@@ -43,7 +44,7 @@ impl fmt::Debug for Pipes {
     }
 }
 
-impl Program {
+impl ClientProcess {
     /// Starts `command`, a program and its arguments; with a page, its clock can be put wrong.
     ///
     /// # Errors
@@ -132,7 +133,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for ClientProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -9,7 +9,7 @@ use lockstorm_checker::history::StallNote;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::recorder::EventSink;
+use super::event_sink::EventSink;
 
 /// Pause between two beats.
 const BEAT: Duration = Duration::from_millis(50);

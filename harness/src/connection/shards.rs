@@ -13,11 +13,11 @@ use lockstorm_checker::history::{Name, RouteNote};
 use redis::{Cmd, Value};
 use tokio::time::timeout;
 
-use super::connection::{CallError, Connection, Dialer};
+use super::dialer::{CallError, Connection, Dialer};
 use super::redirect::Redirect;
+use super::slot::slot_of_command;
 use super::slot_map::SlotMap;
 use super::wire::WireError;
-use crate::slot::slot_of_command;
 
 /// Redirections that one command follows, as in Redis' own clients; a Cluster in order needs two.
 const REDIRECTS_MAX: usize = 5;

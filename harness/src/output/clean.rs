@@ -14,7 +14,7 @@ const COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
 /// Which escape sequences are our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Escapes {
+pub(crate) enum Escapes {
     /// None.
     None,
     /// Those that colour text.
@@ -22,7 +22,7 @@ pub(super) enum Escapes {
 }
 
 /// `text` as it may go to a terminal or into a log.
-pub(super) fn clean(text: &str, escapes: Escapes) -> String {
+pub(crate) fn clean(text: &str, escapes: Escapes) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         clean_line(line, escapes, &mut out);
@@ -66,12 +66,12 @@ fn color_length(text: &str) -> Option<usize> {
 }
 
 /// JSON in which no text is taken for a command: the same value for whoever reads JSON.
-pub(super) fn json(text: &str) -> Cow<'_, str> {
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
     rewritten(text, "\\u0023")
 }
 
 /// The same for XML.
-pub(super) fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let text = rewritten(text, "&#35;");
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

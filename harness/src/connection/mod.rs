@@ -1,0 +1,35 @@
+//! Connections of clients to servers, and the ways to the server that takes writes.
+//!
+//! For: one request and its reply, or its time-out; pausing and killing the client on the way;
+//! following a promotion, sentinels or a Cluster. Not for: retries (a lock's or a session's), and
+//! not for what a reply means (a lock's).
+
+mod dialer;
+mod gate;
+mod listener;
+mod primary;
+pub(crate) mod probe;
+mod redirect;
+mod route;
+mod scan;
+mod sentinels;
+mod shards;
+mod slot;
+mod slot_map;
+mod subscriptions;
+mod trail;
+mod wire;
+
+pub use dialer::{CallError, Connection, Dialer};
+pub use gate::{CLIENT_KILLED, Gate, Killed};
+pub use listener::Listener;
+pub use primary::Primary;
+pub(crate) use probe::info_field;
+pub use route::{Guide, Route, Sentinels};
+pub use scan::SentinelScan;
+pub use sentinels::{Finder, Found, Named};
+pub use shards::Shards;
+pub use slot::{SLOTS, slot_of, slot_of_command};
+pub use subscriptions::{Reach, Subscriptions, Wake};
+pub use trail::{NoTrail, Recorded, Trail};
+pub use wire::{Wire, WireError};

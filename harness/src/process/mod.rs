@@ -1,0 +1,13 @@
+//! Child processes: started so that they die with the harness, with the clocks and disks that
+//! faults may change, and without the passwords of servers that someone else runs.
+
+mod child;
+mod client_process;
+pub mod guardian;
+mod secrets;
+mod shim;
+
+pub use child::{spawn, spawn_here};
+pub use client_process::{ClientProcess, Pipes};
+pub use secrets::{note_secrets, scrub};
+pub use shim::{Page, Shim};
