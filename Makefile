@@ -24,24 +24,24 @@ bench: setup
 
 # Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
 mutants: setup
-	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test mutants -- --ignored
+	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test integration mutants:: -- --ignored
 
 # Every hazard with the real Redisson beside ours: 455 pairs of runs on every topology, in every era. LOCKSTORM_ONLY='red 4.7'
 # takes some of them.
 interop: setup-tests
-	cargo test --locked -p lockstorm --test real_redisson -- --ignored --nocapture
+	cargo test --locked -p lockstorm --test integration real_redisson:: -- --ignored --nocapture
 
 # Ends runs in every way, fifty times each, and looks for what is left of them; some minutes.
 clean-exits: setup
-	LOCKSTORM_ROUNDS=50 cargo test --locked -p lockstorm --test clean_exits
+	LOCKSTORM_ROUNDS=50 cargo test --locked -p lockstorm --test integration clean_exits::
 
 # Kills harnesses two hundred times each way, and looks for what is missing in their histories; some minutes.
 kills: setup
-	LOCKSTORM_ROUNDS=200 cargo test --locked -p lockstorm --test acknowledged -- --nocapture
+	LOCKSTORM_ROUNDS=200 cargo test --locked -p lockstorm --test integration acknowledged:: -- --nocapture
 
 # Five hundred storms with one known cause each: is the right fault blamed, is a remedy wrong? Some minutes.
 storms: setup
-	LOCKSTORM_ROUNDS=500 cargo test --locked -p lockstorm --test causes -- --nocapture
+	LOCKSTORM_ROUNDS=500 cargo test --locked -p lockstorm --test integration causes:: -- --nocapture
 
 # Every lock of the control on all kinds of servers, a million healthy cycles each: nobody is accused. Some
 # twenty minutes; `FILTER='token single'` takes one row.

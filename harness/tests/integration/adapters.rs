@@ -1,0 +1,286 @@
+//! The adapters that come along: they keep to the protocol, and their scenarios come out as the
+//! files say. They need what `.ci/setup adapters` installs, and are skipped where that was not
+//! done.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
+use serde_json::{Value, json};
+
+const PYTHON: &str = ".tools/redis-py/bin/python";
+const REDIS_PY: &str = "harness/adapters/redis-py/run";
+const REDLOCK: &str = "harness/adapters/redlock/run";
+const REDISSON: &str = "harness/adapters/redisson/run";
+
+/// Whether a library is installed; says loudly if not.
+#[expect(
+    clippy::print_stderr,
+    reason = "a skipped test must be seen in the log"
+)]
+fn installed(path: &str) -> bool {
+    let found = root().join(path).exists();
+    if !found {
+        eprintln!("SKIPPED, for want of {path}: run 'bash .ci/setup adapters'");
+    }
+    found && have_server()
+}
+
+fn have_redis_py() -> bool {
+    installed(PYTHON)
+}
+
+fn have_redlock() -> bool {
+    installed("harness/adapters/redlock/node_modules/redlock")
+}
+
+/// `lockstorm adapter test` with these arguments.
+fn tested(args: &[&str]) -> Output {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut command = lockstorm();
+    command.args(["adapter", "test", "--out"]).arg(out.path());
+    command.args(args).output().expect("it can be started")
+}
+
+fn as_expected(scenario: &str) {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = format!("scenarios/library/adapters/{scenario}.toml");
+    assert!(Path::new(&root()).join(&path).exists(), "{path}");
+    let output = run_scenario(&path, out.path(), &["--report", "none"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_tells_which_library_in_which_version_it_was() {
+    if !have_redis_py() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("version.toml");
+    let scenario = format!(
+        "name = \"version\"\nchecks.only = [\"liveness\"]\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"redis-py\", command = [\"{REDIS_PY}\"] }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n"
+    );
+    fs::write(&path, scenario).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    run_scenario(path, folder.path(), &["--report", "html"]);
+    for file in ["results.json", "report.html"] {
+        let text = fs::read_to_string(folder.path().join("latest").join(file));
+        let text = text.expect("the run leaves its reports");
+        assert!(text.contains("redis-py Lock 8.1.0"), "{file}");
+    }
+}
+
+#[test]
+fn the_adapter_of_redis_py_keeps_to_the_protocol() {
+    if !have_redis_py() {
+        return;
+    }
+    let output = tested(&[REDIS_PY]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert!(!text.contains('✗'), "{text}");
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn the_adapter_of_redlock_keeps_to_the_protocol() {
+    if !have_redlock() {
+        return;
+    }
+    let output = tested(&["--topology", "independent", REDLOCK]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn the_adapter_of_redisson_keeps_to_the_protocol() {
+    if !installed("harness/adapters/redisson/target/4.7.0/lib") {
+        return;
+    }
+    let output = tested(&[REDISSON, "4.7.0", "fenced"]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_eq!(text.matches('✓').count(), 12, "{text}");
+}
+
+#[test]
+fn redis_py_comes_out_as_its_file_says() {
+    if have_redis_py() {
+        as_expected("redis-py");
+        as_expected("redis-py-slow-work");
+    }
+}
+
+#[test]
+fn redlock_comes_out_as_its_files_say() {
+    if have_redlock() {
+        as_expected("redlock-of-node");
+        as_expected("redlock-of-node-minority-down");
+        as_expected("redlock-of-node-slow-work");
+        as_expected("redlock-of-node-clock-steps-back");
+    }
+}
+
+/// What the checks say of an adapter with a watchdog of its own, and whether it passes.
+fn said_of_watching(more: &[&str]) -> (String, bool) {
+    let python = root().join(PYTHON).display().to_string();
+    let program = root().join("harness/tests/integration/watching/adapter.py");
+    let program = program.display().to_string();
+    let output = tested(&[&[python.as_str(), &program], more].concat());
+    (stdout(&output), output.status.success())
+}
+
+#[test]
+fn an_adapter_with_a_watchdog_of_its_own_keeps_to_the_protocol() {
+    if !have_redis_py() {
+        return;
+    }
+    let (text, passes) = said_of_watching(&[]);
+    assert!(passes, "{text}");
+    let kept =
+        "✓ keeps a lock by its own watchdog, and leaves out renewals that are to be skipped (";
+    assert!(text.contains(kept), "{text}");
+}
+
+#[test]
+fn a_watchdog_that_cannot_be_held_up_is_found_out() {
+    if !have_redis_py() {
+        return;
+    }
+    let (text, passes) = said_of_watching(&["deaf"]);
+    assert!(!passes, "{text}");
+    let late = "that are to be skipped: refused long after the lease has ended";
+    assert!(text.contains(late), "{text}");
+}
+
+/// A program that says yes to everything: every client is granted everything.
+const YES_MAN: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"do":"hello"'*) is='"hello","protocol":1,"name":"yes"' ;;
+    *'"do":"open"'*) is='"opened"' ;;
+    *'"do":"acquire"'*) is='"granted"' ;;
+    *'"do":"renew"'*) is='"renewed"' ;;
+    *'"do":"release"'*) is='"released"' ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *) is='"done"' ;;
+  esac
+  printf '{"id":%s,"is":%s}\n' "$id" "$is"
+done
+"#;
+
+#[test]
+fn an_adapter_that_says_yes_to_everything_fails_the_checks_that_find_it_out() {
+    if !have_server() {
+        return;
+    }
+    let output = tested(&["sh", "-c", YES_MAN]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+    for failed in [
+        "✗ refuses a held lock to another client: acquire of a lock that another holds was \
+         answered with 'granted'",
+        "✗ says not-owner of a lock that is another's",
+        "✗ lets a lease end, and not before its time: granted to another after",
+        "✗ renews a lease",
+        "✗ answers error when no server replies",
+        "✗ ends when it is told to close: it is still there",
+    ] {
+        assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+    }
+    for passed in ["✓ answers hello and open (yes)", "✓ grants a free lock"] {
+        assert!(text.contains(passed), "{passed}\nis not in\n{text}");
+    }
+}
+
+#[test]
+fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
+    if !have_server() {
+        return;
+    }
+    let output = tested(&["sh", "-c", "exit 3"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    let expected = "✗ answers hello and open: it ended by itself with exit status: 3\n";
+    assert_eq!(text, expected);
+}
+
+/// A program that waits by itself: `$1` is there while somebody holds the lock. Where it is told
+/// `$2`, a lock is free again three seconds after its grant; else nobody ever is granted it again.
+const WAITING: &str = r#"
+now() { date +%s%3N; }
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"do":"hello"'*) is='"hello","protocol":1,"name":"waiting"' ;;
+    *'"do":"open"'*) is='"opened","can":["wait"]' ;;
+    *'"do":"acquire"'*)
+      wait=$(printf '%s' "$line" | sed -n 's/.*"wait_ms":\([0-9]*\).*/\1/p')
+      end=$(($(now) + ${wait:-0}))
+      is='"granted"'
+      until mkdir "$1"; do
+        if [ "$(now)" -gt "$end" ]; then
+          is='"refused"'
+          break
+        elif [ "$2" ] && [ "$(now)" -gt "$(($(date -r "$1" +%s%3N) + 3000))" ]; then
+          rmdir "$1"
+        else
+          sleep 0.02
+        fi
+      done ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *'"do":"release"'*) is='"released"' ;;
+    *) is='"done"' ;;
+  esac
+  printf '{"id":%s,"is":%s}\n' "$id" "$is"
+done
+"#;
+
+/// What a run says of the liveness of such a lock, whose holder dies just before the end: the lease
+/// is still running when it is asked for again, in one request that waits.
+fn liveness_of_waiting(rightly: &str) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held");
+    let command = [
+        "sh",
+        "-c",
+        WAITING,
+        "waiting",
+        &held.display().to_string(),
+        rightly,
+    ];
+    let scenario = format!(
+        "name = \"waiting\"\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"waiting\", command = {}, lease = \"3s\" }}\n\
+         checks = {{ only = [\"liveness\"], liveness-bound = \"1s\" }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n\
+         [[step]]\nkill-client = {{ client = \"a\" }}\n",
+        json!(command)
+    );
+    let path = folder.path().join("waiting.toml");
+    fs::write(&path, scenario).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    let output = run_scenario(
+        path,
+        folder.path(),
+        &["--format", "json", "--trace", "none"],
+    );
+    let said: Value = serde_json::from_str(&stdout(&output)).expect("a run says JSON");
+    let mut expectations = said["expectations"].as_array().into_iter().flatten();
+    let liveness = expectations.find(|of| of["property"] == "liveness");
+    liveness.map_or(Value::Null, |of| of["actual"].clone())
+}
+
+#[test]
+fn a_program_that_waits_by_itself_is_found_out_when_it_never_grants_again() {
+    if !have_server() {
+        return;
+    }
+    assert_eq!(liveness_of_waiting("rightly"), "valid");
+    assert_eq!(liveness_of_waiting(""), "violated");
+}

@@ -1,0 +1,173 @@
+//! Each step leaves the same on the server, whoever takes it: the same answer, the same keys with
+//! the same values and times to live, and the same messages.
+//!
+//! Holders, permits and times differ from run to run: holders get a number in the order in which
+//! they appear, times are rounded.
+
+use lockstorm_checker::history::Mode;
+use lockstorm_scenarios::Era;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::client::{Client, Granted, Side};
+use super::ear::Ear;
+use super::ground::{Ground, LONG, POLL, text};
+use super::keys::Keys;
+use super::kind::Kind;
+use super::steps::{self, Step};
+use crate::support::WITHIN;
+
+/// What a step left.
+#[derive(Debug, PartialEq, Eq)]
+struct Footprint {
+    step: Step,
+    /// What the client was told.
+    answer: String,
+    keys: Vec<String>,
+    messages: Vec<String>,
+}
+
+/// Ends all leases: what has a time to live goes, and permits have ended long ago.
+const LAPSE: &str = "
+for _, name in ipairs(redis.call('KEYS', '*')) do
+  if redis.call('PTTL', name) > 0 then
+    redis.call('DEL', name)
+  elseif redis.call('TYPE', name).ok == 'zset' then
+    for _, permit in ipairs(redis.call('ZRANGE', name, 0, -1)) do
+      redis.call('ZADD', name, 1, permit)
+    end
+  end
+end";
+
+/// A client that waits, and what it is granted.
+type Waiting = JoinHandle<(Client, Option<Granted>)>;
+
+/// One side on its way through the steps.
+struct Walk<'a> {
+    ground: &'a Ground,
+    clients: Vec<Option<Client>>,
+    waiting: Vec<Option<Waiting>>,
+    keys: Keys,
+    ear: Ear,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_step_of_ours_leaves_what_redisson_4_7_leaves() {
+    compare(Era::V4_7).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_step_of_ours_leaves_what_redisson_3_17_leaves() {
+    compare(Era::V3_17).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_step_of_ours_leaves_what_redisson_3_10_leaves() {
+    compare(Era::V3_10).await;
+}
+
+async fn compare(era: Era) {
+    let Some(ground) = Ground::prepare(era).await else {
+        return;
+    };
+    for kind in Kind::of(era) {
+        let ours = walk(&ground, kind, Side::Ours).await;
+        let theirs = walk(&ground, kind, Side::Theirs).await;
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert_eq!(ours, theirs, "{era:?} {kind:?}: ours, and theirs");
+        }
+        assert_eq!(ours.len(), theirs.len());
+    }
+}
+
+/// What each step of a kind of lock leaves when this side takes it.
+async fn walk(ground: &Ground, kind: Kind, side: Side) -> Vec<Footprint> {
+    ground.command(&["FLUSHALL"]).await;
+    let ear = Ear::open(ground).await;
+    let mut clients = Vec::new();
+    for _ in 0..steps::CLIENTS {
+        clients.push(Some(ground.client(side, kind, "walk", 2, LONG).await));
+    }
+    let mut walk = Walk {
+        ground,
+        waiting: clients.iter().map(|_| None).collect(),
+        clients,
+        keys: Keys::default(),
+        ear,
+    };
+    let mut footprints = Vec::new();
+    for step in steps::of(ground.era, kind) {
+        let answer = walk.take(*step).await;
+        footprints.push(Footprint {
+            step: *step,
+            answer,
+            messages: walk.ear.heard(ground, &mut walk.keys).await,
+            keys: walk.keys.all(ground).await,
+        });
+    }
+    footprints
+}
+
+impl Walk<'_> {
+    async fn take(&mut self, step: Step) -> String {
+        match step {
+            Step::Acquire(n, mode) => told(self.client(n).acquire(mode).await),
+            Step::GiveUp(n, wait) => told(self.client(n).acquire_within(Mode::Write, wait).await),
+            Step::Release(n, mode) => {
+                let released = self.client(n).release(mode).await;
+                format!("released: {released}")
+            }
+            Step::Wait(n) => {
+                self.wait(n).await;
+                "waits".to_owned()
+            }
+            Step::Lapse => {
+                self.ground.command(&["EVAL", LAPSE, "0"]).await;
+                "lapsed".to_owned()
+            }
+            Step::HandOver(from, n) => {
+                let released = self.client(from).release(Mode::Write).await;
+                let waiting = self.waiting[n].take().expect("it waits");
+                let (client, granted) = timeout(WITHIN, waiting)
+                    .await
+                    .expect("it is its turn")
+                    .expect("no client panics");
+                self.clients[n] = Some(client);
+                format!("released: {released}, {}", told(granted))
+            }
+        }
+    }
+
+    /// Lets a client wait, until it has its place in the queue.
+    async fn wait(&mut self, n: usize) {
+        let before = self.queue().await;
+        let mut client = self.clients[n].take().expect("it does nothing else");
+        self.waiting[n] = Some(tokio::spawn(async move {
+            let granted = client.acquire_within(Mode::Write, steps::WAIT).await;
+            (client, granted)
+        }));
+        let deadline = Instant::now() + WITHIN;
+        while self.queue().await == before {
+            assert!(Instant::now() < deadline, "{n} does not queue");
+            sleep(POLL).await;
+        }
+    }
+
+    /// How long the queue is.
+    async fn queue(&self) -> String {
+        let length = ["LLEN", "redisson_lock_queue:{walk}"];
+        text(&self.ground.command(&length).await)
+    }
+
+    fn client(&mut self, n: usize) -> &mut Client {
+        self.clients[n].as_mut().expect("it does nothing else")
+    }
+}
+
+fn told(granted: Option<Granted>) -> String {
+    match granted {
+        Some(Granted { token: Some(token) }) => format!("granted with token {token}"),
+        Some(Granted { token: None }) => "granted".to_owned(),
+        None => "refused".to_owned(),
+    }
+}

@@ -1,0 +1,101 @@
+//! Every hazard that both know, with the real Redisson beside ours, on every topology and in every
+//! era. A difference in what clients are told has its reason in `differences.toml`, or the test
+//! fails; so does a reason for a difference that is not there any more. The real one is driven by
+//! the adapter in `harness/adapters/redisson`, which `.ci/setup adapters` builds; without it the
+//! tests are skipped. `make interop` runs all of it, or the pairs whose titles contain one of the
+//! texts in `LOCKSTORM_ONLY`, with commas between them; `LOCKSTORM_KEEP=1` keeps the folders of the
+//! runs. CI runs a cheap part.
+
+mod differences;
+mod pair;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::support::{have_server, root, skipped};
+use differences::Differences;
+use pair::{Pair, Told};
+
+/// How many pairs run at once.
+const AT_ONCE: usize = 4;
+
+/// What CI runs: no fault in the newest era, and in all of them what an unlock of several masters
+/// tells.
+const CHEAP: [(&str, &[&str]); 3] = [
+    ("control-single", &["4.7"]),
+    ("control-many-masters", &["4.7"]),
+    ("unlock-stops-half-way", &["3.10", "3.17", "4.7"]),
+];
+
+fn can_run() -> bool {
+    let built = root().join("harness/adapters/redisson/target/4.7.0/lib");
+    if !built.exists() {
+        skipped("Redisson's adapter is not built: run 'bash .ci/setup adapters'");
+    }
+    built.exists() && have_server()
+}
+
+/// Runs these pairs, some at once, and says what is wrong with what they tell.
+fn compare(pairs: &[Pair]) -> String {
+    say(&format!("{} pairs", pairs.len()));
+    let known = Differences::read();
+    let told = pair::each(pairs, AT_ONCE, |pair| {
+        let told = pair.run();
+        say(&format!("{}: {told}", pair.title()));
+        told
+    });
+    let mut wrong = String::new();
+    let mut count = BTreeMap::new();
+    let mut used = Vec::new();
+    for (pair, told) in pairs.iter().zip(told) {
+        let reason = known.of(pair);
+        let (what, unnamed) = match (&told, reason) {
+            (Told::Refused(_), _) => ("not for adapters", false),
+            (Told::Alike, _) => ("alike", false),
+            (Told::Otherwise(_), Some(at)) => {
+                used.push(at);
+                ("different, for a reason", false)
+            }
+            (Told::Otherwise(_), None) => ("different", true),
+        };
+        *count.entry(what).or_insert(0) += 1;
+        if unnamed {
+            writeln!(wrong, "{}: {told}", pair.title()).expect("a string takes all");
+        }
+    }
+    for unused in known.unused(pairs, &used) {
+        writeln!(wrong, "no difference any more: {unused}").expect("a string takes all");
+    }
+    say(&format!("{} pairs: {count:?}", pairs.len()));
+    wrong
+}
+
+#[expect(clippy::print_stderr, reason = "figures of a long run")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+#[test]
+fn what_costs_little_is_told_alike_by_the_real_redisson_and_ours() {
+    if can_run() {
+        let pairs = CHEAP.into_iter().flat_map(|(hazard, eras)| {
+            let pairs = pair::of_hazard(hazard).into_iter();
+            pairs.filter(|pair| eras.contains(&pair.era_name()))
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let wrong = compare(&pairs);
+        assert!(wrong.is_empty(), "{wrong}");
+    }
+}
+
+#[test]
+#[ignore = "takes most of an hour; make interop"]
+fn every_hazard_is_told_alike_by_the_real_redisson_and_ours() {
+    if can_run() {
+        let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+        let mut pairs = pair::of_every_hazard();
+        pairs.retain(|pair| only.split(',').any(|part| pair.title().contains(part)));
+        let wrong = compare(&pairs);
+        assert!(wrong.is_empty(), "{wrong}");
+    }
+}

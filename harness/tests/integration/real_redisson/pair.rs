@@ -1,0 +1,346 @@
+//! One scenario with one lock on one kind of servers, run with ours and with the real Redisson.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lockstorm_scenarios::{
+    Adapter, Case, Era, Lock, LockKind, Span, Step, TopologyKind, Workload, expand, list, load_str,
+    to_toml,
+};
+use serde_json::Value as Json;
+
+use crate::support::{root, run_scenario, stderr, stdout};
+
+/// Our locks that the adapter has, each with its word for it.
+const LOCKS: [(LockKind, &str); 6] = [
+    (LockKind::Redisson, "lock"),
+    (LockKind::RedissonSpin, "spin"),
+    (LockKind::RedissonFair, "fair"),
+    (LockKind::RedissonFenced, "fenced"),
+    (LockKind::RedissonMulti, "multi"),
+    (LockKind::RedissonRed, "red"),
+];
+
+/// One scenario with a lock of ours.
+pub struct Pair {
+    pub case: Case,
+    era: Era,
+}
+
+/// What clients were told by both.
+pub enum Told {
+    Alike,
+    /// By which of the answers they differ: ours, then the real one's.
+    Otherwise(String),
+    /// The scenario is not for adapters.
+    Refused(String),
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alike => f.write_str("alike"),
+            Self::Otherwise(how) => f.write_str(how),
+            Self::Refused(why) => write!(f, "not for adapters: {why}"),
+        }
+    }
+}
+
+/// Each of our locks in each era, on the servers that this hazard is written for.
+pub fn of_hazard(name: &str) -> Vec<Pair> {
+    let path = root().join(format!("scenarios/library/hazards/{name}.toml"));
+    let path = path.canonicalize().expect("the hazard is there");
+    let rows = LOCKS.iter().flat_map(|(kind, _)| {
+        let eras = kind.eras().iter();
+        eras.map(|era| format!("{{ {} = {{ era = \"{}\" }} }}", kind.name(), era.name()))
+    });
+    let rows: Vec<_> = rows.collect();
+    let text = format!(
+        "name = \"pairs\"\n[matrix]\nlocks = [{}]\n\
+         topologies = [{{ single = {{}} }}, {{ replicated = {{}} }}, {{ sentinel = {{}} }}, \
+         {{ cluster = {{}} }}, {{ independent = {{}} }}]\nscenarios = [\"{}\"]\n",
+        rows.join(", "),
+        path.display()
+    );
+    let Ok(loaded) = load_str(&text, "pairs", &[]) else {
+        return Vec::new();
+    };
+    let Ok(expanded) = expand(&loaded) else {
+        return Vec::new();
+    };
+    let cases = expanded.cases.into_iter();
+    let of_ours = cases.filter_map(|mut case| {
+        let era = case.lock.era()?;
+        case.workload = up_to_a_renewal_by_hand(case.workload)?;
+        Some(Pair { case, era })
+    });
+    of_ours.collect()
+}
+
+/// What both can do of a script: Redisson has no call by which its user renews a lease.
+fn up_to_a_renewal_by_hand(workload: Workload) -> Option<Workload> {
+    let Workload::Litmus(mut steps) = workload else {
+        return None;
+    };
+    let renewal = steps.iter().position(|step| matches!(step, Step::Renew(_)));
+    steps.truncate(renewal.unwrap_or(steps.len()));
+    Some(Workload::Litmus(steps))
+}
+
+/// The same of every hazard.
+pub fn of_every_hazard() -> Vec<Pair> {
+    let hazards = list(&root().join("scenarios/library/hazards")).expect("the library is there");
+    let pairs = hazards.iter().flat_map(|hazard| of_hazard(&hazard.name));
+    let mut pairs: Vec<_> = pairs.collect();
+    // First the locks that take the most to imitate.
+    pairs.sort_by_key(|pair| pair.case.topology.kind() != TopologyKind::Independent);
+    pairs
+}
+
+impl Pair {
+    /// Which pair it is.
+    pub fn title(&self) -> String {
+        format!(
+            "{} · {} {} · {}",
+            self.case.name,
+            self.case.lock.kind().name(),
+            self.era.name(),
+            self.case.topology.kind().name()
+        )
+    }
+
+    /// Which Redisson.
+    pub const fn era_name(&self) -> &'static str {
+        self.era.name()
+    }
+
+    /// The same case with the real Redisson.
+    fn real(&self) -> Option<Case> {
+        let kind = self.case.lock.kind();
+        let (_, word) = LOCKS.iter().find(|(ours, _)| *ours == kind)?;
+        let (lease, is_kept) = lease_of(&self.case.lock)?;
+        let mut command = vec![
+            root()
+                .join("harness/adapters/redisson/run")
+                .display()
+                .to_string(),
+            version(self.era).to_owned(),
+            (*word).to_owned(),
+        ];
+        if is_kept {
+            command.push("watchdog".to_owned());
+        }
+        if self.era.asks_replicas() && self.case.lock.sync() == Some(lockstorm_scenarios::Sync::Off)
+        {
+            command.push("unsynced".to_owned());
+        }
+        let lock = Lock::Adapter(Adapter {
+            name: format!("real-{}", kind.name()),
+            command,
+            lease,
+            renew_every: None,
+            // It tries dead masters again, one after the other.
+            answers_within: Span::from_secs(60),
+            promises: Vec::new(),
+        });
+        Some(Case {
+            lock,
+            ..self.case.clone()
+        })
+    }
+
+    /// Runs both.
+    pub fn run(&self) -> Told {
+        let Some(real) = self.real() else {
+            return Told::Refused("the adapter has no such lock".to_owned());
+        };
+        let real = to_toml(&real.to_scenario());
+        if let Err(error) = load_str(&real, "real", &[]) {
+            return Told::Refused(error.to_string());
+        }
+        let ours = answers(&self.case, &to_toml(&self.case.to_scenario()));
+        let real = answers(&self.case, &real);
+        if ours == real {
+            return Told::Alike;
+        }
+        Told::Otherwise(format!("ours {ours}, the real one {real}"))
+    }
+}
+
+const fn version(era: Era) -> &'static str {
+    match era {
+        Era::V3_10 => "3.10.6",
+        Era::V3_17 => "3.17.0",
+        Era::V4_7 => "4.7.0",
+    }
+}
+
+/// The time to live of its grants, and whether a watchdog keeps them.
+fn lease_of(lock: &Lock) -> Option<(Span, bool)> {
+    match lock {
+        Lock::Redisson(spec)
+        | Lock::RedissonSpin(spec)
+        | Lock::RedissonFenced(spec)
+        | Lock::RedissonMulti(spec)
+        | Lock::RedissonRed(spec) => Some((spec.time_to_live(), spec.lease.is_none())),
+        Lock::RedissonFair(spec) => {
+            Some((spec.lease.unwrap_or(spec.watchdog), spec.lease.is_none()))
+        }
+        _ => None,
+    }
+}
+
+/// What comes of a scenario. Many virtual machines that start at once on a busy machine may be too
+/// late for the run; that tells nothing.
+fn answers(case: &Case, scenario: &str) -> String {
+    let first = try_once(case, scenario);
+    if first.starts_with("[]") {
+        return try_once(case, scenario);
+    }
+    first
+}
+
+/// Runs a scenario; what each client was told, in order, and whether two held the lock. Of several
+/// tries in a row by one client the last counts: ours are operations of their own, a real one is
+/// one call.
+fn try_once(case: &Case, scenario: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("scenario.toml");
+    fs::write(&path, scenario).expect("the file can be written");
+    let output = run_scenario(
+        path.to_str().expect("temporary folders have plain names"),
+        folder.path(),
+        &[
+            "--format", "json", "--report", "none", "--seed", "1", "--trace", "none",
+        ],
+    );
+    let Ok(record) = serde_json::from_str::<Json>(&stdout(&output)) else {
+        let said = stderr(&output);
+        return format!("nothing: {}", said.lines().last().unwrap_or_default());
+    };
+    let mut results = record["expectations"].as_array().into_iter().flatten();
+    // Whether all is well or nobody knows is a matter of how far the run came.
+    let violated =
+        |result: &Json| result["property"] == "mutual-exclusion" && result["actual"] == "violated";
+    let held_by = if results.any(violated) {
+        "two hold"
+    } else {
+        "one holds"
+    };
+    let mut told = told(&folder.path().join("latest/history.jsonl"));
+    leave_out_the_end(&mut told, case);
+    let said = format!("[{}], {held_by}", told.join(", "));
+    if std::env::var_os("LOCKSTORM_KEEP").is_some() {
+        super::say(&format!("{}: {said}", folder.keep().display()));
+    }
+    said
+}
+
+fn told(history: &Path) -> Vec<String> {
+    let text = fs::read_to_string(history).unwrap_or_default();
+    let events: Vec<Json> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let mut asked: Vec<(Json, String, String)> = Vec::new();
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+    for event in &events {
+        if event["value"]["phase"]["name"] == "final" {
+            break;
+        }
+        let (Some(process), Some(word)) = (event["process"].as_u64(), event["f"].as_str()) else {
+            continue;
+        };
+        if !["acquire", "release"].contains(&word) {
+            continue;
+        }
+        match event["type"].as_str() {
+            Some("invoke") => {
+                open.insert(process, asked.len());
+                let who = event["value"]["owner"].as_str().unwrap_or_default();
+                asked.push((
+                    event["value"]["owner"].clone(),
+                    format!("{who} {word}"),
+                    "-".to_owned(),
+                ));
+            }
+            Some(how @ ("ok" | "fail" | "info")) => {
+                if let Some(at) = open.remove(&process) {
+                    asked[at].2 = match (how, event["error"].as_str()) {
+                        ("fail", Some(error @ ("refused" | "not-owner"))) => error.to_owned(),
+                        ("ok", _) => "ok".to_owned(),
+                        _ => "error".to_owned(),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut told = Vec::new();
+    for (at, (who, what, how)) in asked.iter().enumerate() {
+        let next = asked[at + 1..].iter().find(|(next, ..)| next == who);
+        let again = next.is_some_and(|(_, next, _)| next == what);
+        if how == "ok" || !again || what.ends_with("release") {
+            told.push(format!("{what} {how}"));
+        }
+    }
+    // Who releases first at the end of a run that stopped early is a matter of luck.
+    told.sort_by_key(|said| said.split(' ').next().map(str::to_owned));
+    told
+}
+
+/// In the end whoever believes that it holds a lock gives it back; our clients know of what their
+/// watchdogs were told, and the harness knows nothing of that of a real one. What is beyond the
+/// releases of the script is left out.
+fn leave_out_the_end(told: &mut Vec<String>, case: &Case) {
+    let Workload::Litmus(steps) = &case.workload else {
+        return;
+    };
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    for step in steps {
+        if let Step::Release(release) = step {
+            *left.entry(&*release.client).or_default() += 1;
+        }
+    }
+    told.retain(|said| {
+        let Some((client, _)) = said.split_once(" release ") else {
+            return true;
+        };
+        let Some(left @ 1..) = left.get_mut(client) else {
+            return false;
+        };
+        *left -= 1;
+        true
+    });
+}
+
+/// Does this with each of them, so many at once; gives the results in order.
+pub fn each<T: Sync, R: Send>(
+    items: &[T],
+    at_once: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { return };
+                    let result = work(item);
+                    done.lock()
+                        .expect("no worker panics with it")
+                        .push((at, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no worker panics with it");
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}

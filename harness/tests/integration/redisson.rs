@@ -1,0 +1,350 @@
+//! Redisson's locks against real servers: what each era sends, and what it leaves on the server. A
+//! lock of one era that did as another one would fail here.
+
+use std::time::Duration;
+
+use crate::support::ground::{Ground, with_command};
+use crate::support::have_server;
+use lockstorm_checker::history::Mode;
+use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+
+/// The key of every test.
+const KEY: &str = "lock";
+/// One try for all of the lock.
+const NOW: Ask = Ask {
+    mode: Mode::Write,
+    permits: 1,
+    wait: None,
+};
+/// How long whoever waits is ready to wait, in milliseconds.
+const WAIT_MS: i64 = 60_000;
+/// One try by somebody who is ready to wait.
+const WAITING: Ask = Ask {
+    wait: Some(Duration::from_millis(WAIT_MS as u64)),
+    ..NOW
+};
+
+/// The time to live of a hold that is made short by hand.
+const SHORT_MS: &str = "20000";
+
+#[track_caller]
+fn assert_done<T: std::fmt::Debug>(outcome: &Outcome<T>) {
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+}
+
+#[track_caller]
+fn assert_unknown<T: std::fmt::Debug>(outcome: &Outcome<T>) {
+    assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
+}
+
+/// The script, and where there is a latch, the DEL that drops it: nothing else goes to the server.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_newest_era_remembers_its_unlocks_under_a_latch() {
+    if !have_server() {
+        return;
+    }
+    let ground = Ground::single().await;
+    for (n, (lock, latched)) in [
+        ("redisson = { era = \"3.10\" }", false),
+        ("redisson = { era = \"3.17\" }", false),
+        ("redisson = { era = \"4.7\" }", true),
+        ("redisson = {}", true),
+        ("redisson-spin = { era = \"3.17\" }", false),
+        ("redisson-spin = {}", true),
+        ("redisson-rw = { era = \"3.10\" }", false),
+        ("redisson-rw = {}", true),
+        ("redisson-fair = { era = \"3.17\" }", false),
+        ("redisson-fair = {}", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut client = ground.client(n, lock);
+        let mut monitor = ground.monitor().await;
+        for mode in [Mode::Write, Mode::Read] {
+            let ask = Ask { mode, ..NOW };
+            assert_done(&client.acquire(KEY, ask).await);
+            assert_done(&client.release(KEY, ask).await);
+        }
+        let lines = monitor.so_far(&ground).await;
+        let latches = lines
+            .iter()
+            .filter(|line| line.contains("redisson_unlock_latch:{lock}:"));
+        let expected = if latched { (4, 2) } else { (0, 0) };
+        let seen = (latches.count(), with_command(&lines, "DEL"));
+        assert_eq!(seen, expected, "{lock}: {lines:#?}");
+        assert_eq!(ground.number(&["DBSIZE"]).await, 0, "{lock} leaves nothing");
+    }
+}
+
+/// A stolen key must not be given back, and one that has gone is nobody's: in every era, though the
+/// older ones of readers and writers say nothing of the latter.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unlock_of_what_has_gone_is_refused_but_by_older_readers_and_writers() {
+    if !have_server() {
+        return;
+    }
+    let ground = Ground::single().await;
+    for (n, (lock, refused)) in [
+        ("redisson = { era = \"3.10\" }", true),
+        ("redisson = {}", true),
+        ("redisson-rw = { era = \"3.10\" }", false),
+        ("redisson-rw = { era = \"3.17\" }", false),
+        ("redisson-rw = {}", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for mode in [Mode::Write, Mode::Read] {
+            let ask = Ask { mode, ..NOW };
+            let mut client = ground.client(n, lock);
+            assert_done(&client.acquire(KEY, ask).await);
+            ground.ask(&["FLUSHALL"]).await;
+            let released = client.release(KEY, ask).await;
+            assert_eq!(
+                matches!(released, Outcome::Denied),
+                refused,
+                "{lock}, {mode:?}: {released:?}"
+            );
+        }
+    }
+}
+
+/// The count comes right behind the script, on the connection that wrote: WAIT counts no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replica_is_asked_on_the_same_connection_by_the_eras_that_ask() {
+    if !have_server() {
+        return;
+    }
+    let ground = Ground::replicated(1).await;
+    for (n, (options, asks)) in [
+        ("era = \"3.10\"", false),
+        ("era = \"3.17\"", true),
+        ("era = \"3.17\", sync = \"off\"", false),
+        ("era = \"4.7\"", true),
+        ("sync = \"all\"", true),
+        ("sync = \"off\"", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut client = ground.client(n, &format!("redisson = {{ {options} }}"));
+        let mut monitor = ground.monitor().await;
+        assert_done(&client.acquire(KEY, NOW).await);
+        assert_done(&client.release(KEY, NOW).await);
+        let lines = monitor.so_far(&ground).await;
+        let waits = with_command(&lines, "WAIT");
+        assert_eq!(waits, if asks { 2 } else { 0 }, "{options}: {lines:#?}");
+        let sender = |line: &str| line.split(['[', ']']).nth(1).map(str::to_owned);
+        for (at, line) in lines.iter().enumerate() {
+            if line.contains("] \"WAIT\" ") {
+                let before = &lines[at - 1];
+                assert!(before.contains("] \"EVAL\" "), "{options}: {before}");
+                assert_eq!(sender(before), sender(line), "{options}: one connection");
+            }
+        }
+    }
+}
+
+/// Two replicas, one of which hears nothing: enough for one rule, too few for the other; and when
+/// neither hears, too few for both. What was granted too early is left by the era that knew no
+/// better.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_that_too_few_replicas_have_is_withdrawn_by_the_newest_era_and_left_by_3_17() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = Ground::replicated(2).await;
+    ground.cut("primary", "replica-1").await;
+    let lock = |options: &str| format!("redisson = {{ sync-timeout = \"100ms\", {options} }}");
+    for (n, (options, granted, left)) in [
+        ("era = \"3.10\"", true, 1),
+        ("era = \"3.17\"", false, 1),
+        ("era = \"3.17\", sync = \"any\"", true, 1),
+        ("era = \"4.7\"", true, 1),
+        ("era = \"4.7\", sync = \"all\"", false, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let acquired = ground.client(n, &lock(options)).acquire(KEY, NOW).await;
+        if granted {
+            assert_done(&acquired);
+        } else {
+            assert_unknown(&acquired);
+        }
+        assert_eq!(ground.number(&["EXISTS", KEY]).await, left, "{options}");
+        ground.ask(&["FLUSHALL"]).await;
+    }
+    ground.cut("primary", "replica-2").await;
+    for (n, (options, left)) in [("era = \"3.17\", sync = \"any\"", 1), ("era = \"4.7\"", 0)]
+        .into_iter()
+        .enumerate()
+    {
+        let acquired = ground.client(n, &lock(options)).acquire(KEY, NOW).await;
+        assert_unknown(&acquired);
+        assert_eq!(ground.number(&["EXISTS", KEY]).await, left, "{options}");
+        ground.ask(&["FLUSHALL"]).await;
+    }
+}
+
+/// The holder has it twice. No replica hears of its unlock, so that it is sent again; the link
+/// heals only then. Without the latch both would count, and the lock be free.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unlock_that_no_replica_has_is_sent_again_and_counts_once() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = Ground::replicated(1).await;
+    let mut client = ground.client(0, "redisson = { sync-timeout = \"100ms\" }");
+    assert_done(&client.acquire(KEY, NOW).await);
+    assert_done(&client.acquire(KEY, NOW).await);
+    ground.cut("primary", "replicas").await;
+    let mut monitor = ground.monitor().await;
+    let release = tokio::spawn(async move { client.release(KEY, NOW).await });
+    let mut sent = 0;
+    while sent < 2 {
+        sent += usize::from(monitor.next().await.contains("] \"EVAL\" "));
+    }
+    ground.heal("primary", "replicas").await;
+    assert_done(&release.await.expect("the client does not panic"));
+    let counts = ground.ask(&["HVALS", KEY]).await;
+    assert!(counts.contains('1'), "one hold is left: {counts}");
+}
+
+/// The same in an era without latches: sent once, and nobody knows what it is worth.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unlock_that_a_replica_lacks_is_an_error_in_3_17() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = Ground::replicated(1).await;
+    let lock = "redisson = { era = \"3.17\", sync-timeout = \"100ms\" }";
+    let mut client = ground.client(0, lock);
+    assert_done(&client.acquire(KEY, NOW).await);
+    ground.cut("primary", "replicas").await;
+    let mut monitor = ground.monitor().await;
+    assert_unknown(&client.release(KEY, NOW).await);
+    let lines = monitor.so_far(&ground).await;
+    assert_eq!(with_command(&lines, "EVAL"), 1, "{lines:#?}");
+    assert_eq!(ground.number(&["EXISTS", KEY]).await, 0, "it took effect");
+}
+
+/// Two read. The hold of the second is made short by hand, as if it were dead; the first renews.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_older_eras_keep_dead_readers_with_the_living() {
+    if !have_server() {
+        return;
+    }
+    let ground = Ground::single().await;
+    let read = Ask {
+        mode: Mode::Read,
+        ..NOW
+    };
+    for (n, (options, kept)) in [
+        ("era = \"3.10\"", true),
+        ("era = \"3.17\"", true),
+        ("era = \"4.7\"", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lock = format!("redisson-rw = {{ {options}, lease = \"10m\" }}");
+        let mut dead = ground.client(2 * n, &lock);
+        assert_done(&dead.acquire(KEY, read).await);
+        let hold = ground.ask(&["KEYS", "{lock}:*"]).await;
+        let hold = hold.trim_matches(|c: char| "[]\"".contains(c));
+        let mut living = ground.client(2 * n + 1, &lock);
+        assert_done(&living.acquire(KEY, read).await);
+        assert_eq!(ground.number(&["PEXPIRE", hold, SHORT_MS]).await, 1);
+        assert_done(&living.renew(KEY, read).await);
+        let left = ground.number(&["PTTL", hold]).await;
+        let short = SHORT_MS.parse().expect("a number");
+        assert_eq!(left > short, kept, "{options}: {left} ms left of {hold}");
+        ground.ask(&["FLUSHALL"]).await;
+    }
+}
+
+/// One holds, three wait. From which of those in front each one's time counts, and who moves up
+/// when the second leaves, is what the eras differ in; times of waiters are exact, for each is
+/// counted from that of another.
+#[tokio::test(flavor = "multi_thread")]
+async fn waiters_are_presumed_dead_by_the_rules_of_the_era() {
+    if !have_server() {
+        return;
+    }
+    let ground = Ground::single().await;
+    for (n, (options, gaps, gap_left)) in [
+        ("era = \"3.10\"", [5_000, 0], 5_000),
+        ("era = \"3.10\", fair-wait = \"60s\"", [60_000, 0], 60_000),
+        ("era = \"3.17\"", [WAIT_MS, WAIT_MS], WAIT_MS),
+        ("era = \"4.7\"", [WAIT_MS, WAIT_MS], WAIT_MS),
+        ("fair-wait = \"90s\"", [90_000, 90_000], 90_000),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lock = format!("redisson-fair = {{ lease = \"10m\", {options} }}");
+        let mut clients: Vec<_> = (0..4).map(|c| ground.client(4 * n + c, &lock)).collect();
+        assert_done(&clients[0].acquire(KEY, NOW).await);
+        for client in &mut clients[1..] {
+            let refused = client.acquire(KEY, WAITING).await;
+            assert!(matches!(refused, Outcome::Denied), "{options}: {refused:?}");
+            assert!(client.queued(KEY), "{options}");
+        }
+        let [first, second, third] = dead_at(&ground).await[..] else {
+            panic!("three wait");
+        };
+        assert_eq!([second - first, third - second], gaps, "{options}");
+        clients[2].end_wait(KEY, false).await;
+        let [first, third] = dead_at(&ground).await[..] else {
+            panic!("two wait");
+        };
+        assert_eq!(third - first, gap_left, "{options}");
+        ground.ask(&["FLUSHALL"]).await;
+    }
+}
+
+/// When each waiter is presumed dead, in the order of the queue.
+async fn dead_at(ground: &Ground) -> Vec<i64> {
+    let length = ground.number(&["LLEN", "redisson_lock_queue:{lock}"]).await;
+    let mut times = Vec::new();
+    for at in 0..length {
+        let at = at.to_string();
+        let waiter = ground
+            .ask(&["LINDEX", "redisson_lock_queue:{lock}", &at])
+            .await;
+        let time = ground
+            .number(&["ZSCORE", "redisson_lock_timeout:{lock}", &waiter])
+            .await;
+        times.push(time);
+    }
+    times
+}
+
+/// The first try of a waiter reaches the server, but its answer is lost. It has a place in the
+/// queue then without knowing so, and must give it up all the same: nobody behind it would be
+/// served before it is presumed dead.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fair_waiter_whose_try_got_no_answer_leaves_the_queue() {
+    if !have_server() {
+        return;
+    }
+    let mut ground = Ground::behind_the_fabric().await;
+    let lock = "redisson-fair = { lease = \"10m\" }";
+    let mut holder = ground.client(0, lock);
+    let mut waiter = ground.client(1, lock);
+    assert_done(&holder.acquire(KEY, NOW).await);
+    // Nobody gets a connection over a cut link: this one is open before.
+    assert_done(&waiter.acquire("another", NOW).await);
+    ground.cut("primary", "c1").await;
+    assert_unknown(&waiter.acquire(KEY, WAITING).await);
+    ground.heal("primary", "c1").await;
+    ground
+        .until(&["LLEN", "redisson_lock_queue:{lock}"], "1")
+        .await;
+    waiter.end_wait(KEY, false).await;
+    ground
+        .until(&["LLEN", "redisson_lock_queue:{lock}"], "0")
+        .await;
+}

@@ -1,0 +1,164 @@
+//! Every shipped scenario file loads, means something, survives being written and read again, and
+//! says which schema it follows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstorm_scenarios::{Case, Loaded, Origins, effective, expand, list, load, load_str};
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("library")
+}
+
+/// All shipped files, each loaded.
+fn shipped() -> Vec<(PathBuf, Loaded)> {
+    let listed = list(&library()).expect("the library can be read");
+    listed
+        .into_iter()
+        .map(|listed| {
+            let loaded = load(&listed.path, &[])
+                .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+            (listed.path, loaded)
+        })
+        .collect()
+}
+
+#[test]
+fn every_shipped_file_loads_and_stands_for_at_least_one_case() {
+    let shipped = shipped();
+    assert!(
+        shipped.len() >= 20,
+        "only {} files were found",
+        shipped.len()
+    );
+    for (path, loaded) in shipped {
+        let expanded =
+            expand(&loaded).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        assert!(!expanded.cases.is_empty(), "{}", path.display());
+    }
+}
+
+/// What `scenario.toml` of a run folder relies on: it runs the same case again.
+#[test]
+fn every_case_written_as_a_file_is_the_same_case_when_read() {
+    for (path, loaded) in shipped() {
+        for case in expand(&loaded).expect("shipped files expand").cases {
+            let text = effective(&case);
+            let again = load_str(&text, "again.toml", &[])
+                .unwrap_or_else(|mistakes| panic!("{text}\n{}", mistakes.render(false)));
+            let cases = expand(&again).expect("a single case expands").cases;
+            // In this file nothing is left to a default any more.
+            let all_written = Case {
+                origins: Origins::default(),
+                ..case
+            };
+            assert_eq!(cases, [all_written], "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_shipped_file_is_named_after_its_scenario_and_says_what_it_shows() {
+    for (path, loaded) in shipped() {
+        let scenario = loaded.scenario;
+        assert_eq!(
+            Some(scenario.name.as_str()),
+            path.file_stem().and_then(|stem| stem.to_str())
+        );
+        assert!(
+            scenario.description.len() > 80,
+            "{} says too little",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn every_shipped_file_names_its_schema_by_a_path_that_exists() {
+    for (path, _) in shipped() {
+        let text = fs::read_to_string(&path).expect("it was loaded before");
+        let first = text.lines().next().unwrap_or_default();
+        let schema = first.strip_prefix("#:schema ").unwrap_or_else(|| {
+            panic!("{} does not begin with its schema", path.display());
+        });
+        let folder = path.parent().expect("a file lies in a folder");
+        assert!(
+            folder.join(schema).is_file(),
+            "{}: no file {schema}",
+            path.display()
+        );
+    }
+}
+
+/// One column for each hazard, and a reason wherever a cell is empty.
+#[test]
+fn the_comparison_has_the_cells_that_make_sense() {
+    let path = library().join("compare/single-vs-redlock.toml");
+    let expanded = expand(&load(&path, &[]).expect("it loads")).expect("it expands");
+    let line = |lock: &str, topology: &str, hazard: &str, what: &str| {
+        format!("{lock} · {topology} · {hazard}: {what}\n")
+    };
+    let mut text = String::new();
+    for case in &expanded.cases {
+        let labels = &case.labels;
+        text += &line(&labels.lock, &labels.topology, &labels.hazard, &case.name);
+    }
+    for (labels, reason) in &expanded.left_out {
+        text += &line(
+            &labels.lock,
+            &labels.topology,
+            &labels.hazard,
+            &format!("({reason})"),
+        );
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_list_gives_name_and_first_sentence() {
+    let listed = list(&library()).expect("the library can be read");
+    let failover = listed
+        .iter()
+        .find(|listed| listed.name == "failover-loses-the-lock")
+        .expect("it is shipped");
+    assert!(
+        failover
+            .path
+            .ends_with("hazards/failover-loses-the-lock.toml")
+    );
+    assert_eq!(
+        failover.description,
+        "A failover loses the lock, because the primary answers before its replica knows."
+    );
+}
+
+#[test]
+fn the_table_of_the_origin_names_each_of_its_files_and_no_other() {
+    let table = include_str!("../../../docs/origin.md");
+    let in_table = |path: &str| table.contains(&format!("(../scenarios/library/origin/{path})"));
+    let files = list(&library().join("origin")).expect("the folder can be read");
+    for file in &files {
+        let name = format!("{}.toml", file.name);
+        assert!(in_table(&name), "docs/origin.md does not name {name}");
+    }
+    let links = table.matches("](../scenarios/library/origin/").count();
+    assert_eq!(
+        links,
+        files.len(),
+        "a link leads nowhere, or is there twice"
+    );
+}
+
+/// The reference begins with an example that its readers will copy.
+#[test]
+fn the_example_of_the_reference_is_a_scenario() {
+    let reference = include_str!("../../../docs/scenarios.md");
+    let example = reference
+        .split("```")
+        .nth(1)
+        .and_then(|block| block.strip_prefix("toml\n"));
+    let example = example.expect("the first block of the reference is TOML");
+    let loaded = load_str(example, "docs/scenarios.md", &[])
+        .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    assert_eq!(expand(&loaded).expect("it expands").cases.len(), 1);
+}
