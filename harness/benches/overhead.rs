@@ -167,6 +167,7 @@ fn session(
         gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
         trail: Arc::new(NoTrail),
+        commands: &[],
     };
     let context = LockContext {
         client: name.clone(),

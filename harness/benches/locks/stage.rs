@@ -83,6 +83,7 @@ impl Stage {
             gate: gate.clone(),
             reply_timeout: Duration::from_secs(5),
             trail: Arc::new(NoTrail),
+            commands: &[],
         };
         let context = LockContext {
             client: name.clone(),

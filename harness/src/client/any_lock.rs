@@ -4,114 +4,59 @@ use std::time::Duration;
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios::Lock as Spec;
+use lockstorm_scenarios::{Lock as Spec, with_every_lock};
 use tokio::time::Instant;
 
 use crate::adapter::Remote;
-use crate::locks::{
-    Ask, Grant, Lock, LockContext, Loss, NoLock, Outcome, PlainDel, Redisson, RedissonFair,
-    RedissonMulti, RedissonPermits, RedissonReadWrite, RedissonSemaphore, Redlock, Released, Setnx,
-    Share, Token, TokenFenced, TokenWait, Waking,
-};
+use crate::locks::{self, Ask, Grant, Lock, LockContext, Loss, Outcome, Released};
 
-/// Any of the locks.
-///
-/// An enum rather than a trait object: the futures of a boxed lock are allocated for each call,
-/// and that alone cost a tenth of the cycles that the server can do.
-#[expect(clippy::large_enum_variant, reason = "there is one to a client")]
-pub enum AnyLock {
-    /// See [`NoLock`].
-    NoLock(NoLock),
-    /// See [`Setnx`].
-    Setnx(Setnx),
-    /// See [`PlainDel`].
-    PlainDel(PlainDel),
-    /// See [`Token`].
-    Token(Token),
-    /// See [`TokenWait`].
-    TokenWait(TokenWait),
-    /// See [`TokenFenced`].
-    TokenFenced(TokenFenced),
-    /// See [`Redlock`].
-    Redlock(Redlock),
-    /// See [`Redisson`].
-    Redisson(Redisson),
-    /// See [`RedissonFair`].
-    RedissonFair(RedissonFair),
-    /// See [`RedissonReadWrite`].
-    RedissonReadWrite(RedissonReadWrite),
-    /// See [`RedissonSemaphore`].
-    RedissonSemaphore(RedissonSemaphore),
-    /// See [`RedissonPermits`].
-    RedissonPermits(RedissonPermits),
-    /// See [`RedissonMulti`].
-    RedissonMulti(RedissonMulti),
-    /// Any of them, or the lock of a library, in a process of its own: see [`Remote`].
-    Remote(Box<Remote>),
-}
+macro_rules! any_lock {
+    ($(
+        $(#[doc = $summary:literal])+
+        $word:literal => $Lock:ident($Options:ident) on $topologies:ident,
+            sends [$($command:literal),*], has [$($feature:ident),*], eras [$($era:ident),*];
+    )*) => {
+        /// Any of the locks.
+        ///
+        /// An enum rather than a trait object: the futures of a boxed lock are allocated for each
+        /// call, and that alone cost a tenth of the cycles that the server can do.
+        #[expect(clippy::large_enum_variant, reason = "there is one to a client")]
+        pub enum AnyLock {
+            $(
+                $(#[doc = $summary])+
+                $Lock(locks::$Lock),
+            )*
+            /// Any of them, or the lock of a library, in a process of its own: see [`Remote`].
+            Remote(Box<Remote>),
+        }
 
-/// Calls the same method on whatever lock it is.
-macro_rules! each {
-    ($any:expr, $lock:ident => $call:expr) => {
-        match $any {
-            AnyLock::NoLock($lock) => $call,
-            AnyLock::Setnx($lock) => $call,
-            AnyLock::PlainDel($lock) => $call,
-            AnyLock::Token($lock) => $call,
-            AnyLock::TokenWait($lock) => $call,
-            AnyLock::TokenFenced($lock) => $call,
-            AnyLock::Redlock($lock) => $call,
-            AnyLock::Redisson($lock) => $call,
-            AnyLock::RedissonFair($lock) => $call,
-            AnyLock::RedissonReadWrite($lock) => $call,
-            AnyLock::RedissonSemaphore($lock) => $call,
-            AnyLock::RedissonPermits($lock) => $call,
-            AnyLock::RedissonMulti($lock) => $call,
-            AnyLock::Remote($lock) => $call,
+        /// Calls the same method on whatever lock it is.
+        macro_rules! each {
+            ($any:expr, $lock:ident => $call:expr) => {
+                match $any {
+                    $(AnyLock::$Lock($lock) => $call,)*
+                    AnyLock::Remote($lock) => $call,
+                }
+            };
+        }
+
+        impl AnyLock {
+            /// One client's side of the lock that `spec` names; `None` where it is a library's,
+            /// which only its adapter has.
+            pub fn new(spec: &Spec, mut context: LockContext) -> Option<Self> {
+                context.dialer.commands = spec.kind().commands();
+                match spec {
+                    $(Spec::$Lock(options) => {
+                        Some(Self::$Lock(locks::$Lock::new(options, context)))
+                    })*
+                    Spec::Adapter(_) => None,
+                }
+            }
         }
     };
 }
 
-impl AnyLock {
-    /// One client's side of the lock that `spec` names; `None` where it is a library's, which only
-    /// its adapter has.
-    pub fn new(spec: &Spec, context: LockContext) -> Option<Self> {
-        let lock = match spec {
-            Spec::Adapter(_) => return None,
-            Spec::NoLock(_) => Self::NoLock(NoLock),
-            Spec::Setnx(spec) => Self::Setnx(Setnx::new(spec, context)),
-            Spec::PlainDel(spec) => Self::PlainDel(PlainDel::new(spec, context)),
-            Spec::Token(spec) => Self::Token(Token::new(spec, context)),
-            Spec::TokenWait(spec) => Self::TokenWait(TokenWait::new(spec, context)),
-            Spec::TokenFenced(spec) => Self::TokenFenced(TokenFenced::new(spec, context)),
-            Spec::Redlock(spec) => Self::Redlock(Redlock::new(spec, context)),
-            Spec::Redisson(spec) => Self::Redisson(Redisson::new(spec, Waking::Told, context)),
-            Spec::RedissonSpin(spec) => {
-                Self::Redisson(Redisson::new(spec, Waking::Spinning, context))
-            }
-            Spec::RedissonFenced(spec) => {
-                Self::Redisson(Redisson::new(spec, Waking::Told, context).fenced())
-            }
-            Spec::RedissonFair(spec) => Self::RedissonFair(RedissonFair::new(spec, context)),
-            Spec::RedissonRw(spec) => {
-                Self::RedissonReadWrite(RedissonReadWrite::new(spec, context))
-            }
-            Spec::RedissonSemaphore(spec) => {
-                Self::RedissonSemaphore(RedissonSemaphore::new(spec, context))
-            }
-            Spec::RedissonMulti(spec) => {
-                Self::RedissonMulti(RedissonMulti::new(spec, Share::All, context))
-            }
-            Spec::RedissonRed(spec) => {
-                Self::RedissonMulti(RedissonMulti::new(spec, Share::Majority, context))
-            }
-            Spec::RedissonPermits(spec) => {
-                Self::RedissonPermits(RedissonPermits::new(spec, context))
-            }
-        };
-        Some(lock)
-    }
-}
+with_every_lock!(any_lock);
 
 impl Lock for AnyLock {
     async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::{Name, RouteNote};
-use redis::{Cmd, Value};
+use redis::{Arg, Cmd, Value};
 use tokio::net::TcpSocket;
 use tokio::time::timeout;
 
@@ -24,7 +24,13 @@ pub struct Dialer {
     pub reply_timeout: Duration,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
+    /// The commands that the lock says it sends, by which users of servers of somebody else are
+    /// tried out; empty where nothing is said. A debug build holds the lock to it.
+    pub commands: &'static [&'static str],
 }
+
+/// Commands by which a client finds its way, whatever its lock sends.
+const OF_THE_WAY: [&str; 4] = ["ASKING", "CLUSTER", "PING", "ROLE"];
 
 /// A connection of one client to one node.
 pub struct Connection {
@@ -184,6 +190,7 @@ impl Connection {
             let mut wire = self.take_wire().await?;
             self.dialer.gate.count_command();
             for command in commands {
+                self.dialer.hold_to_table(command);
                 wire.write(command).await?;
             }
             let mut replies = Vec::with_capacity(commands.len());
@@ -238,6 +245,7 @@ impl Connection {
     }
 
     async fn exchange(&mut self, command: &Cmd) -> Result<Value, WireError> {
+        self.dialer.hold_to_table(command);
         let mut wire = self.take_wire().await?;
         self.dialer.gate.count_command();
         let result = wire.send(command).await;
@@ -267,6 +275,20 @@ impl Connection {
 }
 
 impl Dialer {
+    /// Stops a debug build where a lock sends a command that the table of locks does not say of it:
+    /// users who grant what the table says could not use the lock.
+    fn hold_to_table(&self, command: &Cmd) {
+        if cfg!(debug_assertions) && !self.commands.is_empty() {
+            for name in named(command) {
+                let known = self.commands.contains(&&*name) || OF_THE_WAY.contains(&&*name);
+                assert!(
+                    known,
+                    "the table of locks does not say that this one sends {name}"
+                );
+            }
+        }
+    }
+
     /// Opens a connection to `address` from the client's own address.
     ///
     /// # Errors
@@ -282,6 +304,28 @@ impl Dialer {
         stream.set_nodelay(true).map_err(lost)?;
         Ok(Wire::new(stream))
     }
+}
+
+/// The name of a command, and those of the commands that its script calls.
+fn named(command: &Cmd) -> Vec<String> {
+    let texts = command.args_iter().filter_map(|arg| match arg {
+        Arg::Simple(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        _ => None,
+    });
+    let texts: Vec<String> = texts.take(2).collect();
+    let mut names: Vec<String> = texts
+        .iter()
+        .take(1)
+        .map(|name| name.to_uppercase())
+        .collect();
+    if let ([name], Some(script)) = (&*names, texts.get(1))
+        && name == "EVAL"
+    {
+        let calls = script.split("redis.call('").skip(1);
+        let calls = calls.filter_map(|rest| rest.split('\'').next());
+        names.extend(calls.map(str::to_uppercase).collect::<Vec<_>>());
+    }
+    names
 }
 
 fn late(within: Duration) -> WireError {

@@ -3,7 +3,6 @@
 //! For: the algorithms, exactly as their authors state them, weaknesses included. Not for:
 //! retries, which are the session's and recorded as operations of their own.
 
-mod commands;
 mod lock;
 mod mutation;
 mod no_lock;
@@ -16,13 +15,12 @@ mod token;
 mod token_fenced;
 mod token_wait;
 
-pub use commands::commands_of;
 pub use lock::{Ask, Grant, Lock, LockContext, Loss, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{
-    Instances, Redisson, RedissonFair, RedissonMulti, RedissonPermits, RedissonReadWrite,
-    RedissonSemaphore, Share, SharedInstance, Waking, braced,
+    Instances, Redisson, RedissonFair, RedissonFenced, RedissonMulti, RedissonPermits, RedissonRed,
+    RedissonRw, RedissonSemaphore, RedissonSpin, SharedInstance, braced,
 };
 pub use redlock::Redlock;
 pub use scripts::own_scripts;

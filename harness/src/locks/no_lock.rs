@@ -5,10 +5,17 @@
 
 use lockstorm_checker::history::Name;
 
-use super::lock::{Ask, Grant, Lock, Outcome, Released};
+use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
 
 /// One client's side of nothing.
 pub struct NoLock;
+
+impl NoLock {
+    /// It needs nothing.
+    pub fn new(_: &lockstorm_scenarios::NoLock, _: LockContext) -> Self {
+        Self
+    }
+}
 
 impl Lock for NoLock {
     async fn acquire(&mut self, _: &str, _: Ask) -> Outcome<Grant> {

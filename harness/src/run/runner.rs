@@ -12,7 +12,7 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, ClientKind, GuardedResource, Lock, Span, Trace};
+use lockstorm_scenarios::{Case, ClientKind, GuardedResource, Lock, LockFeature, Span, Trace};
 use tokio_util::sync::CancellationToken;
 
 use super::environment;
@@ -157,7 +157,12 @@ async fn record(
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
-        asks_once: job.case.lock.kind().asks_once().then_some(true),
+        asks_once: job
+            .case
+            .lock
+            .kind()
+            .has(LockFeature::SingleRequest)
+            .then_some(true),
         notes_failures: has_programs(&job.case).then_some(true),
         promises: promises.map(|promise| promise.name().to_owned()).collect(),
         prefix: servers.prefix().map(str::to_owned),

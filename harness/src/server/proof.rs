@@ -14,7 +14,6 @@ use super::node::Node;
 use crate::connection::probe::info_field;
 use crate::environment_error::EnvironmentError;
 use crate::gateway::{EnterError, Gateway, TRIAL, Upstream};
-use crate::locks::commands_of;
 
 /// A key that only the proof uses.
 const KEY: &str = "ready";
@@ -140,12 +139,12 @@ pub async fn try_all(
     nodes: &[Node],
     case: &Case,
 ) -> Result<(), EnvironmentError> {
-    let mut needed: Vec<&str> = commands_of(case.lock.kind()).to_vec();
+    let mut needed: Vec<&str> = case.lock.kind().commands().to_vec();
     needed.extend(case.workload.faults().into_iter().flat_map(of_fault));
     // The proof itself ends with it, and so does the run.
     needed.extend(["EXISTS", "DEL"]);
     if external.allow.contains(&Disturbance::Scripts) {
-        let lock = commands_of(case.lock.kind());
+        let lock = case.lock.kind().commands();
         for upstream in gateway.upstreams() {
             let bounded = prove_bounded(upstream, &external.prefix, lock).await;
             bounded.map_err(|error| unusable(upstream, &error))?;

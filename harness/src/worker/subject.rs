@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, Name, RouteNote};
-use lockstorm_scenarios::{Mutant, TopologyKind};
+use lockstorm_scenarios::{LockFeature, Mutant, TopologyKind};
 use tokio::time::Instant;
 
 use super::serve::say;
@@ -45,6 +45,7 @@ impl Subject {
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
                 trail: Arc::new(Told),
+                commands: &[],
             },
             route: route.clone(),
             instance: SharedInstance::default(),
@@ -60,7 +61,7 @@ impl Subject {
             lock,
             route,
             holds: Holds::new(every, renews_on),
-            tokens: open.lock.kind().has_tokens(),
+            tokens: open.lock.kind().has(LockFeature::Tokens),
         })
     }
 

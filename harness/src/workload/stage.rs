@@ -154,6 +154,7 @@ impl Stage {
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
                         trail: self.trail(name, n),
+                        commands: &[],
                     },
                     route: self.servers.route(),
                     instance: self.instance(n),

@@ -7,7 +7,7 @@
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
-use lockstorm_scenarios::{Absence, LockKind};
+use lockstorm_scenarios::{Absence, LockFeature};
 
 use super::scene::{Cure, Effect, Scene};
 use crate::hit::absence;
@@ -17,7 +17,9 @@ const SPEAKS_OF: &[Property] = &[Property::Liveness, Property::Availability];
 const MASTERS_MIN: usize = 2;
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    let asks_majority = scene.lock_kind().is_some_and(LockKind::asks_a_majority);
+    let asks_majority = scene
+        .lock_kind()
+        .is_some_and(|lock| lock.has(LockFeature::Majority));
     if !scene.tells_of(SPEAKS_OF) || !asks_majority {
         return None;
     }

@@ -7,7 +7,7 @@
 
 use lockstorm_checker::Property;
 use lockstorm_checker::verdict::{Step, StepKind};
-use lockstorm_scenarios::LockKind;
+use lockstorm_scenarios::LockFeature;
 
 use super::scene::{Cure, Scene};
 
@@ -15,7 +15,9 @@ const WRONGED_AT_THE_RELEASE: &[Property] = &[Property::Ownership];
 const WRONGED_LATER: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
 pub(super) fn cure(scene: &Scene) -> Option<Cure> {
-    let is_blind = scene.lock_kind().is_some_and(LockKind::releases_blindly);
+    let is_blind = scene
+        .lock_kind()
+        .is_some_and(|lock| lock.has(LockFeature::BlindRelease));
     if !is_blind || !scene.forgot_only_by(|_| false) {
         return None;
     }

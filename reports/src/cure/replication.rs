@@ -7,7 +7,7 @@
 use lockstorm_checker::Property;
 use lockstorm_checker::history::FaultClass;
 use lockstorm_checker::verdict::FaultSummary;
-use lockstorm_scenarios::LockKind;
+use lockstorm_scenarios::LockFeature;
 
 use super::scene::{Cure, Scene};
 use crate::hit::promoted;
@@ -46,7 +46,9 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
         lasts && link.fault.target.parts(primary, replica)
     })?;
     // A lock that waits already, and was granted all the same, did not wait for this one.
-    let waits = scene.lock_kind().is_some_and(LockKind::waits_for_replicas);
+    let waits = scene
+        .lock_kind()
+        .is_some_and(|lock| lock.has(LockFeature::ReplicaWait));
     let remedy = if waits {
         format!("Waiting for every replica, {replica} among them, before the grant counts")
     } else {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, Span};
-use super::lock_options::Sync;
+use super::sync::Sync;
 
 /// A Redisson whose behaviour differs from that of the others.
 #[derive(

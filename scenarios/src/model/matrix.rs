@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lock::Lock;
+use super::locks::Lock;
 use super::topology::Topology;
 
 /// Rows are locks on topologies, columns are the hazards of the scenario files.

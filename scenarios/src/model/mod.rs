@@ -10,9 +10,7 @@ mod era;
 mod external;
 mod faults;
 mod guarded_resource;
-mod lock;
-mod lock_kind;
-mod lock_options;
+mod locks;
 mod mask;
 mod matrix;
 mod mutant;
@@ -22,6 +20,7 @@ mod server_url;
 mod step;
 mod step_form;
 mod storm;
+mod sync;
 mod topology;
 mod topology_options;
 mod trace;
@@ -38,12 +37,7 @@ pub use era::Era;
 pub use external::{Disturbance, External, Tls};
 pub use faults::*;
 pub use guarded_resource::{GuardedResource, Orders};
-pub use lock::Lock;
-pub use lock_kind::LockKind;
-pub use lock_options::{
-    Adapter, Fair, NoLock, Permits, PlainDel, Promise, Redisson, Redlock, Semaphore, Setnx, Sync,
-    Token, TokenWait,
-};
+pub use locks::*;
 pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use origin::{Origin, Origins};
@@ -54,6 +48,7 @@ pub use step::{
     Renew, RenewReply, ResumeClient, Step, Work,
 };
 pub use storm::{NemesisEntry, Quiet, Storm};
+pub use sync::Sync;
 pub use topology::{Topology, TopologyKind};
 pub use topology_options::{
     Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,

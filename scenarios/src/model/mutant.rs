@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lock_kind::LockKind;
+use super::locks::LockKind;
 
 /// Makes the enum and what one can say of each variant, from one row for each mutant: the variant,
 /// its name in scenario files, the lock that it is made from, and what is wrong.

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use crate::draft::Draft;
-use crate::model::{GuardedResource, Orders, Step};
+use crate::model::{GuardedResource, LockFeature, Orders, Step};
 
 /// Orders at most: each find lists all that were closed so far.
 const ORDERS_MAX: u32 = 1000;
@@ -26,7 +26,7 @@ fn judge_orders(orders: &Orders, draft: &Draft, findings: &mut Findings<'_>) {
     }
     if let Some(lock) = &draft.lock
         && orders.fenced
-        && !lock.kind().has_tokens()
+        && !lock.kind().has(LockFeature::Tokens)
     {
         let message = format!("{} gives no fencing tokens", lock.kind().name());
         let help = "leave it out, or take `token-fenced` or `redisson-fenced`";

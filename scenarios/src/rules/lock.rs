@@ -5,7 +5,9 @@ use lockstorm_checker::history::Mode;
 use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
-use crate::model::{Adapter, Lock, LockKind, Mutant, Span, Step, Sync, Topology, TopologyKind};
+use crate::model::{
+    Adapter, Lock, LockFeature, LockKind, Mutant, Span, Step, Sync, Topology, TopologyKind,
+};
 
 /// What an EXPIRE can say: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
@@ -181,7 +183,7 @@ pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>)
     if read_percent > PERCENT {
         let message = format!("{read_percent} percent is more than all");
         findings.value("clients.read-percent", message, "take 0 to 100");
-    } else if read_percent > 0 && !kind.has_readers() {
+    } else if read_percent > 0 && !kind.has(LockFeature::Readers) {
         findings.value("clients.read-percent", no_readers(), READERS_HELP);
     }
     for (n, step) in draft.steps.iter().enumerate() {
@@ -192,10 +194,10 @@ pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>)
             let step = step.as_ref().map_or("", Step::kind);
             format!("step.{n}.{step}.{option}")
         };
-        if mode == Mode::Read && !kind.has_readers() {
+        if mode == Mode::Read && !kind.has(LockFeature::Readers) {
             findings.value(&path("mode"), no_readers(), READERS_HELP);
         }
-        if permits != 1 && !kind.is_semaphore() {
+        if permits != 1 && !kind.has(LockFeature::Permits) {
             let message = format!("{} knows no permits", kind.name());
             findings.value(
                 &path("permits"),

@@ -16,10 +16,10 @@ mod semaphore;
 mod shared;
 
 pub use fair::RedissonFair;
-pub use multi::{RedissonMulti, Share};
+pub use multi::{RedissonMulti, RedissonRed};
 pub use names::{braced, suffixed};
 pub use permits::RedissonPermits;
-pub use read_write::RedissonReadWrite;
-pub use reentrant::{Redisson, Waking};
+pub use read_write::RedissonRw;
+pub use reentrant::{Redisson, RedissonFenced, RedissonSpin};
 pub use semaphore::RedissonSemaphore;
 pub use shared::{Instances, SharedInstance};

@@ -19,7 +19,7 @@ use rand::SeedableRng as _;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::reentrant::{Redisson, Waking};
+use super::reentrant::Redisson;
 use super::shared::SharedInstance;
 use crate::connection::{CallError, Killed, Route};
 use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
@@ -28,22 +28,17 @@ use crate::locks::mutation::Mutation;
 /// The shortest time for which `RedLock` waits for a sub-lock.
 const SHORTEST_TURN: Duration = Duration::from_millis(1);
 
-/// How many of the sub-locks make the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// Every one.
-    All,
-    /// More than half.
-    Majority,
-}
+/// `MultiLock`: every sub-lock makes the lock.
+pub type RedissonMulti = MultiLock<false>;
+/// `RedLock`: more than half of them do.
+pub type RedissonRed = MultiLock<true>;
 
 /// One client's side of the lock.
-pub struct RedissonMulti {
+pub struct MultiLock<const MAJORITY: bool> {
     parts: Vec<Part>,
     route: Arc<Route>,
     /// The version of it that the places of the parts are of.
     known: u64,
-    share: Share,
     era: Era,
     /// The lease that callers ask for; `None`: a watchdog for each sub-lock.
     lease: Option<Duration>,
@@ -70,9 +65,9 @@ struct Tally {
     unknown: usize,
 }
 
-impl RedissonMulti {
+impl<const MAJORITY: bool> MultiLock<MAJORITY> {
     /// Holds nothing yet. Each sub-lock lives on a master of its own.
-    pub fn new(spec: &scenarios::Redisson, share: Share, mut context: LockContext) -> Self {
+    pub fn new(spec: &scenarios::Redisson, mut context: LockContext) -> Self {
         let part = |node| {
             let place: Arc<Route> = Route::new(vec![node]).into();
             let context = LockContext {
@@ -84,7 +79,7 @@ impl RedissonMulti {
                 rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
             };
             Part {
-                lock: Redisson::new(spec, Waking::Told, context).persistent(),
+                lock: Redisson::new(spec, context).persistent(),
                 place,
                 asked: Instant::now(),
             }
@@ -93,7 +88,6 @@ impl RedissonMulti {
             parts: context.route.nodes().into_iter().map(part).collect(),
             known: context.route.version(),
             route: context.route,
-            share,
             era: spec.era,
             lease: spec.lease.map(|lease| lease.0),
             time_to_live: spec.time_to_live().0,
@@ -118,11 +112,11 @@ impl RedissonMulti {
 
     fn needed(&self) -> usize {
         let all = self.parts.len();
-        match self.share {
-            Share::All if self.mutation.is(Mutant::MajorityIsEnough) => all / 2 + 1,
-            Share::Majority if self.mutation.is(Mutant::HalfIsEnough) => all / 2,
-            Share::All => all,
-            Share::Majority => all / 2 + 1,
+        match MAJORITY {
+            false if self.mutation.is(Mutant::MajorityIsEnough) => all / 2 + 1,
+            true if self.mutation.is(Mutant::HalfIsEnough) => all / 2,
+            false => all,
+            true => all / 2 + 1,
         }
     }
 
@@ -144,13 +138,11 @@ impl RedissonMulti {
     /// Until when a sub-lock is waited for that is asked for now.
     fn turn_ends(&self, wait: Option<Duration>, deadline: Option<Instant>) -> Option<Instant> {
         let deadline = deadline?;
-        Some(match self.share {
-            Share::All => deadline,
-            Share::Majority => {
-                let turn = wait.unwrap_or_default() / self.parts.len() as u32;
-                deadline.min(Instant::now() + turn.max(SHORTEST_TURN))
-            }
-        })
+        if !MAJORITY {
+            return Some(deadline);
+        }
+        let turn = wait.unwrap_or_default() / self.parts.len() as u32;
+        Some(deadline.min(Instant::now() + turn.max(SHORTEST_TURN)))
     }
 
     /// Takes sub-locks in order until enough are held; whether they are.
@@ -377,7 +369,7 @@ impl Tally {
     }
 }
 
-impl Lock for RedissonMulti {
+impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
     async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         self.follow();
         let begun = Instant::now();
@@ -447,15 +439,13 @@ impl Lock for RedissonMulti {
 
     async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
         self.follow();
-        match self.share {
-            Share::All => Box::pin(self.unlock_all(key, ask)).await,
-            Share::Majority => {
-                let all: Vec<usize> = (0..self.parts.len()).collect();
-                match Box::pin(self.give_back(&all, key, ask)).await {
-                    Err(Killed) => Outcome::Killed,
-                    Ok(()) => Outcome::Done(Released::default()),
-                }
-            }
+        if !MAJORITY {
+            return Box::pin(self.unlock_all(key, ask)).await;
+        }
+        let all: Vec<usize> = (0..self.parts.len()).collect();
+        match Box::pin(self.give_back(&all, key, ask)).await {
+            Err(Killed) => Outcome::Killed,
+            Ok(()) => Outcome::Done(Released::default()),
         }
     }
 

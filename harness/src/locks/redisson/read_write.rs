@@ -26,12 +26,12 @@ const WRITE_LOCK: &str = include_str!("scripts/write_lock.lua");
 const WRITE_UNLOCK: &str = include_str!("scripts/write_unlock.lua");
 
 /// One client's side of the lock.
-pub struct RedissonReadWrite {
+pub struct RedissonRw {
     instance: Instance,
     lease: Duration,
 }
 
-impl RedissonReadWrite {
+impl RedissonRw {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Redisson, context: LockContext) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl RedissonReadWrite {
     }
 }
 
-impl Lock for RedissonReadWrite {
+impl Lock for RedissonRw {
     async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
         let command = self.lock_script(key, ask.mode);
         let synced = match self.instance.call_synced(&command).await {

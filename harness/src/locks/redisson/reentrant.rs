@@ -24,15 +24,6 @@ const UNLOCK_SPIN: &str = include_str!("scripts/unlock_spin.lua");
 /// The first and the longest pause of a spinning client.
 const SPIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
 
-/// How a waiting client learns of a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waking {
-    /// By a message.
-    Told,
-    /// By looking, at growing intervals.
-    Spinning,
-}
-
 /// What came of one request for the lock.
 enum Asked {
     Granted(Option<u64>),
@@ -42,34 +33,31 @@ enum Asked {
     Withdrawn(Outcome<Grant>),
 }
 
-/// One client's side of the lock.
-pub struct Redisson {
+/// The lock with pub/sub.
+pub type Redisson = RLock<false, false>;
+/// The spin lock.
+pub type RedissonSpin = RLock<true, false>;
+/// The fenced lock.
+pub type RedissonFenced = RLock<false, true>;
+
+/// One client's side of the lock. A waiting client learns of a release by a message or, where it
+/// `SPINS`, by looking, at growing intervals; where it is `FENCED`, each grant has a token.
+pub struct RLock<const SPINS: bool, const FENCED: bool> {
     instance: Instance,
     lease: Duration,
-    waking: Waking,
-    fenced: bool,
     /// The next pause of a spinning client.
     spin: Duration,
 }
 
-impl Redisson {
+impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
     /// Holds nothing yet.
-    pub fn new(spec: &scenarios::Redisson, waking: Waking, context: LockContext) -> Self {
+    pub fn new(spec: &scenarios::Redisson, context: LockContext) -> Self {
         Self {
             instance: Instance::new(spec.era, spec.synced(), spec.sync_timeout.0, context)
                 .mutated(spec.mutant),
             lease: spec.time_to_live().0,
-            waking,
-            fenced: false,
             spin: SPIN.0,
         }
-    }
-
-    /// The same with a token for each grant.
-    #[must_use]
-    pub fn fenced(mut self) -> Self {
-        self.fenced = true;
-        self
     }
 
     /// Asks for another time to live from now on.
@@ -109,7 +97,7 @@ impl Redisson {
     /// Asks once. A grant that too few replicas have is withdrawn, in an era that does so.
     async fn ask(&mut self, command: &Cmd, key: &str) -> Result<Asked, CallError> {
         let synced = self.instance.call_synced(command).await?;
-        Ok(match self.read(&synced.reply) {
+        Ok(match Self::read(&synced.reply) {
             Ok(token) if synced.enough => Asked::Granted(token),
             Ok(_) => {
                 let unlock = self.unlock(key);
@@ -120,7 +108,7 @@ impl Redisson {
     }
 
     fn lock_script(&self, key: &str) -> Cmd {
-        let mut command = if self.fenced {
+        let mut command = if FENCED {
             eval(
                 self.instance.script(LOCK_FENCED),
                 &[key, &names::token_counter(key)],
@@ -136,21 +124,21 @@ impl Redisson {
     fn unlock(&mut self, key: &str) -> Unlock {
         let latch = self.instance.latch(key);
         let channel = names::lock_channel(key);
-        let mut keys = match self.waking {
-            Waking::Told => vec![key, &channel],
-            Waking::Spinning => vec![key],
+        let mut keys = if SPINS {
+            vec![key]
+        } else {
+            vec![key, &channel]
         };
         keys.extend(latch.as_deref());
-        let mut command = match self.waking {
-            Waking::Told => {
-                let mut command = eval(self.instance.script(UNLOCK), &keys);
-                command.arg("0");
-                command
-            }
-            Waking::Spinning => eval(self.instance.script(UNLOCK_SPIN), &keys),
+        let mut command = if SPINS {
+            eval(self.instance.script(UNLOCK_SPIN), &keys)
+        } else {
+            let mut command = eval(self.instance.script(UNLOCK), &keys);
+            command.arg("0");
+            command
         };
         command.arg(self.lease_ms()).arg(self.instance.holder());
-        if self.waking == Waking::Told {
+        if !SPINS {
             command.arg(self.instance.publish());
         }
         command.arg(LATCH_MS);
@@ -162,8 +150,8 @@ impl Redisson {
     }
 
     /// Reads the reply to an acquire: the token, or the time to live of who holds.
-    fn read(&self, reply: &Value) -> Result<Option<u64>, i64> {
-        if !self.fenced {
+    fn read(reply: &Value) -> Result<Option<u64>, i64> {
+        if !FENCED {
             return granted(reply).map(|()| None);
         }
         match reply {
@@ -177,7 +165,7 @@ impl Redisson {
     }
 }
 
-impl Lock for Redisson {
+impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
     async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
         let command = self.lock_script(key);
         let mut asked = self.ask(&command, key).await;
@@ -222,16 +210,13 @@ impl Lock for Redisson {
     }
 
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
-        match self.waking {
-            Waking::Told => {
-                let channel = names::lock_channel(key);
-                self.instance.await_message(&channel, pause, deadline).await;
-            }
-            Waking::Spinning => {
-                let pause = self.spin;
-                self.spin = SPIN.1.min(2 * pause);
-                sleep_until(deadline.min(Instant::now() + pause)).await;
-            }
+        if SPINS {
+            let pause = self.spin;
+            self.spin = SPIN.1.min(2 * pause);
+            sleep_until(deadline.min(Instant::now() + pause)).await;
+        } else {
+            let channel = names::lock_channel(key);
+            self.instance.await_message(&channel, pause, deadline).await;
         }
     }
 

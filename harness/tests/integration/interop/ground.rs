@@ -71,6 +71,7 @@ impl Ground {
             gate: self.servers.registry().register(name),
             reply_timeout: WITHIN,
             trail: Arc::new(NoTrail),
+            commands: &[],
         }
     }
 

@@ -97,6 +97,7 @@ impl Ground {
             gate: self.servers.registry().register(&name),
             reply_timeout: REPLY_TIMEOUT,
             trail,
+            commands: &[],
         };
         LockContext {
             client: name.clone(),

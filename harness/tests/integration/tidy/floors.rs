@@ -137,7 +137,7 @@ fn tests_only(files: &[(String, String)]) -> BTreeSet<String> {
     found
 }
 
-/// The rooms that a text names: `crate::tidy::room`, alone or in braces, and `super::` that leads as far.
+/// The rooms that a text names: `crate::room`, alone or in braces, and `super::` that leads as far.
 fn rooms_named(text: &str, depth: usize) -> BTreeSet<String> {
     let text = text
         .split("#[cfg(test)]\nmod tests {")
@@ -145,7 +145,7 @@ fn rooms_named(text: &str, depth: usize) -> BTreeSet<String> {
         .unwrap_or_default();
     let upwards = format!("\nuse {}", "super::".repeat(depth));
     let mut named = BTreeSet::new();
-    for way in ["crate::tidy::", upwards.as_str()] {
+    for way in ["crate::", upwards.as_str()] {
         for rest in text.split(way).skip(1) {
             match rest.strip_prefix('{') {
                 Some(group) => named.extend(first_words(group)),
@@ -186,7 +186,8 @@ fn first_words(group: &str) -> Vec<String> {
 
 #[test]
 fn groups_in_braces_are_read() {
-    let text = "use crate::tidy::{a::{b, c}, d as e,\n    f};\nlet x = crate::tidy::g::h;\nuse super::super::k::l;";
+    let text =
+        "use crate::{a::{b, c}, d as e,\n    f};\nlet x = crate::g::h;\nuse super::super::k::l;";
     let named: Vec<_> = rooms_named(text, 2).into_iter().collect();
     assert_eq!(named, ["a", "d", "f", "g", "k"]);
 }

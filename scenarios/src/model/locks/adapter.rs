@@ -1,0 +1,76 @@
+//! Options of `adapter`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_lease};
+use crate::model::duration::Span;
+
+/// Options of [`Lock::Adapter`](super::Lock::Adapter).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Adapter {
+    /// How reports name the lock, such as `redis-py`.
+    pub name: String,
+    /// The program and its arguments; it is started once for each client, in the folder from which
+    /// Lockstorm was started.
+    pub command: Vec<String>,
+    /// Time to live of a grant.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+    /// How long any of its answers may take, beside the time that the request itself says: longer
+    /// than the library tries again where a server is away.
+    #[serde(default = "default_answers_within")]
+    pub answers_within: Span,
+    /// What the library promises beyond what every lock does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
+}
+
+/// What a library may promise its users beyond what every lock does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promise {
+    /// A holder is told within one lease that it has lost the lock.
+    TellsOfLoss,
+}
+
+impl Promise {
+    /// Its name in scenarios and in the headers of histories.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TellsOfLoss => "tells-of-loss",
+        }
+    }
+}
+
+impl Adapter {
+    /// How long any of its answers may take unless the scenario says: far above the time that a
+    /// library gives a server, unless it tries again and again.
+    pub const ANSWERS_WITHIN: Span = Span::from_secs(10);
+}
+
+impl LockOptions for Adapter {
+    fn lease(&self) -> Option<Span> {
+        Some(self.lease)
+    }
+
+    fn renew_every(&self) -> Option<Span> {
+        self.renew_every
+    }
+
+    fn promises(&self) -> &[Promise] {
+        &self.promises
+    }
+
+    fn answers_within(&self) -> Span {
+        self.answers_within
+    }
+}
+
+const fn default_answers_within() -> Span {
+    Adapter::ANSWERS_WITHIN
+}

@@ -1,0 +1,89 @@
+//! Options of `redisson-fair`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_sync_timeout, default_threads, default_watchdog, watch};
+use crate::model::duration::Span;
+use crate::model::era::Era;
+use crate::model::mutant::Mutant;
+use crate::model::sync::Sync;
+
+/// Options of [`Lock::RedissonFair`](super::Lock::RedissonFair).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Fair {
+    /// Time to live of a grant; absent means that the watchdog keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Span>,
+    /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
+    #[serde(default = "default_watchdog")]
+    pub watchdog: Span,
+    /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Sync>,
+    /// How long they may take (`slavesSyncTimeout`).
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: Span,
+    /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means after the
+    /// time that it is ready to wait, or as its era.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_wait: Option<Span>,
+    /// The Redisson that it behaves like.
+    #[serde(default)]
+    pub era: Era,
+    /// How many clients share one Redisson instance, each a thread of it (`RedissonClient`).
+    #[serde(default = "default_threads")]
+    pub threads: u32,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl Fair {
+    /// Which replicas must acknowledge a grant, chosen or by its era.
+    pub fn synced(&self) -> Sync {
+        self.sync.unwrap_or(self.era.sync())
+    }
+
+    /// After how long who is ready to wait for `wait` is presumed dead: chosen, or by its era.
+    pub fn presumed_dead_after(&self, wait: Option<Span>) -> Span {
+        let own = wait.filter(|wait| *wait > Span::default() && self.era.heeds_waits());
+        self.fair_wait.or(own).unwrap_or(self.era.fair_wait())
+    }
+
+    /// Time to live that a grant gets.
+    pub fn time_to_live(&self) -> Span {
+        self.lease.unwrap_or(self.watchdog)
+    }
+}
+
+impl LockOptions for Fair {
+    fn lease(&self) -> Option<Span> {
+        Some(self.time_to_live())
+    }
+
+    fn renew_every(&self) -> Option<Span> {
+        watch(self.lease, self.watchdog)
+    }
+
+    fn sync(&self) -> Option<Sync> {
+        Some(self.synced())
+    }
+
+    fn era(&self) -> Option<Era> {
+        Some(self.era)
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}

@@ -1,0 +1,166 @@
+//! Which lock a scenario tests.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::adapter::{Adapter, Promise};
+use super::fair::Fair;
+use super::kind::LockKind;
+use super::no_lock::NoLock;
+use super::options::LockOptions;
+use super::permits::Permits;
+use super::plain_del::PlainDel;
+use super::redisson::Redisson;
+use super::redlock::Redlock;
+use super::semaphore::Semaphore;
+use super::setnx::Setnx;
+use super::token::Token;
+use super::token_wait::TokenWait;
+use crate::model::duration::{DurationRange, Span};
+use crate::model::era::Era;
+use crate::model::mutant::Mutant;
+use crate::model::sync::Sync;
+use crate::with_every_lock;
+
+macro_rules! lock {
+    ($(
+        $(#[doc = $summary:literal])+
+        $word:literal => $Lock:ident($Options:ident) on $topologies:ident,
+            sends [$($command:literal),*], has [$($feature:ident),*], eras [$($era:ident),*];
+    )*) => {
+        /// The lock under test, as `lock.<kind> = { ... }`.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum Lock {
+            $(
+                $(#[doc = $summary])+
+                #[serde(rename = $word)]
+                $Lock($Options),
+            )*
+            /// The lock of a library, driven by a program that speaks the adapter protocol.
+            #[serde(rename = "adapter")]
+            Adapter(Adapter),
+        }
+
+        impl Lock {
+            /// Without options.
+            pub const fn kind(&self) -> LockKind {
+                match self {
+                    $(Self::$Lock(_) => LockKind::$Lock,)*
+                    Self::Adapter(_) => LockKind::Adapter,
+                }
+            }
+
+            fn options(&self) -> &dyn LockOptions {
+                match self {
+                    $(Self::$Lock(options) => options,)*
+                    Self::Adapter(options) => options,
+                }
+            }
+
+            fn options_mut(&mut self) -> &mut dyn LockOptions {
+                match self {
+                    $(Self::$Lock(options) => options,)*
+                    Self::Adapter(options) => options,
+                }
+            }
+        }
+    };
+}
+
+with_every_lock!(lock);
+
+/// How long an answer may take where dead masters are tried again, one after the other.
+const DEAD_MASTERS_TAKE: Span = Span::from_secs(60);
+
+impl Lock {
+    /// See [`LockOptions::lease`].
+    pub fn lease(&self) -> Option<Span> {
+        self.options().lease()
+    }
+
+    /// See [`LockOptions::promises`].
+    pub fn promises(&self) -> &[Promise] {
+        self.options().promises()
+    }
+
+    /// See [`LockOptions::renew_every`].
+    pub fn renew_every(&self) -> Option<Span> {
+        self.options().renew_every()
+    }
+
+    /// See [`LockOptions::answers_within`].
+    pub fn answers_within(&self) -> Span {
+        match self {
+            Self::RedissonMulti(_) | Self::RedissonRed(_) => DEAD_MASTERS_TAKE,
+            other => other.options().answers_within(),
+        }
+    }
+
+    /// See [`LockOptions::retry_delay`].
+    pub fn retry_delay(&self) -> Option<DurationRange> {
+        self.options().retry_delay()
+    }
+
+    /// See [`LockOptions::sync`].
+    pub fn sync(&self) -> Option<Sync> {
+        self.options().sync()
+    }
+
+    /// See [`LockOptions::era`].
+    pub fn era(&self) -> Option<Era> {
+        self.options().era()
+    }
+
+    /// See [`LockOptions::threads`].
+    pub fn threads(&self) -> u32 {
+        self.options().threads()
+    }
+
+    /// See [`LockOptions::permits`].
+    pub fn permits(&self) -> u32 {
+        self.options().permits()
+    }
+
+    /// See [`LockOptions::mutant`].
+    pub fn mutant(&self) -> Option<Mutant> {
+        self.options().mutant()
+    }
+
+    /// The same lock with this mistake, where it can have one.
+    #[must_use]
+    pub fn with_mutant(mut self, mutant: Mutant) -> Self {
+        if let Some(place) = self.options_mut().mutant_mut() {
+            *place = Some(mutant);
+        }
+        self
+    }
+
+    /// Whether it lives in a program of its own, so that its clients are always processes.
+    pub const fn is_foreign(&self) -> bool {
+        matches!(self, Self::Adapter(_))
+    }
+
+    /// How reports name it: the kind (for an adapter, the name of the library), with its era if it
+    /// is not the newest, how many threads share an instance if they do, ` + renewal` where the
+    /// lease is extended, and the mistake that it makes.
+    pub fn label(&self) -> String {
+        let mut label = match self {
+            Self::Adapter(adapter) => adapter.name.clone(),
+            own => own.kind().name().to_owned(),
+        };
+        if let Some(era) = self.era().filter(|&era| era != Era::default()) {
+            label = format!("{label} {}", era.name());
+        }
+        if self.threads() > 1 {
+            label = format!("{label} x {} threads", self.threads());
+        }
+        if self.renew_every().is_some() {
+            label.push_str(" + renewal");
+        }
+        if let Some(mutant) = self.mutant() {
+            label.push_str(" + mutant ");
+            label.push_str(mutant.name());
+        }
+        label
+    }
+}

@@ -1,0 +1,32 @@
+//! The locks: one table, and a file for the options of each.
+
+mod adapter;
+mod fair;
+mod kind;
+mod lock;
+mod no_lock;
+mod options;
+mod permits;
+mod plain_del;
+mod redisson;
+mod redlock;
+mod semaphore;
+mod setnx;
+mod table;
+mod token;
+mod token_wait;
+
+pub use adapter::{Adapter, Promise};
+pub use fair::Fair;
+pub use kind::{LockFeature, LockKind};
+pub use lock::Lock;
+pub use no_lock::NoLock;
+pub use options::LockOptions;
+pub use permits::Permits;
+pub use plain_del::PlainDel;
+pub use redisson::Redisson;
+pub use redlock::Redlock;
+pub use semaphore::Semaphore;
+pub use setnx::Setnx;
+pub use token::Token;
+pub use token_wait::TokenWait;

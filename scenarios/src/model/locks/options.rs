@@ -1,0 +1,94 @@
+//! Options that locks have in common, and what follows from the options of any lock.
+
+use super::adapter::{Adapter, Promise};
+use crate::model::duration::{DurationRange, Span};
+use crate::model::era::Era;
+use crate::model::mutant::Mutant;
+use crate::model::sync::Sync;
+
+/// The options of one lock. The defaults are those of a lock that has no such option.
+pub trait LockOptions {
+    /// Time to live of a grant; `None` for a lock that never expires.
+    fn lease(&self) -> Option<Span> {
+        None
+    }
+
+    /// How often a held lease is extended, if at all.
+    fn renew_every(&self) -> Option<Span> {
+        None
+    }
+
+    /// What it promises beyond what every lock does, as far as somebody says.
+    fn promises(&self) -> &[Promise] {
+        &[]
+    }
+
+    /// How long an answer of its program may take, beside the time that the request itself says.
+    fn answers_within(&self) -> Span {
+        Adapter::ANSWERS_WITHIN
+    }
+
+    /// Pause between two tries of a waiting acquire, where the algorithm prescribes one; else it
+    /// is for the clients to choose.
+    fn retry_delay(&self) -> Option<DurationRange> {
+        None
+    }
+
+    /// Which replicas it asks to acknowledge a grant, where it can be asked to.
+    fn sync(&self) -> Option<Sync> {
+        None
+    }
+
+    /// The Redisson that it behaves like; `None` for a lock that knows no eras.
+    fn era(&self) -> Option<Era> {
+        None
+    }
+
+    /// How many clients share one Redisson instance; one for any other lock.
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    /// How many permits it has in all; one for a mutex.
+    fn permits(&self) -> u32 {
+        1
+    }
+
+    /// The mistake that it makes on purpose, if any.
+    fn mutant(&self) -> Option<Mutant> {
+        None
+    }
+
+    /// The place of that mistake; `None` where nothing of ours can be done wrongly.
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        None
+    }
+}
+
+/// How often a watchdog comes that keeps leases of `watchdog`; never where there is a lease.
+pub(super) fn watch(lease: Option<Span>, watchdog: Span) -> Option<Span> {
+    lease
+        .is_none()
+        .then(|| Span::from_millis(watchdog.as_millis() / 3))
+}
+
+pub(super) const fn default_lease() -> Span {
+    Span::from_secs(2)
+}
+
+pub(super) const fn default_permits() -> u32 {
+    2
+}
+
+pub(super) const fn default_sync_timeout() -> Span {
+    Span::from_secs(1)
+}
+
+/// A client that dies takes only itself along.
+pub(super) const fn default_threads() -> u32 {
+    1
+}
+
+pub(super) const fn default_watchdog() -> Span {
+    Span::from_secs(30)
+}

@@ -1,0 +1,41 @@
+//! Options of `redisson-permits`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_lease, default_permits};
+use crate::model::duration::Span;
+use crate::model::mutant::Mutant;
+
+/// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Permits {
+    /// How many permits there are.
+    #[serde(default = "default_permits")]
+    pub permits: u32,
+    /// After how long a permit may be taken back.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl LockOptions for Permits {
+    fn lease(&self) -> Option<Span> {
+        Some(self.lease)
+    }
+
+    fn permits(&self) -> u32 {
+        self.permits
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}

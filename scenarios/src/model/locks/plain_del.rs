@@ -1,0 +1,34 @@
+//! Options of `plain-del`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_lease};
+use crate::model::duration::Span;
+use crate::model::mutant::Mutant;
+
+/// Options of [`Lock::PlainDel`](super::Lock::PlainDel).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlainDel {
+    /// Time to live of the key.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl LockOptions for PlainDel {
+    fn lease(&self) -> Option<Span> {
+        Some(self.lease)
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}

@@ -1,0 +1,59 @@
+//! Options of `redlock`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_lease};
+use crate::model::duration::{DurationRange, Span};
+use crate::model::mutant::Mutant;
+
+/// Options of [`Lock::Redlock`](super::Lock::Redlock).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Redlock {
+    /// Time to live of the key on each node.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+    /// How long one node may take to answer; far below the lease.
+    #[serde(default = "default_node_timeout")]
+    pub node_timeout: Span,
+    /// Pause between two tries of a waiting acquire, drawn at random from this range.
+    #[serde(default = "default_retry_delay")]
+    pub retry_delay: DurationRange,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl LockOptions for Redlock {
+    fn lease(&self) -> Option<Span> {
+        Some(self.lease)
+    }
+
+    fn renew_every(&self) -> Option<Span> {
+        self.renew_every
+    }
+
+    fn retry_delay(&self) -> Option<DurationRange> {
+        Some(self.retry_delay)
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}
+
+const fn default_node_timeout() -> Span {
+    Span::from_millis(50)
+}
+
+const fn default_retry_delay() -> DurationRange {
+    DurationRange::from_millis(10, 50)
+}

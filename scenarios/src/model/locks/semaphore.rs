@@ -1,0 +1,33 @@
+//! Options of `redisson-semaphore`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_permits};
+use crate::model::mutant::Mutant;
+
+/// Options of [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Semaphore {
+    /// How many permits there are.
+    #[serde(default = "default_permits")]
+    pub permits: u32,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl LockOptions for Semaphore {
+    fn permits(&self) -> u32 {
+        self.permits
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}

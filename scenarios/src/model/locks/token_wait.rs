@@ -1,0 +1,51 @@
+//! Options of `token-wait`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{LockOptions, default_lease, default_sync_timeout};
+use crate::model::duration::Span;
+use crate::model::mutant::Mutant;
+
+/// Options of [`Lock::TokenWait`](super::Lock::TokenWait).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TokenWait {
+    /// Time to live of the key.
+    #[serde(default = "default_lease")]
+    pub lease: Span,
+    /// Extend the lease this often while the lock is held; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew_every: Option<Span>,
+    /// How many replicas must acknowledge a grant; without them it is withdrawn.
+    #[serde(default = "default_replicas")]
+    pub replicas: u32,
+    /// How long they may take.
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: Span,
+    /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+impl LockOptions for TokenWait {
+    fn lease(&self) -> Option<Span> {
+        Some(self.lease)
+    }
+
+    fn renew_every(&self) -> Option<Span> {
+        self.renew_every
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        self.mutant
+    }
+
+    fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
+        Some(&mut self.mutant)
+    }
+}
+
+const fn default_replicas() -> u32 {
+    1
+}
