@@ -6,7 +6,7 @@
 use lockstorm_checker::verdict::Witness;
 
 use crate::head::Head;
-use crate::measures::{Clock, Measures};
+use crate::measures::{Clock, Latency, Measures};
 use crate::model::{RunRecord, SuiteRecord};
 use crate::plots::{self, Drawing};
 use crate::words;
@@ -49,34 +49,41 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
             note,
         }));
     };
-    for (n, witness) in (1..).zip(witnesses.iter().take(VIOLATIONS_MAX)) {
+    // Of a handful of calls there is one thing to see: what happened when.
+    let has_figures = measures.latencies.iter().any(Latency::has_quantiles);
+    let violations = if has_figures { VIOLATIONS_MAX } else { 1 };
+    for (n, witness) in (1..).zip(witnesses.iter().take(violations)) {
         let around = plots::around(witness, faults, trace);
         let name = format!("timeline-{n}");
         add(&name, &witness.claim, Some(around.drawing), around.note);
     }
-    let points = plots::latency(trace, faults);
-    let (drawing, note) = points.map_or((None, None), |points| (Some(points.drawing), points.note));
-    add("latency", "Latency of each acquire", drawing, note);
     let (windows, end) = (&measures.windows, measures.end);
-    let drawing = plots::quantiles(&measures.latencies, windows, end, faults);
-    add("latency-quantiles", "Latency over time", drawing, None);
-    let drawing = plots::percentiles(&measures.latencies);
-    add(
-        "latency-percentiles",
-        "Latency by percentile",
-        drawing,
-        None,
-    );
-    let drawing = plots::rate(&measures.rates, windows, end, faults);
-    add("rate", "Calls per second", drawing, None);
-    let drawing = plots::handoff(&measures.gaps).map(|handoff| handoff.drawing);
-    add("hand-off", "Hand-offs by length", drawing, None);
-    let points = plots::handoff_over_time(&measures.gaps, end, faults);
-    let (drawing, note) = points.map_or((None, None), |points| (Some(points.drawing), points.note));
-    add("hand-off-over-time", "Hand-offs over time", drawing, note);
     let points = plots::clocks(&Clock::all(faults), end, faults);
     let (drawing, note) = points.map_or((None, None), |points| (Some(points.drawing), points.note));
     add("clocks", "How far clocks were off", drawing, note);
+    if has_figures {
+        let points = plots::latency(trace, faults);
+        let (drawing, note) =
+            points.map_or((None, None), |points| (Some(points.drawing), points.note));
+        add("latency", "Latency of each acquire", drawing, note);
+        let drawing = plots::quantiles(&measures.latencies, windows, end, faults);
+        add("latency-quantiles", "Latency over time", drawing, None);
+        let drawing = plots::percentiles(&measures.latencies);
+        add(
+            "latency-percentiles",
+            "Latency by percentile",
+            drawing,
+            None,
+        );
+        let drawing = plots::rate(&measures.rates, windows, end, faults);
+        add("rate", "Calls per second", drawing, None);
+        let drawing = plots::handoff(&measures.gaps).map(|handoff| handoff.drawing);
+        add("hand-off", "Hand-offs by length", drawing, None);
+        let points = plots::handoff_over_time(&measures.gaps, end, faults);
+        let (drawing, note) =
+            points.map_or((None, None), |points| (Some(points.drawing), points.note));
+        add("hand-off-over-time", "Hand-offs over time", drawing, note);
+    }
     pictures
 }
 
@@ -121,9 +128,23 @@ mod tests {
         pictures.into_iter().map(|picture| picture.name).collect()
     }
 
+    /// The trace of the failover, in which each call was made a hundred times.
+    fn busy_trace() -> Trace {
+        let mut trace = sample::failover_trace();
+        let calls = trace.calls.len() * 100;
+        trace.calls = trace.calls.iter().cycle().take(calls).cloned().collect();
+        trace
+    }
+
+    #[test]
+    fn a_handful_of_calls_has_its_timeline_and_its_violation() {
+        let names = names(&sample::failover_run(), &sample::failover_trace());
+        assert_eq!(names, ["timeline", "timeline-1"]);
+    }
+
     #[test]
     fn a_run_has_a_picture_of_everything_that_happened_in_it() {
-        let names = names(&sample::failover_run(), &sample::failover_trace());
+        let names = names(&sample::failover_run(), &busy_trace());
         assert_eq!(
             names,
             [
@@ -164,7 +185,7 @@ mod tests {
         exclusion.witnesses = vec![exclusion.witnesses[0].clone(); 9];
         let order: Vec<Property> = witnesses(&run).iter().map(|w| w.property).collect();
         assert_eq!(order[..2], [Property::MutualExclusion, Property::LostLock]);
-        let pictures = names(&run, &sample::failover_trace());
+        let pictures = names(&run, &busy_trace());
         let timelines = pictures.iter().filter(|name| name.starts_with("timeline-"));
         assert_eq!(timelines.count(), VIOLATIONS_MAX);
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::plot::Plot;
 use super::{page, table};
-use crate::measures::{Latency, Measures, Ordered, Quantiles};
+use crate::measures::{CALLS_FOR_QUANTILES, Latency, Measures, Ordered, Quantiles};
 use crate::model::RunRecord;
 use crate::trace::{Answer, CallKind};
 use crate::{plots, words};
@@ -56,8 +56,18 @@ fn length(ns: u64) -> String {
 
 fn cells(quantiles: &Quantiles) -> [String; 5] {
     let of = quantiles;
-    let [p50, p95, p99, most] = [of.p50, of.p95, of.p99, of.most].map(length);
-    [of.count.to_string(), p50, p95, p99, most]
+    // A quantile beyond which no call lies would be the longest by another name.
+    let known = |quantile: u64, least: u64| match of.count >= least {
+        true => length(quantile),
+        false => "–".to_owned(),
+    };
+    [
+        of.count.to_string(),
+        known(of.p50, 2),
+        known(of.p95, 20),
+        known(of.p99, CALLS_FOR_QUANTILES),
+        length(of.most),
+    ]
 }
 
 /// What to know without looking at a picture.
@@ -86,9 +96,14 @@ fn summary(measures: &Measures) -> Markup {
     }
 }
 
+fn has_quantiles(measures: &Measures) -> bool {
+    measures.latencies.iter().any(Latency::has_quantiles)
+}
+
 fn over_time(run: &RunRecord, measures: &Measures) -> Option<Markup> {
     let (windows, faults) = (&measures.windows, &run.analysis.faults);
-    let drawing = plots::quantiles(&measures.latencies, windows, measures.end, faults)?;
+    let drawing = has_quantiles(measures)
+        .then(|| plots::quantiles(&measures.latencies, windows, measures.end, faults))??;
     let rows = measures.latencies.iter().flat_map(|latency| {
         let told = latency.over_time.iter().enumerate();
         told.filter_map(|(window, quantiles)| {
@@ -113,7 +128,7 @@ fn over_time(run: &RunRecord, measures: &Measures) -> Option<Markup> {
 }
 
 fn percentiles(measures: &Measures) -> Option<Markup> {
-    let drawing = plots::percentiles(&measures.latencies)?;
+    let drawing = has_quantiles(measures).then(|| plots::percentiles(&measures.latencies))??;
     let row = |name: String, lengths: &Ordered| {
         let shares = SHARES.iter().map(|(share, _)| length(lengths.at(*share)));
         let mut row = vec![name, lengths.count().to_string()];

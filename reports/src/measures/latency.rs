@@ -19,6 +19,9 @@ pub(crate) struct Latency {
     pub(crate) others: u64,
 }
 
+/// Fewer calls have no distribution worth drawing: their 99th percentile would be the longest.
+pub(crate) const CALLS_FOR_QUANTILES: u64 = 100;
+
 /// What is told of a distribution, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quantiles {
@@ -42,6 +45,11 @@ impl From<&Ordered> for Quantiles {
 }
 
 impl Latency {
+    /// Tells whether there are enough calls of this kind for their quantiles to mean something.
+    pub(crate) fn has_quantiles(&self) -> bool {
+        self.whole.count() >= CALLS_FOR_QUANTILES
+    }
+
     /// One for each kind of call that was ever granted.
     pub(crate) fn all(trace: &Trace, windows: &Windows) -> Vec<Self> {
         let of = |kind| Self::of(trace, windows, kind);

@@ -16,7 +16,7 @@ mod windows;
 
 pub(crate) use clocks::{Clock, Stretch};
 pub(crate) use gaps::Gap;
-pub(crate) use latency::{Latency, Quantiles};
+pub(crate) use latency::{CALLS_FOR_QUANTILES, Latency, Quantiles};
 pub(crate) use leases::Leases;
 pub(crate) use order::Ordered;
 pub(crate) use rates::Rates;
