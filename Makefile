@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test check bench interop mutants clean-exits kills storms control matrix pictures setup setup-tests
+.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control matrix pictures setup setup-tests
 
 # Real servers, the comparison of the README, a table and the paths of its pictures.
 demo: setup
@@ -10,6 +10,13 @@ demo: setup
 # Every test, those of real servers included.
 test: setup-tests
 	cargo test --workspace --locked
+
+# Tests that need no server and no browser: unit tests, the checker with fewer random histories, scenario files,
+# house rules and documentation. Under two minutes once they are built.
+test-quick:
+	cargo test --workspace --locked --lib
+	LOCKSTORM_ROUNDS=100 cargo test --locked -p lockstorm-checker -p lockstorm-scenarios --test integration
+	cargo test --locked -p lockstorm --test integration -- tidy:: docs::
 
 # What CI runs.
 check:

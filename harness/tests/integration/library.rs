@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::support::{have_kernel_network, have_server, root, run_scenario, stderr};
+use crate::support::{TRIES_MAX, have_kernel_network, have_server, root, run_scenario, stderr};
 use lockstorm_checker::Options;
 use lockstorm_checker::history::read_jsonl;
 use lockstorm_scenarios::{FaultSpec, expand, load};
@@ -13,9 +13,6 @@ use serde_json::Value as Json;
 
 /// Runs at once: they mostly wait for servers to notice something.
 const AT_ONCE: &str = "6";
-/// Tries of a run until one can tell: on a busy machine a server may be taken for dead that no
-/// scenario has touched, and then the run says that it cannot tell.
-const TRIES_MAX: usize = 3;
 /// The pages of the runs, and not their pictures too: drawn without optimisation, those would take
 /// longer than the runs.
 const PAGES: [&str; 2] = ["--report", "html"];

@@ -7,7 +7,7 @@ use lockstorm_scenarios::{Case, Mutant, to_toml};
 use serde_json::Value;
 
 use super::column::Column;
-use crate::support::{run_scenario, stderr, stdout};
+use crate::support::{TRIES_MAX, run_scenario, stderr, stdout};
 
 /// One run.
 pub struct Trial {
@@ -46,8 +46,19 @@ impl Trial {
         format!("{} with {}", self.case.name, self.case.lock.label())
     }
 
-    /// Runs it as a user does, from a file.
+    /// Runs it as a user does, from a file; the correct lock again where the run could not tell.
     pub fn run(&self) -> Verdicts {
+        let mut verdicts = self.run_once();
+        for _ in 1..TRIES_MAX {
+            if self.mutant.is_some() || !verdicts.could_not_tell() {
+                break;
+            }
+            verdicts = self.run_once();
+        }
+        verdicts
+    }
+
+    fn run_once(&self) -> Verdicts {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("scenario.toml");
         fs::write(&path, to_toml(&self.case.to_scenario())).expect("the file can be written");
@@ -97,6 +108,11 @@ impl Verdicts {
             .filter(|(_, expected, actual)| expected == "valid" && actual == "violated")
             .map(|&(property, ..)| property)
             .collect()
+    }
+
+    /// `true` if nothing was found wrong, but not all could be judged.
+    fn could_not_tell(&self) -> bool {
+        self.outcome == "unknown"
     }
 
     /// Whether all came out as the scenario says.

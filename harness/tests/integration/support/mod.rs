@@ -14,6 +14,10 @@ use lockstorm_scenarios::Topology;
 /// How long a test waits for a condition before it gives up: long, for a busy machine.
 pub const WITHIN: Duration = Duration::from_secs(30);
 
+/// Tries of a run until one can tell: on a busy machine a server may be taken for dead that no
+/// scenario has touched, and then the run says that it cannot tell.
+pub const TRIES_MAX: usize = 3;
+
 /// The program under test, with no settings of the user's in its way.
 pub fn lockstorm() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstorm"));
