@@ -132,7 +132,7 @@ mod tests {
     fn busy_trace() -> Trace {
         let mut trace = sample::failover_trace();
         let calls = trace.calls.len() * 100;
-        trace.calls = trace.calls.iter().cycle().take(calls).cloned().collect();
+        trace.calls = trace.calls.iter().cycle().take(calls).copied().collect();
         trace
     }
 

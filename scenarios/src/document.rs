@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostics::Mistake;
+use crate::old_words;
 use crate::overrides::Override;
 use crate::source::Sources;
 
@@ -39,6 +40,7 @@ pub(crate) fn parse<'a>(
             mistakes.push(mistake);
         }
     }
+    old_words::renew(&mut root);
     Ok((root, mistakes))
 }
 

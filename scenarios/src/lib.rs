@@ -17,6 +17,7 @@ mod inspect;
 mod library;
 mod load;
 mod model;
+mod old_words;
 mod origin;
 mod overrides;
 mod rules;

@@ -44,7 +44,10 @@ macro_rules! any_lock {
             /// One client's side of the lock that `spec` names; `None` where it is a library's,
             /// which only its adapter has.
             pub fn new(spec: &Spec, mut context: LockContext) -> Option<Self> {
-                context.dialer.commands = spec.kind().commands();
+                // A mistake made on purpose may be to send something else.
+                if spec.mutant().is_none() {
+                    context.dialer.commands = spec.kind().commands();
+                }
                 match spec {
                     $(Spec::$Lock(options) => {
                         Some(Self::$Lock(locks::$Lock::new(options, context)))

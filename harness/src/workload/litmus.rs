@@ -91,9 +91,7 @@ fn asked_for(step: &Step) -> Option<Duration> {
         Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
             Some(Duration::ZERO)
         }
-        Step::Fault(_) | Step::Resume(_) | Step::Heal(_) | Step::ResumeClient(_) | Step::End(_) => {
-            None
-        }
+        Step::Fault(_) | Step::Heal(_) => None,
     }
 }
 
@@ -152,12 +150,9 @@ async fn take(
         }
         Step::Await(condition) => waits.until(stage, condition).await,
         Step::Fault(fault) => said(nemesis.inject_step(fault).await),
-        Step::Resume(pause) => said(nemesis.heal("pause", &pause.node).await),
-        Step::Heal(link) => said(nemesis.heal_link(link).await),
-        Step::ResumeClient(resume) => said(nemesis.heal("pause-client", &resume.client).await),
-        Step::End(end) => {
-            let target = end.node.as_deref().or(end.client.as_deref());
-            said(nemesis.heal_kind(&end.fault, target).await)
+        Step::Heal(heal) => {
+            let target = heal.target();
+            said(nemesis.heal_kind(&heal.fault, target.as_deref()).await)
         }
     }
 }

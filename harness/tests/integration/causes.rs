@@ -199,7 +199,7 @@ fn causes() -> Vec<Cause> {
             after: &[
                 r#"acquire = { client = "b", expect = "granted" }"#,
                 r#"work = { client = "b", for = "200ms" }"#,
-                r#"resume-client = { client = "a" }"#,
+                r#"heal = { fault = "pause-client", client = "a" }"#,
                 r#"release = { client = "a" }"#,
                 r#"release = { client = "b" }"#,
             ],
@@ -249,18 +249,18 @@ const OTHERS: &[&str] = &[
 const EARLY: &[&[&str]] = &[
     &[
         r#"pause-client = { client = "c" }"#,
-        r#"resume-client = { client = "c" }"#,
+        r#"heal = { fault = "pause-client", client = "c" }"#,
     ],
     &[
         r#"pause = { node = "NODE" }"#,
-        r#"resume = { node = "NODE" }"#,
+        r#"heal = { fault = "pause", node = "NODE" }"#,
     ],
 ];
 
 /// Harmless as a refusal shows that the lock is still there.
 const SURVIVED: &[&[&str]] = &[&[
     r#"pause = { node = "NODE" }"#,
-    r#"resume = { node = "NODE" }"#,
+    r#"heal = { fault = "pause", node = "NODE" }"#,
     r#"acquire = { client = "d", expect = "refused" }"#,
 ]];
 
@@ -278,14 +278,7 @@ const LATE: &[&[&str]] = &[
 ];
 
 /// What ends a fault, or no fault at all.
-const NO_FAULTS: [&str; 6] = [
-    "acquire",
-    "release",
-    "work",
-    "await",
-    "resume",
-    "resume-client",
-];
+const NO_FAULTS: [&str; 5] = ["acquire", "release", "work", "await", "heal"];
 
 /// A script with the numbers of the faults that are its cause.
 struct Script {

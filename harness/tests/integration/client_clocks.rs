@@ -85,7 +85,7 @@ fn a_client_is_told_another_time_and_the_history_is_not() {
             A_DAY_BACK,
             "acquire = { client = \"b\", expect = \"refused\" }",
             "release = { client = \"a\", expect = \"released\" }",
-            "end = { fault = \"clock\", client = \"a\" }",
+            "heal = { fault = \"clock\", client = \"a\" }",
             "acquire = { client = \"a\", expect = \"granted\" }",
             "release = { client = \"a\", expect = \"released\" }",
         ],

@@ -47,7 +47,7 @@ partition = {{ {spelling} }}
 await = {{ key-gone = "lock", node = "replica-1" }}
 
 [[step]]
-end = {{ fault = "partition" }}
+heal = {{ fault = "partition" }}
 
 [[step]]
 acquire = {{ client = "a", expect = "granted" }}

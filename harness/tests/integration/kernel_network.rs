@@ -42,7 +42,7 @@ delay = { from = "primary", to = "a", by = "50ms", jitter = "10ms" }
 renew = { client = "a", expect = "renewed" }
 
 [[step]]
-end = { fault = "delay" }
+heal = { fault = "delay" }
 
 [[step]]
 throttle = { from = "b", to = "primary", bytes-per-second = 2000 }
@@ -51,7 +51,7 @@ throttle = { from = "b", to = "primary", bytes-per-second = 2000 }
 acquire = { client = "b", expect = "refused" }
 
 [[step]]
-end = { fault = "throttle" }
+heal = { fault = "throttle" }
 
 [[step]]
 partition = { sides = [["primary", "a", "b"], ["replicas"]] }
@@ -60,13 +60,13 @@ partition = { sides = [["primary", "a", "b"], ["replicas"]] }
 renew = { client = "a", expect = "renewed" }
 
 [[step]]
-end = { fault = "partition" }
+heal = { fault = "partition" }
 
 [[step]]
 cut = { from = "replica-1", to = "primary" }
 
 [[step]]
-heal = { from = "replica-1", to = "primary" }
+heal = { fault = "cut", from = "replica-1", to = "primary" }
 
 [[step]]
 cut = { from = "b", to = "primary", mode = "reset" }
@@ -75,7 +75,7 @@ cut = { from = "b", to = "primary", mode = "reset" }
 acquire = { client = "b", expect = "unknown" }
 
 [[step]]
-heal = { from = "b", to = "primary" }
+heal = { fault = "cut", from = "b", to = "primary" }
 
 [[step]]
 acquire = { client = "b", expect = "refused" }

@@ -249,11 +249,11 @@ acquire = { client = "b", expect = "refused" }
 [[step]]
 pause-client = { client = "a" }
 [[step]]
-resume-client = { client = "a" }
+heal = { fault = "pause-client", client = "a" }
 [[step]]
 pause-client = { client = "b" }
 [[step]]
-resume-client = { client = "b" }
+heal = { fault = "pause-client", client = "b" }
 [[step]]
 kill-client = { client = "a" }
 [[step]]
@@ -362,6 +362,11 @@ fn a_worker_that_somebody_else_kills_is_reported_with_its_log() {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let (child, workers) = storm(out.path());
     kill(Pid::from_raw(workers[0]), Signal::SIGKILL).expect("it lives");
+    let history = out.path().join("latest/history.jsonl");
+    wait_until("the harness notices", || {
+        let bytes = fs::read(&history).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains("\"crash\"")
+    });
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).expect("it lives");
     let output = child.wait_with_output().expect("it ends by itself");
     let text = stderr(&output);

@@ -57,9 +57,9 @@ fn length(ns: u64) -> String {
 fn cells(quantiles: &Quantiles) -> [String; 5] {
     let of = quantiles;
     // A quantile beyond which no call lies would be the longest by another name.
-    let known = |quantile: u64, least: u64| match of.count >= least {
-        true => length(quantile),
-        false => "–".to_owned(),
+    let known = |quantile: u64, least: u64| {
+        let known = (of.count >= least).then(|| length(quantile));
+        known.unwrap_or_else(|| "–".to_owned())
     };
     [
         of.count.to_string(),

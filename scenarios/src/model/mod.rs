@@ -44,8 +44,8 @@ pub use origin::{Origin, Origins};
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};
 pub use step::{
-    Acquire, AcquireReply, Await, CloseOrders, End, FindOrders, OrdersReply, Release, ReleaseReply,
-    Renew, RenewReply, ResumeClient, Step, Work,
+    Acquire, AcquireReply, Await, CloseOrders, FindOrders, Heal, OrdersReply, Release,
+    ReleaseReply, Renew, RenewReply, Step, Work,
 };
 pub use storm::{NemesisEntry, Quiet, Storm};
 pub use sync::Sync;

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::Span;
-use super::faults::{FaultKind, FaultSpec, Link, NodeTarget, Pause};
+use super::faults::{FaultKind, FaultSpec, Link, NodeTarget};
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
 ///
@@ -28,14 +28,8 @@ pub enum Step {
     CloseOrders(CloseOrders),
     /// The script waits for a condition.
     Await(Await),
-    /// Ends a `pause`.
-    Resume(Pause),
-    /// Ends a `cut` of the same link.
-    Heal(Link),
-    /// Ends a `pause-client`.
-    ResumeClient(ResumeClient),
-    /// Ends every fault of a kind that is in force.
-    End(End),
+    /// Undoes faults of a kind that are in force.
+    Heal(Heal),
     /// Something breaks.
     #[serde(skip)]
     #[schemars(!skip, untagged)]
@@ -266,26 +260,38 @@ const fn default_within() -> Span {
     Span::from_secs(10)
 }
 
-/// Parameters of [`Step::ResumeClient`].
+/// Parameters of [`Step::Heal`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ResumeClient {
-    /// Which client.
-    pub client: String,
-}
-
-/// Parameters of [`Step::End`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct End {
-    /// The word of the fault, such as `slow-fsync`.
+pub struct Heal {
+    /// The word of the fault, such as `slow-fsync`; without anything else, wherever it is in force.
     pub fault: String,
-    /// On which server; without it and `client`, wherever it is in force.
+    /// Only on this server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeTarget>,
-    /// On which client.
+    /// Only on this client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Only on the link that begins here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Only on the link that ends here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+impl Heal {
+    /// The link that it names, if it names both ends.
+    pub fn link(&self) -> Option<Link> {
+        let (from, to) = (self.from.clone()?, self.to.clone()?);
+        Some(Link { from, to })
+    }
+
+    /// The server, client or link that it names, in the words of the scenario.
+    pub fn target(&self) -> Option<String> {
+        let link = self.link().map(|link| link.name());
+        self.node.clone().or(self.client.clone()).or(link)
+    }
 }
 
 impl Step {
@@ -298,10 +304,7 @@ impl Step {
         "find-orders",
         "close-orders",
         "await",
-        "resume",
         "heal",
-        "resume-client",
-        "end",
     ];
 
     /// The words of all steps, as in [`Step::kind`].
@@ -319,10 +322,7 @@ impl Step {
             Self::FindOrders(_) => "find-orders",
             Self::CloseOrders(_) => "close-orders",
             Self::Await(_) => "await",
-            Self::Resume(_) => "resume",
             Self::Heal(_) => "heal",
-            Self::ResumeClient(_) => "resume-client",
-            Self::End(_) => "end",
             Self::Fault(fault) => fault.kind().name(),
         }
     }

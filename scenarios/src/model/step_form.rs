@@ -82,7 +82,7 @@ mod tests {
         let lines = [
             "kill = { node = \"primary\" }",
             "acquire = { client = \"a\" }",
-            "resume = { node = \"n1\" }",
+            "heal = { fault = \"pause\", node = \"n1\" }",
         ];
         for line in lines {
             let step = read(line).unwrap();

@@ -7,7 +7,8 @@ use super::ground::Ground;
 use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{
-    Acquire, Await, End, FaultKind, FaultSpec, KillClient, NodeWord, PowerCut, Restart, Role, Step,
+    Acquire, Await, FaultKind, FaultSpec, Heal, KillClient, Link, NodeWord, PowerCut, Restart,
+    Role, Step,
 };
 use crate::suggest::{nearest, suggest};
 
@@ -147,31 +148,7 @@ impl Script<'_, '_> {
             }
             Step::Await(wait) => self.wait(wait),
             Step::Fault(fault) => self.fault(fault),
-            Step::Resume(pause) => {
-                self.node(&pause.node, "node");
-                for node in self.meant(&pause.node) {
-                    if self.nodes.states.remove(&node) != Some(State::Paused) {
-                        self.wrong_node(&node, "was not paused", "pause it first");
-                    }
-                }
-            }
-            Step::Heal(link) => {
-                self.place(&link.from, "from");
-                self.place(&link.to, "to");
-                if !self.cuts.remove(&(link.from.clone(), link.to.clone())) {
-                    let name = format!("{}→{}", link.from, link.to);
-                    let help = "heal takes the same from and to as the cut that it ends";
-                    self.wrong_state("from", &name, "was not cut", help);
-                }
-            }
-            Step::ResumeClient(resume) => {
-                let known = self.client(&resume.client);
-                let was = self.clients.insert(resume.client.clone(), State::Running);
-                if known && was != Some(State::Paused) {
-                    self.wrong_state("client", &resume.client, "was not paused", "pause it first");
-                }
-            }
-            Step::End(end) => self.end(end),
+            Step::Heal(heal) => self.heal(heal),
         }
     }
 
@@ -268,19 +245,74 @@ impl Script<'_, '_> {
         }
     }
 
-    fn end(&mut self, end: &End) {
-        if let Some(node) = &end.node {
+    fn heal(&mut self, heal: &Heal) {
+        self.targets_of(heal);
+        let word = heal.fault.as_str();
+        match (word, &heal.node, &heal.client, heal.link()) {
+            ("pause", Some(node), ..) => self.resume_node(node),
+            ("pause-client", _, Some(client), _) => self.resume_client(client),
+            ("cut", .., Some(link)) => self.heal_link(link),
+            _ => self.heal_kind(word),
+        }
+    }
+
+    /// Judges the names in a step that heals.
+    fn targets_of(&mut self, heal: &Heal) {
+        if let Some(node) = &heal.node {
             self.node(node, "node");
         }
-        if let Some(client) = &end.client {
+        if let Some(client) = &heal.client {
             self.client(client);
         }
-        if end.node.is_some() && end.client.is_some() {
-            let path = self.at("client");
-            let message = "a fault is a server's or a client's, not both";
+        for (place, end) in [(&heal.from, "from"), (&heal.to, "to")] {
+            if let Some(place) = place {
+                self.place(place, end);
+            }
+        }
+        if heal.from.is_some() != heal.to.is_some() {
+            let named = if heal.from.is_some() { "from" } else { "to" };
+            let path = self.at(named);
+            let message = "a link is named by both of its ends";
+            self.findings.key(&path, message, "add the other end");
+        }
+        let has_link = heal.from.is_some() || heal.to.is_some();
+        let named = [heal.node.is_some(), heal.client.is_some(), has_link];
+        if named.into_iter().filter(|is_named| *is_named).count() > 1 {
+            let path = self.at(if heal.client.is_some() {
+                "client"
+            } else {
+                "node"
+            });
+            let message = "a fault is a server's, a client's or a link's, not of two of them";
             self.findings.key(&path, message, "take two steps");
         }
-        let word = end.fault.as_str();
+    }
+
+    fn resume_node(&mut self, node: &str) {
+        for node in self.meant(node) {
+            if self.nodes.states.remove(&node) != Some(State::Paused) {
+                self.wrong_node(&node, "was not paused", "pause it first");
+            }
+        }
+    }
+
+    fn resume_client(&mut self, client: &str) {
+        let known = self.clients.contains_key(client);
+        let was = self.clients.insert(client.to_owned(), State::Running);
+        if known && was != Some(State::Paused) {
+            self.wrong_state("client", client, "was not paused", "pause it first");
+        }
+    }
+
+    fn heal_link(&mut self, link: Link) {
+        let name = link.name();
+        if !self.cuts.remove(&(link.from, link.to)) {
+            let help = "heal takes the same from and to as the cut that it ends";
+            self.wrong_state("from", &name, "was not cut", help);
+        }
+    }
+
+    fn heal_kind(&mut self, word: &str) {
         if !FaultKind::NAMES.contains(&word) {
             let path = self.at("fault");
             let message = format!("there is no fault '{word}'");
@@ -293,9 +325,8 @@ impl Script<'_, '_> {
         match word {
             "cut" => self.cuts.clear(),
             "pause-client" => {
-                let meant = |name: &String| end.client.as_ref().is_none_or(|one| one == name);
-                for (name, state) in &mut self.clients {
-                    if *state == State::Paused && meant(name) {
+                for state in self.clients.values_mut() {
+                    if *state == State::Paused {
                         *state = State::Running;
                     }
                 }
@@ -337,7 +368,7 @@ impl Script<'_, '_> {
         match self.clients.get(client).copied() {
             Some(state @ State::Paused) => {
                 let state = format!("is {}", state.word());
-                self.wrong_state("client", client, &state, "resume-client comes first");
+                self.wrong_state("client", client, &state, "heal its pause-client first");
             }
             Some(state @ State::Dead) => {
                 let help = "the dead do not come back: go on with another client";
@@ -443,7 +474,7 @@ impl Script<'_, '_> {
             let was = self.nodes.states.insert(node.clone(), into);
             if let Some(was) = was.filter(|&was| was == into || was == State::Dead) {
                 let state = format!("is {} already", was.word());
-                self.wrong_node(&node, &state, "restart or resume it first");
+                self.wrong_node(&node, &state, "restart or heal it first");
             }
         }
     }
@@ -472,7 +503,7 @@ impl Script<'_, '_> {
         }
         if let Some(state) = self.nodes.states.get(node).copied() {
             let state = format!("is {}", state.word());
-            self.wrong_node(node, &state, "restart or resume it first");
+            self.wrong_node(node, &state, "restart or heal it first");
         }
         self.leaders.retain(|leader| !ground.replaces(node, leader));
         self.leaders.insert(node.to_owned());

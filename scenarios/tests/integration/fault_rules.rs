@@ -57,13 +57,13 @@ fn only_a_client_that_is_a_process_has_a_clock_of_its_own() {
     );
     assert!(told.contains("add clients.kind = \"process\""), "{told}");
     assert_eq!(said_of_processes(clock), "");
-    let ended = |end: &str| said_of_processes(&format!("{clock}\n[[step]]\nend = {end}"));
+    let ended = |end: &str| said_of_processes(&format!("{clock}\n[[step]]\nheal = {end}"));
     assert_eq!(ended("{ fault = \"clock\", client = \"a\" }"), "");
     let stranger = ended("{ fault = \"clock\", client = \"z\" }");
     assert!(stranger.contains("there is no client 'z'"), "{stranger}");
     let both = ended("{ fault = \"clock\", client = \"a\", node = \"primary\" }");
     assert!(
-        both.contains("a server's or a client's, not both"),
+        both.contains("a server's, a client's or a link's"),
         "{both}"
     );
 }

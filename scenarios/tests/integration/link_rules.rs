@@ -43,7 +43,7 @@ fn a_partition_is_made_by_its_sides_or_by_a_form() {
 
 #[test]
 fn only_a_partition_that_began_can_be_ended() {
-    let end = mistakes("end = { fault = \"partition\" }");
+    let end = mistakes("heal = { fault = \"partition\" }");
     assert!(end.contains("was not injected"), "{end}");
 }
 

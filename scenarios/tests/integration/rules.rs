@@ -293,7 +293,10 @@ fn rules_on_the_clients_of_a_script() {
         ),
         (
             "a client goes on that never stopped",
-            script(SINGLE, &["resume-client.client = \"a\""]),
+            script(
+                SINGLE,
+                &["heal = { fault = \"pause-client\", client = \"a\" }"],
+            ),
         ),
         (
             "a paused client acts",
@@ -377,7 +380,10 @@ fn rules_on_the_nodes_and_keys_of_a_script() {
         ),
         (
             "a node goes on that never stopped",
-            script(SINGLE, &["resume.node = \"primary\""]),
+            script(
+                SINGLE,
+                &["heal = { fault = \"pause\", node = \"primary\" }"],
+            ),
         ),
         (
             "a node dies twice",
@@ -465,14 +471,17 @@ fn rules_on_the_links_of_a_script() {
             "heal without a cut",
             script(
                 REPLICATED,
-                &["heal = { from = \"primary\", to = \"replicas\" }"],
+                &["heal = { fault = \"cut\", from = \"primary\", to = \"replicas\" }"],
             ),
         ),
         (
             "heal of the other direction",
             script(
                 REPLICATED,
-                &[cut, "heal = { from = \"replicas\", to = \"primary\" }"],
+                &[
+                    cut,
+                    "heal = { fault = \"cut\", from = \"replicas\", to = \"primary\" }",
+                ],
             ),
         ),
     ]);
@@ -549,7 +558,10 @@ fn what_could_not_be_read_leads_to_no_further_accusations() {
     );
     let broken_pause = script(
         SINGLE,
-        &["pause = { nod = \"primary\" }", "resume.node = \"primary\""],
+        &[
+            "pause = { nod = \"primary\" }",
+            "heal = { fault = \"pause\", node = \"primary\" }",
+        ],
     );
     let broken_count = format!(
         "clients.cuont = 9\n{}",

@@ -26,7 +26,7 @@ const FLOORS: [(&str, &[&[&str]]); 5] = [
     (
         "scenarios",
         &[
-            &["library", "model", "suggest"],
+            &["library", "model", "old_words", "suggest"],
             &["schema", "source", "write"],
             &["excerpt", "shape"],
             &["diagnostics", "written"],
