@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
+use tokio_util::sync::CancellationToken;
 
 use crate::connection::Gate;
 use crate::process::{ClientProcess, Page};
@@ -14,6 +15,8 @@ pub struct ClientRegistry {
     members: RwLock<BTreeMap<String, Member>>,
     /// What was wrong with clients that are processes, in the order in which it showed.
     complaints: Mutex<Vec<String>>,
+    /// Cancelled by the first complaint.
+    complained: CancellationToken,
     /// What the adapter of the clients calls itself.
     adapter: Mutex<Option<String>>,
 }
@@ -87,6 +90,13 @@ impl ClientRegistry {
             .lock()
             .expect("no holder of this lock panics");
         all.push(what);
+        self.complained.cancel();
+    }
+
+    /// Returns once something is wrong with a client: the rest of the run would test something else
+    /// than it says.
+    pub async fn complained(&self) {
+        self.complained.cancelled().await;
     }
 
     /// What was wrong with clients, in the order in which it showed. A run with one of these has

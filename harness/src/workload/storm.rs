@@ -80,11 +80,14 @@ enum End {
     Rounds,
     /// The user wanted it.
     Interrupted,
+    /// Something is wrong with a client.
+    Complaint,
 }
 
-/// Why the load has not shown what it is for, if it has not.
+/// Reason why the load has not shown what it is for, if it has not. A complaint gives its own.
 fn incomplete(storm: &Storm, end: End, grants: u64) -> Option<Stopped> {
     let text = match (end, storm.rounds) {
+        (End::Complaint, _) => return None,
         (End::Interrupted, _) => "interrupted".to_owned(),
         (End::Time, Some(rounds)) => format!(
             "the clients did not do their {rounds} rounds within {}",
@@ -136,12 +139,14 @@ async fn all_done(clients: &mut JoinSet<()>) {
 async fn watch(stage: &Stage, storm: &Storm, grants: &AtomicU64, clients: &mut JoinSet<()>) -> End {
     let start = Instant::now();
     let mut tick = interval(TELL_EVERY);
+    let registry = stage.servers.registry();
     let end = tokio::time::sleep_until(start + storm.duration.0);
     tokio::pin!(end);
     loop {
         tokio::select! {
             () = &mut end => return End::Time,
             () = stage.interrupt.cancelled() => return End::Interrupted,
+            () = registry.complained() => return End::Complaint,
             () = all_done(clients), if storm.rounds.is_some() => return End::Rounds,
             _ = tick.tick() => stage.progress.say(&format!(
                 "{} of {} s, {} grants",
