@@ -88,21 +88,18 @@ impl<'a, S: EventSink> Events<'a, S> {
 
     fn event(&mut self, bytes: &[u8]) -> Result<Event, Fault> {
         let names = &mut self.names;
-        let event = if let Some(mut event) = plain::event(bytes, names) {
-            event.time = time_of(&mut self.clock, Stamp::Count(event.time.0), bytes)?;
-            event
-        } else {
-            let line = line::parse(bytes, names).map_err(Fault::Json)?;
-            let (stamp, client) = (line.time, line.client.clone());
-            let mut event = line.into_event(self.order.index_next(), names);
-            if let Some(stamp) = stamp {
-                event.time = time_of(&mut self.clock, stamp, bytes)?;
-            }
-            if let Some(client) = client {
-                self.processes.assign(&mut event, client);
-            }
-            event
+        let line = match plain::line(bytes, names) {
+            Some(line) => line,
+            None => line::parse(bytes, names).map_err(Fault::Json)?,
         };
+        let (stamp, client) = (line.time, line.client.clone());
+        let mut event = line.into_event(self.order.index_next(), names);
+        if let Some(stamp) = stamp {
+            event.time = time_of(&mut self.clock, stamp, bytes)?;
+        }
+        if let Some(client) = client {
+            self.processes.assign(&mut event, client);
+        }
         if event.kind == Kind::Note && tells_texts(event.function.as_str()) {
             short_enough("note", bytes)?;
         }

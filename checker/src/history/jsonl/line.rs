@@ -13,19 +13,19 @@ use crate::history::stamp::Stamp;
 use crate::history::{Event, Function, Kind, Name, Nanos, Process, Value};
 
 /// An event as it stands in a file: index and time may be absent.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Line {
     pub(super) index: Option<u64>,
     pub(super) time: Option<Stamp>,
-    kind: Kind,
-    process: Process,
+    pub(super) kind: Kind,
+    pub(super) process: Process,
     /// The name by which the process goes that has no number.
     pub(super) client: Option<Name>,
-    function: Function,
-    key: Option<Name>,
-    value: Value,
-    error: Option<Name>,
-    extra: Option<Box<Map<String, Json>>>,
+    pub(super) function: Function,
+    pub(super) key: Option<Name>,
+    pub(super) value: Value,
+    pub(super) error: Option<Name>,
+    pub(super) extra: Option<Box<Map<String, Json>>>,
 }
 
 impl Line {
@@ -92,10 +92,34 @@ impl<'de> Deserialize<'de> for Text<'de> {
 /// A process: a number, `"nemesis"`, or the name of a client.
 struct ProcessSeed<'a>(&'a mut Names);
 
-/// What stands for a process.
-enum Who {
+/// A process as a line names it.
+pub(super) enum Who {
     Process(Process),
     Named(Name),
+}
+
+impl Who {
+    /// The process, and its name if it has no number yet.
+    pub(super) fn parts(self) -> (Process, Option<Name>) {
+        match self {
+            Self::Process(process) => (process, None),
+            Self::Named(name) => (Process::Client(0), Some(name)),
+        }
+    }
+}
+
+/// The process that a text names; `None` if it is empty or nearly "nemesis".
+pub(super) fn who(word: &str, names: &mut Names) -> Option<Who> {
+    if word == "nemesis" {
+        return Some(Who::Process(Process::Nemesis));
+    }
+    if word.is_empty() || nearest(word, &[("nemesis", &[])]).is_some() {
+        return None;
+    }
+    Some(match word.parse() {
+        Ok(id) => Who::Process(Process::Client(id)),
+        Err(_) => Who::Named(names.share(word)),
+    })
 }
 
 impl<'de> DeserializeSeed<'de> for ProcessSeed<'_> {
@@ -114,16 +138,7 @@ impl Visitor<'_> for ProcessSeed<'_> {
         Ok(Who::Process(Process::Client(id)))
     }
     fn visit_str<E: de::Error>(self, word: &str) -> Result<Who, E> {
-        if word == "nemesis" {
-            return Ok(Who::Process(Process::Nemesis));
-        }
-        if word.is_empty() || nearest(word, &[("nemesis", &[])]).is_some() {
-            return Err(E::invalid_value(de::Unexpected::Str(word), &self));
-        }
-        Ok(match word.parse() {
-            Ok(id) => Who::Process(Process::Client(id)),
-            Err(_) => Who::Named(self.0.share(word)),
-        })
+        who(word, self.0).ok_or_else(|| E::invalid_value(de::Unexpected::Str(word), &self))
     }
 }
 
@@ -174,10 +189,8 @@ impl<'de> Visitor<'de> for LineSeed<'_> {
             };
             refuse_twice(seen, &field)?;
         }
-        let (process, client) = match process.ok_or_else(|| lacking("process", &extra))? {
-            Who::Process(process) => (process, None),
-            Who::Named(name) => (Process::Client(0), Some(name)),
-        };
+        let who: Who = process.ok_or_else(|| lacking("process", &extra))?;
+        let (process, client) = who.parts();
         Ok(Line {
             index,
             time,
