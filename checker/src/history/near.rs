@@ -7,6 +7,9 @@
 /// One of our words, and what others call it. Those are in small letters without marks between.
 pub(super) type Known = (&'static str, &'static [&'static str]);
 
+/// The process that injects faults.
+pub(super) const NEMESIS: &str = "nemesis";
+
 /// The functions of clients.
 pub(super) const CALLS: [Known; 7] = [
     (

@@ -8,7 +8,7 @@ use crate::history::guard::{Guard, bounded, tells_texts};
 use crate::history::intake::Place;
 use crate::history::names::Names;
 use crate::history::order::Order;
-use crate::history::processes::Processes;
+use crate::history::processes::{Misnamed, Processes};
 use crate::history::read::Terms;
 use crate::history::stamp::{Clock, Stamp};
 use crate::history::{Event, EventSink, FORMAT, Header, Kind, Nanos, ReadError, Reading, VERSION};
@@ -98,7 +98,8 @@ impl<'a, S: EventSink> Events<'a, S> {
             event.time = time_of(&mut self.clock, stamp, bytes)?;
         }
         if let Some(client) = client {
-            self.processes.assign(&mut event, client);
+            let assigned = self.processes.assign(&mut event, client);
+            assigned.map_err(|misnamed| misnamed_process(&misnamed, bytes))?;
         }
         if event.kind == Kind::Note && tells_texts(event.function.as_str()) {
             short_enough("note", bytes)?;
@@ -154,6 +155,16 @@ fn time_of(clock: &mut Clock, stamp: Stamp, bytes: &[u8]) -> Result<Nanos, Fault
         mend: mend.to_owned(),
         before: find(bytes, "time"),
     })
+}
+
+/// The refusal of the process in `bytes`.
+fn misnamed_process(Misnamed(name): &Misnamed, bytes: &[u8]) -> Fault {
+    Fault::Other {
+        reason: format!("the process {name:?} is nearly \"nemesis\""),
+        mend: "it must be a process: a number from 0, the name of a client, or \"nemesis\""
+            .to_owned(),
+        before: find(bytes, name),
+    }
 }
 
 /// Where a word stands first, in quotes, if it has no escapes.

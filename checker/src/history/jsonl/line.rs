@@ -8,7 +8,7 @@ use serde::{Deserialize, de};
 use serde_json::{Map, Value as Json};
 
 use crate::history::names::Names;
-use crate::history::near::{NEEDED_FIELDS, nearest};
+use crate::history::near::{NEEDED_FIELDS, NEMESIS, nearest};
 use crate::history::stamp::Stamp;
 use crate::history::{Event, Function, Kind, Name, Nanos, Process, Value};
 
@@ -108,12 +108,12 @@ impl Who {
     }
 }
 
-/// The process that a text names; `None` if it is empty or nearly "nemesis".
+/// Returns the process that a text names; `None` if it is empty.
 pub(super) fn who(word: &str, names: &mut Names) -> Option<Who> {
-    if word == "nemesis" {
+    if word == NEMESIS {
         return Some(Who::Process(Process::Nemesis));
     }
-    if word.is_empty() || nearest(word, &[("nemesis", &[])]).is_some() {
+    if word.is_empty() {
         return None;
     }
     Some(match word.parse() {
