@@ -139,15 +139,11 @@ fn no_scenario(name: &str, reason: &str) -> Diagnostics {
     Diagnostics::unreadable(name, message)
 }
 
-/// The last word has serde; the inspection before has found what it would refuse, and more.
+/// Builds the scenario. The inspection before has found what this would refuse, and more.
 fn deserialize(root: Spanned<DeValue<'_>>) -> Result<Scenario, Mistake> {
-    let mut track = serde_path_to_error::Track::new();
-    let deserializer =
-        serde_path_to_error::Deserializer::new(ValueDeserializer::from(root), &mut track);
-    Scenario::deserialize(deserializer).map_err(|error| {
+    Scenario::deserialize(ValueDeserializer::from(root)).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
-        let help = format!("at {}", track.path());
-        Mistake::new(span, error.message().to_owned()).help(help)
+        Mistake::new(span, error.message().to_owned())
     })
 }
 
