@@ -1,4 +1,4 @@
-//! What was typed, made into what it means: the runs to do, in order, each with its seed.
+//! The command line, turned into what it means: the runs to do, in order, each with its seed.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use crate::seed::Seed;
 /// One run to do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What is run.
+    /// Case that is run.
     pub case: Case,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: u32,
     /// From which every choice follows.
     pub seed: Seed,
@@ -26,7 +26,7 @@ pub struct Job {
 pub struct RunPlan {
     /// Name of the folder of runs: the scenario's, or `suite` for several scenarios.
     pub name: String,
-    /// What it shows.
+    /// Description of what it shows.
     pub description: String,
     /// Seed of the whole.
     pub seed: Seed,
@@ -34,11 +34,11 @@ pub struct RunPlan {
     pub jobs: Vec<Job>,
     /// Combinations of the matrix that make no sense.
     pub left_out: Vec<(CaseLabels, String)>,
-    /// Whether it is a comparison or a repetition rather than one run.
+    /// `true` if it is a comparison or a repetition rather than one run.
     pub suite: bool,
     /// The exact command that repeats it.
     pub rerun: String,
-    /// Where run folders go.
+    /// Folder where run folders go.
     pub out: PathBuf,
 }
 
@@ -69,7 +69,7 @@ pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
     jobs
 }
 
-/// Whether a case faults clocks or disks of servers, and so needs the shim in them.
+/// Tells whether a case faults clocks or disks of servers, and so needs the shim in them.
 pub fn needs_shim(case: &Case) -> bool {
     case.workload
         .faults()
@@ -77,7 +77,7 @@ pub fn needs_shim(case: &Case) -> bool {
         .any(|fault| fault.needs_shim())
 }
 
-/// Whether a case faults clocks of clients, and so needs the shim in them.
+/// Tells whether a case faults clocks of clients, and so needs the shim in them.
 pub fn needs_shim_in_clients(case: &Case) -> bool {
     let faults = case.workload.faults();
     faults.iter().any(|fault| fault.needs_shim_in_clients())

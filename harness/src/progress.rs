@@ -13,7 +13,7 @@ use crate::plan::Job;
 /// A line at least this often where there is no terminal, so that a job does not look dead.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// How progress is shown.
+/// Form in which progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProgressKind {
     /// `bar` on a terminal, `counter` elsewhere.
@@ -29,7 +29,7 @@ pub enum ProgressKind {
 
 /// Hears how far the runs are. Several may go on at once.
 pub trait Progress: Send + Sync {
-    /// What is being done now.
+    /// Shows the user what is being done now.
     fn say(&self, text: &str);
     /// A run has ended.
     fn end(&self, summary: &str);
@@ -64,11 +64,11 @@ impl Progress for Both {
     }
 }
 
-/// What one run says of itself: everything with its title before it.
+/// Progress of one run: everything with its title before it.
 pub struct Titled {
-    /// Which run it is.
+    /// Title of the run.
     pub title: String,
-    /// Who hears it.
+    /// Progress that is told of it.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -140,7 +140,7 @@ impl Drop for Bar {
 
 struct Counter {
     runs: usize,
-    /// How many have ended, and when something was last printed.
+    /// Number of runs that have ended, and the time at which something was last printed.
     state: Mutex<(usize, Instant)>,
 }
 

@@ -14,7 +14,7 @@ use crate::deployment::{ClientState, Deployment};
 use crate::faults::{Among, among_of};
 use crate::sides::{Parts, sides};
 
-/// Who takes aim, with the generator of its lots.
+/// Script or storm that takes aim, with the generator of its random choices.
 pub(crate) enum Aim<'r> {
     /// A step of a script.
     Script(&'r mut ChaCha8Rng),
@@ -54,7 +54,7 @@ impl Aim<'_> {
         aimed
     }
 
-    /// Whether a storm has this node or client in its grip.
+    /// `true` if a storm has this node or client in its grip.
     fn has(&self, name: &str) -> bool {
         match self {
             Self::Script(_) => false,
@@ -62,8 +62,8 @@ impl Aim<'_> {
         }
     }
 
-    /// Whether a fault has to be left out, since other faults have what it would hit: the one that
-    /// it names, or all that its word could mean.
+    /// Tells whether a fault has to be left out, since other faults have what it would hit: the one
+    /// that it names, or all that its word could mean.
     pub(crate) fn spares(&self, fault: &FaultSpec) -> bool {
         let Self::Storm(_, had) = self else {
             return false;

@@ -1,4 +1,4 @@
-//! What the nemesis needs of a deployment: hands on processes, links and clients.
+//! Requirements of the nemesis on a deployment: hands on processes, links and clients.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,8 +10,8 @@ use crate::error::FaultError;
 use crate::machines::Machines;
 use crate::network::Network;
 
-/// What connections call themselves by which the harness watches servers: those of nobody in the
-/// run, and so no target of any fault.
+/// Name of the connections by which the harness watches servers: those of nobody in the run, and so
+/// no target of any fault.
 pub const CONNECTION_NAME: &str = "lockstorm";
 
 /// Real servers and clients that the nemesis may break.
@@ -34,7 +34,7 @@ pub trait Deployment: Send + Sync {
     /// Process id of a node's server; `None` while it is dead.
     fn pid(&self, node: &str) -> Option<i32>;
 
-    /// Whether a node's server is there, as far as anybody knows; some have no process of ours.
+    /// `true` if a node's server is there, as far as anybody knows; some have no process of ours.
     fn lives(&self, node: &str) -> bool {
         self.pid(node).is_some()
     }
@@ -46,7 +46,7 @@ pub trait Deployment: Send + Sync {
     /// are removed first. A former primary comes back as it was: a primary.
     async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError>;
 
-    /// Whether the others make a replica of a former primary that comes back.
+    /// `true` if the others make a replica of a former primary that comes back.
     fn rejoins(&self) -> bool;
 
     /// Makes a replica the primary and has clients use it from their next operation on.
@@ -74,8 +74,8 @@ pub trait Deployment: Send + Sync {
     /// The clients.
     fn clients(&self) -> &dyn Clients;
 
-    /// Where others use the servers as well: the connections of this run's clients to a node, by
-    /// the server's ids, each with the address of its client. `None` where nobody else does.
+    /// Connections of this run's clients to a node where others use the servers as well, by the
+    /// server's ids, each with the address of its client. `None` where nobody else does.
     fn own_connections(&self, _node: &str) -> Option<BTreeMap<String, IpAddr>> {
         None
     }
@@ -84,7 +84,7 @@ pub trait Deployment: Send + Sync {
     fn client_address(&self, client: &str) -> Option<IpAddr>;
 }
 
-/// How a client stands.
+/// State of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientState {
     /// Goes about its business.
@@ -102,7 +102,7 @@ pub trait Clients: Send + Sync {
     /// Names of the clients, in order.
     fn names(&self) -> Vec<String>;
 
-    /// How a client stands; `None` if there is no such client.
+    /// State of a client; `None` if there is no such client.
     fn state(&self, client: &str) -> Option<ClientState>;
 
     /// Process id of a client that is a process of its own; `None` for a task, and for the dead.
@@ -110,7 +110,7 @@ pub trait Clients: Send + Sync {
         None
     }
 
-    /// How many commands a client has sent: a paused or dead client's number stands still.
+    /// Number of commands that a client has sent: a paused or dead client's number stands still.
     fn commands(&self, client: &str) -> Option<u64>;
 
     /// Stops a client where it stands.
@@ -132,13 +132,13 @@ pub trait Clients: Send + Sync {
     /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn stall_watchdog(&self, client: &str, stalled: bool) -> Result<(), FaultError>;
 
-    /// Whether a client's watchdog is stalled; `None` if there is no such client.
+    /// `true` if a client's watchdog is stalled; `None` if there is no such client.
     fn watchdog_is_stalled(&self, client: &str) -> Option<bool>;
 
-    /// How many renewals of a client fell due while its watchdog was stalled, and were not sent.
+    /// Number of renewals that fell due while a client's watchdog was stalled, and were not sent.
     fn renewals_missed(&self, client: &str) -> Option<u64>;
 
-    /// How many renewals of a client's watchdog were sent.
+    /// Number of renewals of a client's watchdog that were sent.
     fn renewals_sent(&self, client: &str) -> Option<u64>;
 
     /// Kills the thread of a client: it does nothing more, while its process lives, and with it the
@@ -148,7 +148,7 @@ pub trait Clients: Send + Sync {
     /// [`FaultError::UnknownClient`], or what kept it from happening.
     fn kill_thread(&self, client: &str) -> Result<(), FaultError>;
 
-    /// Whether the thread of a client was killed; `None` if there is no such client.
+    /// `true` if the thread of a client was killed; `None` if there is no such client.
     fn thread_is_dead(&self, client: &str) -> Option<bool>;
 
     /// Kills a client, at once or when `after_commands` further commands were answered.

@@ -1,8 +1,8 @@
-//! Why a fault could not be injected, observed or healed.
+//! Reasons why a fault could not be injected, observed or healed.
 
 use std::time::Duration;
 
-/// What was attempted, on what, and why it did not work.
+/// Failure of a fault: what was attempted, on what, and why it did not work.
 #[derive(Debug, thiserror::Error)]
 pub enum FaultError {
     /// The scenario names a node that the topology does not have.
@@ -20,13 +20,13 @@ pub enum FaultError {
          `--network kernel`, in a network of real packets"
     )]
     NoPackets {
-        /// What was attempted.
+        /// Action that was attempted.
         action: &'static str,
     },
     /// The fault needs hands on the clock or the disk of a server.
     #[error("cannot {action} '{node}': its server was started without the shim")]
     NoShim {
-        /// What was attempted.
+        /// Action that was attempted.
         action: &'static str,
         /// On which node.
         node: String,
@@ -34,21 +34,21 @@ pub enum FaultError {
     /// The node is not in the state that the fault needs.
     #[error("cannot {action} '{node}': {reason}")]
     Node {
-        /// What was attempted.
+        /// Action that was attempted.
         action: &'static str,
         /// On which node.
         node: String,
-        /// Why not.
+        /// Reason why not.
         reason: String,
     },
     /// The client is not in the state that the fault needs.
     #[error("cannot {action} client '{client}': {reason}")]
     Client {
-        /// What was attempted.
+        /// Action that was attempted.
         action: &'static str,
         /// On which client.
         client: String,
-        /// Why not.
+        /// Reason why not.
         reason: String,
     },
     /// The fault was injected and no probe saw an effect.
@@ -56,11 +56,11 @@ pub enum FaultError {
     NoEffect {
         /// Kind of the fault.
         kind: &'static str,
-        /// What it should have hit.
+        /// Target that it should have hit.
         target: String,
-        /// How long the probe tried.
+        /// Time for which the probe tried.
         within: Duration,
-        /// What the last probe saw.
+        /// State that the last probe saw.
         last: String,
     },
     /// A heal was asked for where nothing is broken.
@@ -68,12 +68,12 @@ pub enum FaultError {
     NothingToHeal {
         /// Kind of the fault.
         kind: String,
-        /// What it should have hit.
+        /// Target that it should have hit.
         target: String,
     },
 }
 
-/// How long was looked for an effect, where anybody looked twice.
+/// Time for which an effect was looked for, where anybody looked twice.
 fn waited(within: Duration) -> String {
     match within.as_millis() {
         0 => String::new(),

@@ -10,7 +10,7 @@ use super::error_text::describe;
 
 static COLORED: AtomicBool = AtomicBool::new(false);
 
-/// When text for people is coloured.
+/// Choice of when text for people is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -34,17 +34,17 @@ pub fn choose_color(color: Color) {
     COLORED.store(on, Ordering::Relaxed);
 }
 
-/// Whether text for people is coloured.
+/// `true` if text for people is coloured.
 pub fn colored() -> bool {
     COLORED.load(Ordering::Relaxed)
 }
 
-/// Whether text for people goes to a terminal.
+/// `true` if text for people goes to a terminal.
 pub fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// How reports lay out their text for this terminal.
+/// Layout of the text of reports for this terminal.
 pub fn terminal() -> TerminalOptions {
     TerminalOptions {
         color: colored(),
@@ -57,7 +57,7 @@ pub fn human(text: &str) {
     say(&clean(text, Escapes::None));
 }
 
-/// The same for a text with our own colours in it, whose foreign words are clean already.
+/// A text for people with our own colours in it, whose foreign words are clean already.
 pub fn painted(text: &str) {
     let escapes = if colored() {
         Escapes::Colors
@@ -82,7 +82,7 @@ pub fn inert(text: &str) -> String {
     clean(&lockstorm_checker::inert::visible(text), Escapes::None)
 }
 
-/// What was asked for, in words, on standard output.
+/// The text of what was asked for, on standard output.
 ///
 /// # Errors
 /// When it cannot be written; a closed pipe is the caller's success, see `main`.

@@ -48,7 +48,7 @@ pub fn spawn(mut command: Command) -> io::Result<Child> {
         .map_err(|_| io::Error::other("the spawner has died"))?
 }
 
-/// The same for a process that dies with the thread that calls.
+/// Starts `command` in a process group of its own; it dies with the thread that calls.
 ///
 /// # Errors
 /// When the program cannot be started.

@@ -15,7 +15,7 @@ use lockstorm_scenarios::{Case, without_passwords};
 /// hold for whatever is started later.
 static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// How variables begin that others use for the same.
+/// Prefixes of the variables that others use for such passwords.
 const USUAL: [&str; 3] = ["REDIS_URL", "REDIS_PASSWORD", "REDISCLI_AUTH"];
 
 /// Notes the variables from which `case` takes passwords.

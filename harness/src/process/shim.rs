@@ -68,7 +68,7 @@ fn in_memory(name: &std::ffi::CStr) -> io::Result<File> {
     Ok(File::from(memfd_create(name, MFdFlags::MFD_CLOEXEC)?))
 }
 
-/// Where another process of the same user finds an open file of ours.
+/// Path at which another process of the same user finds an open file of ours.
 fn path(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
@@ -121,7 +121,7 @@ impl Page {
         self.write(layout::CLOCK, free)
     }
 
-    /// Whether the clock is right.
+    /// `true` if the clock is right.
     ///
     /// # Errors
     /// As any reading of memory: never.
@@ -129,7 +129,7 @@ impl Page {
         Ok(self.read(layout::CLOCK)? == 0)
     }
 
-    /// What the process has been told while the clock was wrong.
+    /// Readings that the process was given while the clock was wrong.
     ///
     /// # Errors
     /// As any reading of memory: never.
@@ -149,7 +149,7 @@ impl Page {
         self.write(layout::SYNC_DELAY, micros)
     }
 
-    /// How many synchronisations have had to wait.
+    /// Number of synchronisations that have had to wait.
     ///
     /// # Errors
     /// As any reading of memory: never.

@@ -27,7 +27,7 @@ use tokio::sync::{Notify, oneshot};
 use super::mapped::{Filler, PIECE, Piece, Room};
 use crate::clock::RunClock;
 
-/// Where parts of a run put their events; cheap to clone.
+/// Sink into which parts of a run put their events; cheap to clone.
 #[derive(Clone)]
 pub struct EventSink {
     shared: Arc<Shared>,
@@ -49,7 +49,7 @@ pub struct RecordError {
     source: io::Error,
 }
 
-/// What clients and the thread that makes room share.
+/// State that clients and the thread that makes room share.
 struct Shared {
     state: Mutex<State>,
     /// Wakes the thread when there is little room left.
@@ -58,7 +58,7 @@ struct Shared {
     room: Notify,
 }
 
-/// Where the history has got to.
+/// Point that the history has got to.
 struct State {
     output: Output,
     /// The line that is being written.
@@ -71,7 +71,7 @@ struct State {
     idle: bool,
     /// Nothing more is written.
     ended: bool,
-    /// Why there will be no more room.
+    /// Error after which there will be no more room.
     failure: Option<io::Error>,
     /// There was none for an event.
     lost: bool,
@@ -176,7 +176,7 @@ impl Recorder {
 }
 
 impl Drop for Recorder {
-    /// Whoever gives up on a run leaves a history of what there was.
+    /// Leaves, if a run is given up, a history of what there was.
     fn drop(&mut self) {
         self.sink.shared.end();
     }
@@ -431,7 +431,7 @@ mod tests {
         );
     }
 
-    /// What is in the file while the recorder still runs, without its leave: what a kill leaves.
+    /// Reads the file while the recorder still runs, without its leave: what a kill leaves.
     fn lines_of(path: &Path) -> Vec<String> {
         let bytes = std::fs::read(path).expect("the file is there");
         let used = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

@@ -20,7 +20,7 @@ pub const PIECE: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Room {
     file: File,
-    /// Where the next piece begins.
+    /// Offset at which the next piece begins.
     end: u64,
 }
 
@@ -46,7 +46,7 @@ impl Room {
         Self { file, end: 0 }
     }
 
-    /// Whether the file system of `file` can share memory at all; most can.
+    /// `true` if the file system of `file` can share memory at all; most can.
     pub fn can_be_shared(file: &File) -> bool {
         map(file, 0).is_ok()
     }

@@ -4,10 +4,10 @@
 //! The first processes of the clients are 0, 1, 2 ...; whichever come later are that plus a
 //! multiple of the number of clients, so that no two clients share one.
 
-/// What a client does at once, each on a lane with its own process.
+/// Things that a client does at once, each on a lane with its own process.
 #[derive(Debug)]
 pub struct Processes {
-    /// How far apart the processes of one client are.
+    /// Distance between two processes of one client.
     stride: u64,
     /// The first that was not used yet.
     unused: u64,

@@ -19,16 +19,16 @@ use crate::progress::{Progress as _, Titled};
 /// its servers says nothing of the next; so many say that there are none to be had.
 const WITHOUT_SERVERS_MAX: usize = 6;
 
-/// How a suite is run.
+/// Way in which a suite is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// How many runs may go on at once; at least one does.
+    /// Number of runs that may go on at once; at least one does.
     pub at_once: usize,
-    /// Whether none begins after one that was not as expected.
+    /// `true` if none begins after one that was not as expected.
     pub fail_fast: bool,
 }
 
-/// What became of the runs, in the order of the plan.
+/// Outcomes of the runs, in the order of the plan.
 #[derive(Debug, Default)]
 pub struct Fates {
     /// Those that ended.
@@ -120,7 +120,7 @@ pub async fn run_cells(plan: &RunPlan, suite: &Path, settings: &RunSettings, pac
     fates
 }
 
-/// Why a run has no fate: nobody cancels one, so it has panicked.
+/// Reason why a run has no fate: nobody cancels one, so it has panicked.
 fn reason(error: JoinError) -> Box<dyn std::any::Any + Send> {
     error.into_panic()
 }

@@ -1,4 +1,4 @@
-//! What a reader needs to know of the machine that a run took place on.
+//! Facts that a reader needs about the machine that a run took place on.
 
 use std::fs;
 use std::thread;

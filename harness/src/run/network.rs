@@ -1,4 +1,4 @@
-//! Which network the links of a run go through.
+//! Choice of the network that the links of a run go through.
 //!
 //! For: the choice of the user and what a case needs, made into one answer for each case, and the
 //! way into a namespace of our own. Not for: the networks themselves.
@@ -11,7 +11,7 @@ use crate::environment_error::EnvironmentError;
 use crate::server::Wiring;
 use crate::usage_error::UsageError;
 
-/// Which network carries links that are faulted.
+/// Network that carries links that are faulted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum NetworkChoice {
     /// `kernel` where a scenario loses or reorders packets, `fabric` elsewhere.
@@ -37,7 +37,7 @@ impl NetworkChoice {
 /// The networks that the runs of this process may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Networks {
-    /// What the user chose.
+    /// Choice of the user.
     pub choice: NetworkChoice,
     namespace: Option<Namespace>,
 }
@@ -73,7 +73,7 @@ impl Networks {
         Ok(Self { choice, namespace })
     }
 
-    /// What is to stand in the path of the links of `case`. The fabric, or the kernel's rules, are
+    /// Wiring to put in the path of the links of `case`. The fabric, or the kernel's rules, are
     /// there only where links are faulted.
     pub fn wiring(self, case: &Case) -> Wiring {
         if !faults_links(case) {
@@ -87,7 +87,7 @@ impl Networks {
     }
 }
 
-/// Whether a case faults links.
+/// Tells whether a case faults links.
 fn faults_links(case: &Case) -> bool {
     let faults = case.workload.faults();
     let breaks_links = |fault: &FaultSpec| {

@@ -30,16 +30,16 @@ use crate::trace::{Herald, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
 
-/// What all runs of a plan share.
+/// Settings that all runs of a plan share.
 #[derive(Clone)]
 pub struct RunSettings {
     /// The server program.
     pub program: Program,
     /// Port of the servers.
     pub port: u16,
-    /// What links go through.
+    /// Networks that links go through.
     pub networks: Networks,
-    /// How the command line that repeats a run says program, port and network.
+    /// Arguments for program, port and network in the command line that repeats a run.
     pub ground: Vec<String>,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
@@ -47,7 +47,7 @@ pub struct RunSettings {
     pub progress: Arc<dyn Progress>,
 }
 
-/// Why a run gave no record.
+/// Reason why a run gave no record.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The servers could not be had.
@@ -56,7 +56,7 @@ pub enum RunError {
     /// The history could not be saved.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// What was written cannot be read again: a bug of this program.
+    /// The history cannot be read back after it was written: a bug of this program.
     #[error("the history of this run cannot be read back: {0}")]
     ReadBack(String),
     /// The record could not be stored.
@@ -65,7 +65,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether it says nothing of other runs: this one's servers did not get ready.
+    /// `true` if it says nothing of other runs: this one's servers did not get ready.
     pub const fn is_of_one_run(&self) -> bool {
         matches!(self, Self::Environment(EnvironmentError::NotReady { .. }))
     }
@@ -219,12 +219,12 @@ async fn record(
     Ok((both(stopped, left), round_trips))
 }
 
-/// Whether clients are programs, whose ends are noted.
+/// Tells whether clients are programs, whose ends are noted.
 fn has_programs(case: &Case) -> bool {
     matches!(case.lock, Lock::Adapter(_)) || case.clients.kind == ClientKind::Process
 }
 
-/// What stopped the workload, and what is wrong at its end.
+/// Joins what stopped the workload and what is wrong at its end.
 fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
     match (stopped, left) {
         (Some(stopped), Some(left)) => Some(Stopped(format!("{}; {}", stopped.0, left.0))),
@@ -232,7 +232,7 @@ fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
     }
 }
 
-/// What the case asks of the servers themselves.
+/// Starts the tracing that the case asks of the servers themselves.
 async fn trace(
     case: &Case,
     servers: &Arc<Servers>,
@@ -253,7 +253,7 @@ async fn trace(
     Ok((monitor, probe.then(|| Arc::new(watch()))))
 }
 
-/// What the saved history says.
+/// Verdict on the saved history.
 struct Judged {
     analysis: Analysis,
     cost: Cost,

@@ -12,7 +12,7 @@ use crate::environment_error::EnvironmentError;
 use crate::folder;
 use crate::plan::RunPlan;
 
-/// What a plan came to.
+/// Result of a plan.
 pub enum Finished {
     /// One run.
     Run(Box<RunRecord>),

@@ -1,4 +1,4 @@
-//! Whether the access list of a server bounds what scripts of others can touch.
+//! Check that the access list of a server bounds what scripts of others can touch.
 //!
 //! A script may make up the names of keys, so that only the server can tell whose they are. What
 //! its access list lets the user do is asked for and read; nothing is tried, for what would have to
@@ -27,7 +27,7 @@ const NOT_IN_SCRIPTS: [&str; 14] = [
     "unsubscribe",
 ];
 
-/// What runs that are allowed scripts need besides the commands of the lock.
+/// Permissions that runs which are allowed scripts need besides the commands of the lock.
 const NEEDED: &str = "+info +ping +exists +del +eval +evalsha +script|load +script|exists \
                       +acl|whoami +acl|getuser";
 
@@ -77,7 +77,7 @@ fn unproved(user: &str, prefix: &str, commands: &[&str], why: &str) -> String {
     )
 }
 
-/// What the rules of a user, as ACL GETUSER tells them, allow beyond `prefix`.
+/// Permission beyond `prefix`, if the rules of a user, as ACL GETUSER tells them, give any.
 fn beyond(rules: &Value, prefix: &str) -> Option<String> {
     let fields = fields_of(rules);
     if fields.is_empty() {

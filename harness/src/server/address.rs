@@ -48,12 +48,12 @@ impl AddressBlock {
         Err(EnvironmentError::PortTaken { port, last })
     }
 
-    /// Where everybody finds node number `n` (from 0).
+    /// Address where everybody finds node number `n` (from 0).
     pub fn public(&self, n: usize) -> SocketAddr {
         self.address(0, n)
     }
 
-    /// Where the server of node `n` listens when the fabric owns the public address.
+    /// Address where the server of node `n` listens when the fabric owns the public address.
     pub fn private(&self, n: usize) -> SocketAddr {
         self.address(1, n)
     }

@@ -18,10 +18,10 @@ use crate::process::scrub;
 
 /// Programs looked for on PATH, best first.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
-/// Where the set-up script puts what it fetched without root, relative to the checkout.
+/// Path where the set-up script puts what it fetched without root, relative to the checkout.
 const FETCHED: &str = ".tools/bin/valkey-server";
 
-/// How long a program may take to say its version: servers take milliseconds.
+/// Time that a program may take to say its version: servers take milliseconds.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// Bytes of what it says that are read at most: servers say a line.
 const ANSWER_BYTES_MAX: usize = 4096;
@@ -86,7 +86,7 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
         .chain(above)
 }
 
-/// What `--version` says, shortened; the error is a reason in words.
+/// Output of `--version`, shortened; the error is a reason in words.
 fn version_of(path: &Path) -> Result<String, String> {
     let mut command = Command::new(path);
     scrub(&mut command);
@@ -124,7 +124,7 @@ fn version_of(path: &Path) -> Result<String, String> {
     Ok(format!("{kind} {number}{allocator}"))
 }
 
-/// What comes out of a pipe until it is closed, as far as anybody is interested in it.
+/// Reads a pipe until it is closed, as far as anybody is interested in it.
 fn read_within(mut pipe: ChildStdout) -> Result<Vec<u8>, String> {
     let end = Instant::now() + ANSWERS_WITHIN;
     let mut said = Vec::new();

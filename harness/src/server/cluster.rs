@@ -22,10 +22,10 @@ use super::shape::{Shape, places, start_each};
 use crate::connection::{Route, SLOTS, probe, slot_of};
 use crate::environment_error::EnvironmentError;
 
-/// What is added to a server's port for the bus, by which the servers talk to each other.
+/// Offset from a server's port to that of the bus, by which the servers talk to each other.
 const BUS_ABOVE: u16 = 10_000;
-/// How long the servers may take to find each other. Redis itself takes no write for the first
-/// two seconds (`CLUSTER_WRITABLE_DELAY`).
+/// Time that the servers may take to find each other. Redis itself takes no write for the first two
+/// seconds (`CLUSTER_WRITABLE_DELAY`).
 const READY_WITHIN: Duration = Duration::from_secs(20);
 /// Pause between two questions whether they have.
 const POLL: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ pub struct Sharded {
 }
 
 impl Sharded {
-    /// As it is when it starts.
+    /// State of a Cluster when it starts.
     pub fn new(spec: Cluster) -> Self {
         Self {
             leaders: Leaders::new(&spec),
@@ -137,14 +137,14 @@ impl Shape for Sharded {
     }
 }
 
-/// Where the bus of a server is that clients find at `address`.
+/// Address of the bus of a server that clients find at `address`.
 const fn bus(address: SocketAddr) -> SocketAddr {
     let mut bus = address;
     bus.set_port(address.port().saturating_add(BUS_ABOVE));
     bus
 }
 
-/// Whether a replica leaves its master's place alone, however long it hears nothing of it.
+/// Setting by which a replica never takes its master's place, however long it hears nothing of it.
 const NO_TAKEOVER: &str = "cluster-replica-no-failover";
 
 /// Lets a replica take its master's place, from now on. While the servers of a Cluster find each
@@ -182,8 +182,8 @@ fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)
     ]
 }
 
-/// What server number `me` knows of all of them when it starts for the first time: its
-/// `nodes.conf`. Written in advance, nobody has to be introduced to anybody.
+/// Text of the `nodes.conf` of server number `me`: what it knows of all of them when it starts for
+/// the first time. Written in advance, nobody has to be introduced to anybody.
 ///
 /// The masters come first in `addresses`, then the replicas of each, as in the topology.
 fn nodes_conf(cluster: &Cluster, addresses: &[SocketAddr], me: usize) -> String {
@@ -232,10 +232,10 @@ fn slots_of(shard: usize, shards: u32) -> RangeInclusive<u16> {
     start(shard)..=start(shard + 1) - 1
 }
 
-/// Why a server is not ready yet.
+/// Server that is not ready yet, and the reason.
 type Unready<'a> = (&'a Node, String);
 
-/// What is waited for when a Cluster starts.
+/// Condition that is waited for when a Cluster starts.
 #[derive(Clone, Copy)]
 enum Stage {
     /// Every server finds the Cluster whole and sees all others, each replica is in step, and each
@@ -278,13 +278,13 @@ async fn wait_until(
     Ok(())
 }
 
-/// What a node answers to CLUSTER and this word.
+/// Answer of a node to CLUSTER and this word.
 async fn asked_of<'a>(node: &'a Node, what: &str) -> Result<String, Unready<'a>> {
     let asked = probe::ask(node.private, &["CLUSTER", what]).await;
     asked.map_err(|reason| (node, reason))
 }
 
-/// Whether a node has heard of all others that they may take over.
+/// Checks that a node has heard of all others that they may take over.
 async fn knows_of_takeovers(node: &Node) -> Result<(), Unready<'_>> {
     if asked_of(node, "NODES").await?.contains("nofailover") {
         return Err((node, "it knows a server that may not take over".to_owned()));
@@ -292,7 +292,7 @@ async fn knows_of_takeovers(node: &Node) -> Result<(), Unready<'_>> {
     Ok(())
 }
 
-/// Whether a node sees all `count` of them, and a Cluster that is whole.
+/// Checks that a node sees all `count` of them, and a Cluster that is whole.
 async fn whole(node: &Node, count: usize) -> Result<(), Unready<'_>> {
     let info = asked_of(node, "INFO").await?;
     if probe::info_field(&info, "cluster_state") != Some("ok") {
@@ -307,7 +307,7 @@ async fn whole(node: &Node, count: usize) -> Result<(), Unready<'_>> {
     Ok(())
 }
 
-/// Whether a master has all its replicas in step and takes writes of its slots.
+/// Checks that a master has all its replicas in step and takes writes of its slots.
 async fn takes_writes<'a>(
     cluster: &Cluster,
     shard: usize,
@@ -334,7 +334,7 @@ fn key_in(slots: &RangeInclusive<u16>) -> String {
     fitting.next().expect("so many keys hit every shard")
 }
 
-/// Who leads each slot, as the servers say.
+/// Leader of each slot, as the servers say.
 #[derive(Debug)]
 struct Leaders {
     /// For each slot the epoch of the claim and the number of the node that makes it.
@@ -397,7 +397,7 @@ fn telling(nodes: &[Node]) -> impl Iterator<Item = (usize, &Node)> {
     all.filter(move |(_, node)| tells(node))
 }
 
-/// What a node says of all of them; `None` where it does not answer.
+/// View that a node has of all of them; `None` where it does not answer.
 async fn view_of(node: &Node) -> Option<Vec<Line>> {
     let view = probe::ask(node.private, &["CLUSTER", "NODES"]).await.ok()?;
     Some(view.lines().filter_map(Line::read).collect())

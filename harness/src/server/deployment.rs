@@ -28,7 +28,7 @@ use crate::process::Shim;
 /// server for dead before anybody has touched it, and replace it; names would not fit then.
 const STARTS_MAX: usize = 3;
 
-/// What a deployment is made of.
+/// Parts that a deployment is made of.
 #[derive(Clone)]
 pub struct ServerSettings {
     /// The servers to start.
@@ -39,7 +39,7 @@ pub struct ServerSettings {
     pub port: u16,
     /// Folder that gets one folder for each node.
     pub folder: PathBuf,
-    /// What stands in the path, because links will be faulted.
+    /// Wiring in the path, for links that will be faulted.
     pub wiring: Wiring,
     /// Have hands on clocks and disks, because they will be faulted.
     pub shim: bool,
@@ -57,7 +57,7 @@ pub struct Servers {
     topology: Topology,
     route: Arc<Route>,
     registry: Arc<ClientRegistry>,
-    /// Where the connections of each client come from.
+    /// Address that the connections of each client come from.
     introduced: Mutex<BTreeMap<String, IpAddr>>,
 }
 
@@ -149,7 +149,7 @@ impl Servers {
         }
     }
 
-    /// What the keys of the run begin with on servers that someone else runs, if it is those.
+    /// Prefix of the keys of the run on servers that someone else runs, if it is those.
     pub fn prefix(&self) -> Option<&str> {
         self.elsewhere.as_ref().map(|(gateway, _)| gateway.prefix())
     }
@@ -162,17 +162,17 @@ impl Servers {
         Some((&known.version, addresses.collect()))
     }
 
-    /// Where clients go.
+    /// Route by which clients find the servers.
     pub fn route(&self) -> Arc<Route> {
         self.route.clone()
     }
 
-    /// Who the clients are.
+    /// Registry of the clients.
     pub fn registry(&self) -> Arc<ClientRegistry> {
         self.registry.clone()
     }
 
-    /// Whether we run them, and not someone else.
+    /// `true` if we run them, and not someone else.
     pub const fn are_ours(&self) -> bool {
         self.elsewhere.is_none()
     }
@@ -193,7 +193,7 @@ impl Servers {
         address
     }
 
-    /// Who calls from `address`: a client, or one of the servers.
+    /// Name of the caller at `address`: a client, or one of the servers.
     pub fn caller(&self, address: IpAddr) -> Option<String> {
         let introduced = self.introduced.lock().expect("no holder panics");
         let mut clients = introduced.iter();
@@ -220,17 +220,17 @@ impl Servers {
         self.shape.recover(&self.nodes).await
     }
 
-    /// Whether whoever a client may ask says by now who takes the writes of `key`.
+    /// `true` if every server a client may ask says by now who takes the writes of `key`.
     pub async fn agree_on(&self, key: &str) -> bool {
         self.shape.agree_on(&self.nodes, key).await
     }
 
-    /// Whether links can be faulted.
+    /// `true` if links can be faulted.
     pub fn has_network(&self) -> bool {
         self.wires.network().is_some()
     }
 
-    /// What stands in the path, as reports call it.
+    /// Name that reports give to what stands in the path.
     pub fn network_name(&self) -> &'static str {
         match self.elsewhere {
             Some(_) => "gateway",

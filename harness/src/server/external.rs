@@ -23,9 +23,9 @@ use crate::connection::probe::info_field;
 use crate::environment_error::EnvironmentError;
 use crate::gateway::{Door, Gateway, Rules, Scripts, Upstream};
 
-/// How long an answer may take from far away, with a connection made for it.
+/// Time that an answer may take from far away, with a connection made for it.
 pub const PATIENCE: Duration = Duration::from_secs(3);
-/// How long servers may take to answer again when all faults are healed.
+/// Time that servers may take to answer again when all faults are healed.
 const RECOVERS_WITHIN: Duration = Duration::from_secs(30);
 /// Pause between two questions whether they do.
 const POLL: Duration = Duration::from_millis(20);

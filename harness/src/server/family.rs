@@ -12,22 +12,22 @@ use super::role::{DataRole, Role};
 use crate::connection::probe;
 use crate::environment_error::EnvironmentError;
 
-/// How long replicas may take to be in step with their primary.
+/// Time that replicas may take to be in step with their primary.
 const IN_STEP_WITHIN: Duration = Duration::from_secs(10);
 /// Pause between two questions whether they are.
 const POLL: Duration = Duration::from_millis(2);
 
-/// What a scenario says of a primary and its replicas.
+/// Settings of a primary and its replicas, as a scenario gives them.
 pub struct Family {
-    /// How many replicas there are.
+    /// Number of replicas.
     pub replicas: u32,
-    /// What the primary keeps on disk.
+    /// Data that the primary keeps on disk.
     pub persistence: Persistence,
-    /// What the replicas keep on disk, if it is something else.
+    /// Data that the replicas keep on disk, if it is something else.
     pub replica_persistence: Option<Persistence>,
     /// With fewer replicas that keep up, writes are refused.
     pub min_replicas: u32,
-    /// How recently a replica that keeps up was heard.
+    /// Greatest time since a replica that keeps up was heard.
     pub max_lag: Span,
 }
 

@@ -20,7 +20,7 @@ use crate::environment_error::EnvironmentError;
 /// Redis's default; it means nothing to masters that take writes without replicas, as these do.
 const MAX_LAG: Span = Span::from_secs(10);
 
-/// How many servers a master and its replicas are.
+/// Number of servers that a master and its replicas are.
 const fn family_size(topology: &Independent) -> usize {
     topology.replicas as usize + 1
 }

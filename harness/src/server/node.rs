@@ -18,7 +18,7 @@ use crate::environment_error::EnvironmentError;
 use crate::process;
 use crate::process::Page;
 
-/// How long a server may take from its start to its first answer.
+/// Time that a server may take from its start to its first answer.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 /// Pause between two questions whether it is ready.
 const POLL: Duration = Duration::from_millis(2);
@@ -30,17 +30,17 @@ const LOG_LINES: usize = 3;
 pub struct Node {
     /// Name, as in the scenario.
     pub name: String,
-    /// Where everybody finds it.
+    /// Address where everybody finds it.
     pub public: SocketAddr,
-    /// Where its process listens.
+    /// Address where its process listens.
     pub private: SocketAddr,
-    /// What it is when it is first started.
+    /// Role that it has when it is first started.
     pub role: Role,
     /// Folder with its `conf`, `log` and, while it lives, `data`.
     pub folder: PathBuf,
-    /// Whether it writes into its configuration what has become of it.
+    /// `true` if it writes into its configuration what has become of it.
     governs_itself: bool,
-    /// How long it may take to answer what it is asked.
+    /// Time that it may take to answer what it is asked.
     pub patience: Duration,
     /// Its clock and disk, where we have hands on them.
     pub page: Option<Page>,
@@ -205,7 +205,7 @@ impl Node {
         self.pid().map(|pid| pid.to_string())
     }
 
-    /// How the server ended, if it ended by itself; it then counts as dead.
+    /// Status with which the server ended, if it ended by itself; it then counts as dead.
     pub fn exited(&self) -> Option<String> {
         let mut child = self.child.lock().expect("no holder panics");
         let status = child.as_mut()?.try_wait().ok()??;

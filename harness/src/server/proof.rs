@@ -19,10 +19,10 @@ use crate::gateway::{EnterError, Gateway, TRIAL, Upstream};
 const KEY: &str = "ready";
 /// The digest of [`TRIAL`].
 const TRIAL_DIGEST: &str = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
-/// How a server refuses what a user may not do.
+/// Error with which a server refuses what a user may not do.
 const NOPERM: &str = "NOPERM";
 
-/// What is known of the servers once they are entered.
+/// Facts known of the servers once they are entered.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Such as `redis 7.0.15`.
@@ -65,7 +65,7 @@ fn version_in(info: &str) -> String {
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Why the server is another than the scenario says, if it is.
+/// Reason why the server is another than the scenario says, if it is.
 fn misfit(info: &str, takes_writes: bool) -> Option<String> {
     let field = |name: &str| info_field(info, name).unwrap_or_default();
     match field("redis_mode") {
@@ -167,7 +167,7 @@ pub async fn try_all(
     Ok(())
 }
 
-/// What an error of an attempt means, if it stands in the way: a wrong type does not.
+/// Meaning of an error of an attempt, if it stands in the way: a wrong type does not.
 fn objection(
     error: &str,
     command: &str,
@@ -196,7 +196,7 @@ fn objection(
     Some(forbidden(upstream, command))
 }
 
-/// What a fault sends to a server beside what locks do.
+/// Commands that a fault sends to a server beside what locks do.
 fn of_fault(fault: &FaultSpec) -> &'static [&'static str] {
     // Whatever is not named here needs nothing, or is refused on external servers.
     if let FaultSpec::KillConnections(_) = fault {

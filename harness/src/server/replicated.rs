@@ -16,7 +16,7 @@ use super::shape::{Shape, places, start_each};
 use crate::connection::Route;
 use crate::environment_error::EnvironmentError;
 
-/// How long a primary may take to hand over; it waits for its replica, which is in step.
+/// Time that a primary may take to hand over; it waits for its replica, which is in step.
 const FAILS_OVER_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two questions whether it has.
 const POLL: Duration = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! What a server is to be, and its configuration file.
+//! Role that a server is to have, and its configuration file.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lockstorm_scenarios::Persistence;
 
-/// What a server is when it is first started.
+/// Role of a server when it is first started.
 #[derive(Clone, Debug)]
 pub enum Role {
     /// Keeps data, and with it locks.
@@ -20,11 +20,11 @@ pub enum Role {
 pub struct DataRole {
     /// Public address of the primary that it follows, if it is a replica.
     pub follows: Option<SocketAddr>,
-    /// What it keeps on disk.
+    /// Data that it keeps on disk.
     pub persistence: Persistence,
     /// Settings that only its topology has.
     pub settings: Vec<(&'static str, String)>,
-    /// What it knows of its Cluster when it starts for the first time. From then on it keeps that
+    /// Knowledge of its Cluster when it starts for the first time. From then on it keeps that
     /// itself, in a file that survives even a loss of its memory: it forgets keys, and not who it
     /// is.
     pub introduction: Option<String>,
@@ -48,17 +48,17 @@ impl Role {
     }
 }
 
-/// Where a server is, and where its files are.
+/// Addresses of a server, and places of its files.
 pub struct Place<'a> {
-    /// Where it listens.
+    /// Address on which it listens.
     pub bind: SocketAddr,
-    /// Where others find it: the same, or the fabric's listener in front of it.
+    /// Address where others find it: the same, or the fabric's listener in front of it.
     pub public: SocketAddr,
     /// Folder for its files.
     pub data: &'a Path,
     /// Its log.
     pub log: &'a Path,
-    /// Where it keeps what it knows of a Cluster, if it is a part of one.
+    /// File where it keeps what it knows of a Cluster, if it is a part of one.
     pub cluster: &'a Path,
 }
 

@@ -24,9 +24,9 @@ use crate::environment_error::EnvironmentError;
 
 /// Name of the primary, whoever it is, among sentinels.
 pub const MASTER: &str = "mymaster";
-/// How long sentinels may take to know each other and all replicas.
+/// Time that sentinels may take to know each other and all replicas.
 const AGREED_WITHIN: Duration = Duration::from_secs(30);
-/// How long servers may take to sort out who leads once all is healed. With stock timers a primary
+/// Time that servers may take to sort out who leads once all is healed. With stock timers a primary
 /// learns of its replacement after ten seconds, and a failover that came to nothing is tried again
 /// after twice the failover-timeout.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
@@ -36,14 +36,14 @@ const POLL: Duration = Duration::from_millis(10);
 /// Milliseconds between two tellings of what a sentinel knows. After four of them a primary that
 /// was replaced, and goes on, is told to follow.
 const PUBLISH_PERIOD: &str = "200";
-/// The same during a planned failover. The sentinel that carries it out sees only at its next INFO,
-/// after a second, that the replica has become primary; with the shorter period the others, who
-/// find the old primary in good health, would have made a replica of it again by then.
+/// Longer period during a planned failover. The sentinel that carries it out sees only at its next
+/// INFO, after a second, that the replica has become primary; with the shorter period the others,
+/// who find the old primary in good health, would have made a replica of it again by then.
 const PUBLISH_PERIOD_PLANNED: &str = "400";
-/// How long a planned failover may take.
+/// Time that a planned failover may take.
 const FAILS_OVER_WITHIN: Duration = Duration::from_secs(5);
 
-/// What sentinels are told when they have started, for they keep none of it on disk. The long
+/// Command that sentinels get when they have started, for they keep none of it on disk. The long
 /// tilt-trigger lets a machine that stands still for a while not stop all failovers for half a
 /// minute.
 const SHARP: [&str; 14] = [
@@ -158,7 +158,7 @@ impl Shape for Watched {
         }
     }
 
-    /// Whom all sentinels name that answer. Until they agree it is whoever it was.
+    /// The node that all sentinels that answer name. Until they agree it is the one it was.
     async fn writable(&self, nodes: &[Node], route: &Route) -> Vec<String> {
         let (data, sentinels) = self.split(nodes);
         let named: Vec<SocketAddr> = named_by(sentinels).await.into_iter().flatten().collect();
@@ -181,7 +181,7 @@ impl Watched {
         nodes.split_at(1 + self.0.replicas as usize)
     }
 
-    /// What sentinel number `n` is configured to know: all of it, so that there is a quorum from
+    /// Configuration of sentinel number `n`: it knows everything, so that there is a quorum from
     /// the beginning and nothing has to be found out.
     fn lines(&self, data: &[SocketAddr], sentinels: &[SocketAddr], n: usize) -> Vec<String> {
         let at = |address: &SocketAddr| format!("{} {}", address.ip(), address.port());
@@ -252,7 +252,7 @@ impl Watched {
         }
     }
 
-    /// What keeps the sentinel from being able to do its work, if anything does.
+    /// Obstacle that keeps the sentinel from being able to do its work, if there is one.
     async fn missing(&self, primary: &Node, sentinel: &Node) -> Option<String> {
         let quorum = match sentinel.ask(&["SENTINEL", "CKQUORUM", MASTER]).await {
             Ok(quorum) => quorum,
@@ -283,8 +283,8 @@ async fn agreed(sentinels: &[Node], node: &Node) {
     }
 }
 
-/// What is wrong with servers of which none is broken: they are well when there is one primary,
-/// which takes writes and which all sentinels name.
+/// Problem with servers of which none is broken: they are well when there is one primary, which
+/// takes writes and which all sentinels name.
 async fn wrong(data: &[Node], sentinels: &[Node]) -> Option<String> {
     let roles = join_all(data.iter().map(|node| node.ask(&["ROLE"]))).await;
     let is_primary = |role: &Result<String, FaultError>| {
@@ -308,7 +308,7 @@ async fn wrong(data: &[Node], sentinels: &[Node]) -> Option<String> {
     written.err().map(|error| error.to_string())
 }
 
-/// How often a list of fields and values, line by line, has this pair.
+/// Number of times that a list of fields and values, line by line, has this pair.
 fn count_fields(lines: &str, field: &str, value: &str) -> usize {
     let lines: Vec<&str> = lines.lines().collect();
     lines

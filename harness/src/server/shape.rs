@@ -1,4 +1,4 @@
-//! What is peculiar to a topology: which servers it has, how they start, and who takes writes.
+//! Peculiarities of a topology: which servers it has, how they start, and who takes writes.
 //!
 //! For: one implementation a topology, each in a file of its own. Not for: what all servers have in
 //! common, which `Servers` and `Node` know.
@@ -34,10 +34,10 @@ pub trait Shape: Send + Sync {
         vec![address]
     }
 
-    /// What each node is, in the order of the topology's names; `public` says where each is found.
+    /// Role of each node, in the order of the topology's names; `public` says where each is found.
     fn roles(&self, public: &[SocketAddr]) -> Vec<Role>;
 
-    /// How clients find the nodes that take writes.
+    /// Route by which clients find the nodes that take writes.
     fn route(&self, nodes: &[Node]) -> Route;
 
     /// Starts all nodes for the first time and proves that they work together.
@@ -48,8 +48,8 @@ pub trait Shape: Send + Sync {
         Ok(())
     }
 
-    /// Whether the servers decide by themselves who follows whom, and remember it on disk: a former
-    /// primary that comes back becomes a replica.
+    /// `true` if the servers decide by themselves who follows whom, and remember it on disk: a
+    /// former primary that comes back becomes a replica.
     fn governs_itself(&self) -> bool {
         false
     }
@@ -90,7 +90,7 @@ pub trait Shape: Send + Sync {
         })
     }
 
-    /// Whether whoever a client may ask says of `key` what is true by now.
+    /// `true` if every server a client may ask says of `key` what is true by now.
     async fn agree_on(&self, _nodes: &[Node], _key: &str) -> bool {
         true
     }
@@ -113,7 +113,7 @@ pub trait Shape: Send + Sync {
     }
 }
 
-/// What is peculiar to `topology`.
+/// Peculiarities of `topology`.
 pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
     match topology.clone() {
         Topology::Single(single) => Box::new(single),

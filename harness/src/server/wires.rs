@@ -1,4 +1,4 @@
-//! What stands in the path of the links of a run.
+//! Network that stands in the path of the links of a run.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +8,7 @@ use super::node::Node;
 use super::shape::Shape;
 use crate::environment_error::EnvironmentError;
 
-/// What is to stand in the path.
+/// Choice of what is to stand in the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Wiring {
     /// Nothing: links cannot be faulted.
@@ -21,7 +21,7 @@ pub enum Wiring {
 }
 
 impl Wiring {
-    /// Where the server listens that everybody finds at `public`.
+    /// Address on which the server listens that everybody finds at `public`.
     pub(super) const fn behind(self, public: SocketAddr, private: SocketAddr) -> SocketAddr {
         match self {
             Self::Fabric => private,
@@ -30,7 +30,7 @@ impl Wiring {
     }
 }
 
-/// What stands in the path.
+/// Network that stands in the path.
 pub(super) enum Wires {
     Direct,
     Fabric(Fabric),
@@ -66,7 +66,7 @@ impl Wires {
         }
     }
 
-    /// The same as faults see it; `None` where no link can be faulted.
+    /// Network as faults see it; `None` where no link can be faulted.
     pub(super) fn network(&self) -> Option<&dyn Network> {
         match self {
             Self::Direct => None,
@@ -75,7 +75,7 @@ impl Wires {
         }
     }
 
-    /// What reports call it.
+    /// Name that reports give it.
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Direct => "direct",

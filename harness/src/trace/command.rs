@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use lockstorm_checker::history::Name;
 
-/// How much is shown of one argument; random values are a little longer than half of it.
+/// Length to which one argument is shown; random values are a little longer than half of it.
 const WORD_MAX: usize = 64;
-/// How much is shown of a command.
+/// Length to which a command is shown.
 const TEXT_MAX: usize = 240;
 /// Longer words are the texts of scripts and the like, in which a key may stand by chance.
 const NAME_MAX: usize = 512;
@@ -14,13 +14,13 @@ const NAME_MAX: usize = 512;
 /// One command that a server executed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Who sent it.
+    /// Sender of the command.
     pub sender: Sender,
     /// Its name and arguments.
     pub words: Vec<String>,
 }
 
-/// Who sent a command.
+/// Sender of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A script that runs on the server.
@@ -46,7 +46,7 @@ impl Command {
         (!words.is_empty()).then_some(Self { sender, words })
     }
 
-    /// Whether it names `key`, or what belongs to it.
+    /// `true` if it names `key`, or what belongs to it.
     pub fn concerns(&self, key: &Name) -> bool {
         let braced = if key.contains('{') {
             key.to_string()

@@ -1,4 +1,4 @@
-//! Which client is known to the servers by which mark: the random value of a token, the thread of a
+//! Marks by which the servers know the clients: the random value of a token, the thread of a
 //! Redisson instance.
 
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +18,7 @@ pub struct Marks {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Whose each is; nobody's where several clients have the same.
+    /// Owner of each; nobody where several clients have the same.
     owners: HashMap<String, Option<Name>>,
     /// From the oldest to the latest.
     order: VecDeque<String>,
@@ -43,7 +43,7 @@ impl Marks {
         known.order.push_back(mark);
     }
 
-    /// Whose mark it is, as far as that is known. A writer of Redisson's is marked as one.
+    /// Owner of a mark, as far as that is known. A writer of Redisson's is marked as one.
     pub fn owner(&self, mark: &str) -> Option<Name> {
         let mark = mark.strip_suffix(":write").unwrap_or(mark);
         let known = self.known.lock().expect("no holder of this lock panics");

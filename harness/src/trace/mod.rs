@@ -1,5 +1,5 @@
-//! What the servers themselves say while a run lasts: what each of them is, and, for who wants to
-//! know where a lock got lost, what they know of the locks.
+//! Statements of the servers themselves while a run lasts: what each of them is, and, for who wants
+//! to know where a lock got lost, what they know of the locks.
 //!
 //! For: notes in the history that stories quote. Not for: verdicts, which rest on what clients were
 //! told. It speaks to servers past any fabric, so that a cut blinds nobody, writes nothing, and

@@ -1,5 +1,5 @@
-//! What servers are told while a run lasts: their MONITOR, kept in a file for each, and noted in
-//! the history where it is about a lock of the run.
+//! Commands that servers get while a run lasts: their MONITOR, kept in a file for each, and noted
+//! in the history where it is about a lock of the run.
 //!
 //! For: showing which commands a lock sends, and in which order, to those who know its scripts. A
 //! server that comes back is listened to again. Not for: verdicts, which rest on the history alone.
@@ -32,13 +32,13 @@ const FILE: &str = "monitor.log";
 const FILE_BYTES_MAX: usize = 256 << 20;
 /// Commands noted in one run at most: a history of more would tell of little else.
 const COMMANDS_MAX: u32 = 10_000;
-/// How much is looked at of a line; the rest only goes into the file.
+/// Bytes of a line that are looked at; the rest only goes into the file.
 const LINE_BYTES_MAX: usize = 4 << 10;
-/// How long a server may take to say that it tells from now on.
+/// Time that a server may take to say that it tells from now on.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two tries to reach a server that is gone.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
-/// How long the rest may take to arrive in the end.
+/// Time that the rest may take to arrive in the end.
 const REST_WITHIN: Duration = Duration::from_secs(1);
 
 /// Listens to all servers of a run; dropping it ends that.
@@ -47,13 +47,13 @@ pub struct Monitor {
     listeners: JoinSet<()>,
 }
 
-/// What a monitor needs.
+/// Settings that a monitor needs.
 pub struct MonitorSettings {
     /// The servers.
     pub servers: Arc<Servers>,
     /// The locks whose commands are noted.
     pub keys: Vec<Name>,
-    /// Where they are noted.
+    /// Sink into which they are noted.
     pub sink: EventSink,
 }
 

@@ -1,4 +1,4 @@
-//! What each server is, a primary or a replica, from the start of a run to its end.
+//! Role of each server, a primary or a replica, from the start of a run to its end.
 //!
 //! For: saying at each grant what the server was that gave it, and noting when one becomes
 //! something else: whoever promotes it, a fault, a sentinel or its Cluster. Not for: finding the
@@ -23,24 +23,24 @@ use crate::connection::{Wire, WireError};
 use crate::recorder::EventSink;
 use crate::server::{Node, Servers};
 
-/// What a server takes itself for that takes writes.
+/// Role that a server which takes writes reports.
 pub const PRIMARY: &str = "primary";
-/// What a server takes itself for that follows another.
+/// Role that a server which follows another reports.
 pub const REPLICA: &str = "replica";
 
-/// How often a server is asked: a promotion is noted so much later at most.
+/// Interval at which a server is asked: a promotion is noted so much later at most.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How long it may take to answer.
+/// Time that it may take to answer.
 const ANSWER_WITHIN: Duration = Duration::from_millis(500);
 
-/// What each server was when it was last heard of. Empty for servers that someone else runs.
+/// Role of each server when it was last heard of. Empty for servers that someone else runs.
 pub struct Roles {
     known: Mutex<BTreeMap<String, &'static str>>,
     sink: EventSink,
 }
 
 impl Roles {
-    /// What the servers are now.
+    /// Roles that the servers have now.
     pub async fn new(servers: &Servers, sink: EventSink) -> Self {
         let mut known = BTreeMap::new();
         for node in ours(servers) {
@@ -151,7 +151,7 @@ async fn follow(roles: Arc<Roles>, servers: Arc<Servers>, at: usize) {
     }
 }
 
-/// Whether a server may become something else: where one follows another, or all are a Cluster.
+/// Tells whether a server may change its role: where one follows another, or all are a Cluster.
 fn may_change(servers: &Servers) -> bool {
     let mut data = ours(servers).filter_map(|node| node.role.data());
     data.any(|role| role.follows.is_some() || role.introduction.is_some())
@@ -167,7 +167,7 @@ async fn look(address: SocketAddr) -> Result<Option<&'static str>, WireError> {
     Ok(ask(address, None).await?.1)
 }
 
-/// What the server at `address` takes itself for, asked over an open connection or a new one; none
+/// Role that the server at `address` reports, asked over an open connection or a new one; none
 /// while it does not say.
 async fn ask(
     address: SocketAddr,

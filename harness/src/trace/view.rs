@@ -20,14 +20,14 @@ use super::marks::Marks;
 use super::roles::role_of;
 use crate::connection::{Wire, WireError};
 
-/// How much is read of what stands at a key: longer than any mark.
+/// Bytes that are read of what stands at a key: longer than any mark.
 const READ_MAX: usize = 128;
-/// How much is shown of it where it is nobody's mark.
+/// Characters that are shown of it where it is nobody's mark.
 const SHOWN_MAX: usize = 16;
 /// Holders named at most, of those who share a lock.
 const HOLDERS_MAX: usize = 16;
 
-/// What `node` at `address` knows of each of `keys`; nothing of keys that are another's, in a
+/// View that `node` at `address` has of each of `keys`; nothing of keys that are another's, in a
 /// Cluster. All answers together may take as long as `within`.
 pub async fn look(
     node: &str,
@@ -86,7 +86,7 @@ async fn look_at(
     Ok((role, found))
 }
 
-/// What is known of one key; none where it is another server's.
+/// View of one key; none where it is another server's.
 async fn look_for(
     wire: &mut Wire,
     key: &str,
@@ -143,7 +143,7 @@ async fn look_for(
     }))
 }
 
-/// What stands at a key, in words.
+/// Description of what stands at a key, in words.
 fn content(kind: &str, texts: &[String]) -> String {
     match (kind, texts) {
         ("string", [text]) if text.chars().count() > SHOWN_MAX => {

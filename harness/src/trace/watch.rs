@@ -27,11 +27,11 @@ use crate::server::{Node, Servers};
 const KEYS_MAX: usize = 32;
 /// Views noted in one run at most: a history of more would tell of little else.
 const VIEWS_MAX: u32 = 10_000;
-/// How often a storm is looked at when nothing happens.
+/// Interval at which a storm is looked at when nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long a server may take for all that it is asked in a round; a script waits for it.
+/// Time that a server may take for all that it is asked in a round; a script waits for it.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
-/// The same for one that was silent the last time: it is not waited for twice.
+/// Time for a server that was silent the last time: it is not waited for twice.
 const SILENT_ANSWERS_WITHIN: Duration = Duration::from_millis(50);
 /// By how much the end of a key has to move to be news: less is the time that a look takes.
 const MOVED: Duration = Duration::from_millis(100);
@@ -42,7 +42,7 @@ pub struct Watch {
     keys: Vec<Name>,
     marks: Marks,
     sink: EventSink,
-    /// What was noted last. Held during a round, so that rounds come one after the other.
+    /// Views noted last. Held during a round, so that rounds come one after the other.
     seen: Mutex<Seen>,
     /// Something has happened that a storm is to be looked at for.
     wanted: Notify,
@@ -164,13 +164,13 @@ impl Watch {
     }
 }
 
-/// Whether a server did not answer at all.
+/// Tells whether a server did not answer at all.
 fn is_silent(views: &[Option<NodeView>]) -> bool {
     let mut views = views.iter().flatten();
     views.any(|view| view.error.is_some() && view.role.is_none())
 }
 
-/// Whether nothing has changed but the time.
+/// Tells whether nothing has changed but the time.
 fn is_same(old: (Nanos, &[NodeView]), new: (Nanos, &[NodeView])) -> bool {
     let end =
         |time: Nanos, view: &NodeView| view.left_ms.map(|left| time + Nanos::from_millis(left));
@@ -191,9 +191,9 @@ fn is_same(old: (Nanos, &[NodeView]), new: (Nanos, &[NodeView])) -> bool {
 
 /// Records the notes of the nemesis, and has the watch look at what each of them has changed.
 pub struct Herald {
-    /// Where the notes go.
+    /// Sink into which the notes go.
     pub sink: EventSink,
-    /// Who looks, if anybody does.
+    /// Watch that looks, if there is one.
     pub watch: Option<Arc<Watch>>,
 }
 

@@ -60,13 +60,13 @@ struct Worker {
     lines: Lines<Stdin>,
     /// Requests that came while the watchdog waited for its word.
     waiting: VecDeque<Request>,
-    /// Who it is, once it is told.
+    /// The client that it is, once it is told.
     subject: Option<Subject>,
     /// Number of the last renewal that was announced.
     renewals: u64,
 }
 
-/// What is to be done next.
+/// Event to be handled next.
 enum Event {
     Request(Request),
     /// A round of the watchdog is due.

@@ -25,7 +25,7 @@ pub(super) struct Subject {
     lock: AnyLock,
     route: Arc<Route>,
     holds: Holds,
-    /// Whether its grants come with tokens.
+    /// `true` if its grants come with tokens.
     tokens: bool,
 }
 
@@ -65,7 +65,7 @@ impl Subject {
         })
     }
 
-    /// What it can do beside what all can.
+    /// Abilities that it has beside what all have.
     pub(super) fn can(&self) -> impl Iterator<Item = Can> {
         let queue = self.lock.has_queue().then_some(Can::Queue);
         let tokens = self.tokens.then_some(Can::Tokens);
@@ -129,7 +129,7 @@ impl Subject {
         answer(outcome, count, Answer::NotOwner)
     }
 
-    /// Whether it goes on as the holder.
+    /// Tells whether it goes on as the holder.
     pub(super) fn alive(&self, target: &Target) -> Answer {
         let believed = self.holds.believed();
         let place = |(key, ask): &(Name, Ask)| **key == *target.key && ask.mode == target.mode;
@@ -149,7 +149,7 @@ impl Subject {
         Ok(())
     }
 
-    /// When the watchdog comes next, if there is anything for it to do.
+    /// Time at which the watchdog comes next, if there is anything for it to do.
     pub(super) fn next_round(&self) -> Option<Instant> {
         self.holds.next_round()
     }
@@ -181,7 +181,7 @@ impl Subject {
     }
 }
 
-/// How the client finds the servers that take writes: as the harness says, or by itself.
+/// Route to the servers that take writes: as the harness says, or found by the client itself.
 fn find_way(open: &Open) -> Result<Route, String> {
     if let Some(watch) = &open.sentinels {
         return Ok(Route::by_sentinels(Sentinels {
@@ -214,7 +214,7 @@ impl Trail for Told {
     }
 }
 
-/// What came of a call, as the protocol says it.
+/// Outcome of a call, as the protocol says it.
 fn answer<T>(outcome: Outcome<T>, done: impl FnOnce(T) -> Answer, denied: Answer) -> Answer {
     match outcome {
         Outcome::Done(value) => done(value),

@@ -1,5 +1,5 @@
-//! How every run ends: everything is healed, every holder gives back, and a fresh client proves
-//! that each lock can be had again.
+//! End of every run: everything is healed, every holder gives back, and a fresh client proves that
+//! each lock can be had again.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use super::stage::{Stage, Stopped};
 use crate::client::{Order, Reply, Session};
 use crate::locks::Ask;
 
-/// How long a free lock may stay unobtainable, beyond one lease, unless the scenario says.
+/// Time that a free lock may stay unobtainable, beyond one lease, unless the scenario says.
 pub const LIVENESS_BOUND: Span = Span::from_secs(5);
-/// How long holders may take to give back.
+/// Time that holders may take to give back.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 /// Pauses of a probe between two tries.
 const PROBE_RETRY: DurationRange = DurationRange::from_millis(10, 30);

@@ -11,7 +11,7 @@ use super::waits::Waits;
 use crate::client::{ClientTask, Order, Reply};
 use crate::locks::Ask;
 
-/// How long any one step may take beyond what it asks for.
+/// Time that any one step may take beyond what it asks for.
 const STEP_WITHIN: Duration = Duration::from_secs(30);
 
 /// The script's clients by name, in the order of their process ids.
@@ -82,7 +82,7 @@ async fn within_limit(
     }
 }
 
-/// How long a client's step takes if all goes well, as far as it says; `None` for the nemesis's.
+/// Time that a client's step takes if all goes well, as far as it says; `None` for the nemesis's.
 fn asked_for(step: &Step) -> Option<Duration> {
     match step {
         Step::Acquire(acquire) => Some(acquire.wait.unwrap_or_default().0),

@@ -1,4 +1,4 @@
-//! What the clients of a run do: follow a script, or make a storm; and how every run ends.
+//! Work of the clients of a run: they follow a script, or make a storm; and how every run ends.
 
 mod final_phase;
 mod litmus;

@@ -1,4 +1,4 @@
-//! What a workload needs: the case, the servers, the recorder, and the way to make clients.
+//! Things that a workload needs: the case, the servers, the recorder, and the way to make clients.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,16 +29,16 @@ use crate::worker::{self, lock_stream};
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
 /// after the other. Each has a connection of its own.
 const PROBES_MAX: usize = 64;
-/// The same where each is a process.
+/// Probes of the final phase at most where each is a process.
 const PROCESS_PROBES_MAX: usize = 4;
 /// Folder, in that of the run, of what the programs of clients write to standard error.
 const CLIENTS: &str = "clients";
 
 /// The stage of one run.
 pub struct Stage {
-    /// What is run.
+    /// Case that is run.
     pub case: Case,
-    /// Where.
+    /// Servers that it runs on.
     pub servers: Arc<Servers>,
     /// The Redisson instances of the clients.
     pub instances: Instances,
@@ -46,13 +46,13 @@ pub struct Stage {
     pub folder: PathBuf,
     /// Puts clocks of clients wrong, where that is to be.
     pub shim: Option<Shim>,
-    /// What the lock protects.
+    /// Database that the lock protects.
     pub orders: Option<OrderDatabase>,
-    /// What happens goes here.
+    /// Sink for everything that happens.
     pub sink: EventSink,
     /// All choices follow from it.
     pub seed: Seed,
-    /// What each server is.
+    /// Role of each server.
     pub roles: Arc<Roles>,
     /// Asks the servers what they know of the locks, if anybody wants to know.
     pub watch: Option<Arc<Watch>>,
@@ -62,7 +62,7 @@ pub struct Stage {
     pub progress: Arc<dyn Progress>,
 }
 
-/// Why a workload stopped before its end, in words.
+/// Reason why a workload stopped before its end, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -106,7 +106,7 @@ impl Stage {
             .unwrap_or(self.case.clients.retry)
     }
 
-    /// How many clients ask for the keys in the final phase.
+    /// Number of clients that ask for the keys in the final phase.
     pub fn probes(&self) -> usize {
         let max = if self.command().is_some() {
             PROCESS_PROBES_MAX
@@ -116,7 +116,7 @@ impl Stage {
         self.keys().len().min(max)
     }
 
-    /// How far apart the processes of one client are: as many as there are clients, the probes of
+    /// Distance between two processes of one client: as many as there are clients, the probes of
     /// the final phase included, and as many again where clients do things by themselves.
     fn processes_in_all(&self) -> u64 {
         let clients = (self.client_names().len() + self.probes()) as u64;
@@ -188,7 +188,7 @@ impl Stage {
         .watched(self.watch.clone()))
     }
 
-    /// Where client number `n`, called `name`, writes down which servers it turns to.
+    /// Trail in which client number `n`, called `name`, writes down which servers it turns to.
     fn trail(&self, name: &str, n: usize) -> Arc<Recorded> {
         Arc::new(Recorded {
             sink: self.sink.clone(),
@@ -276,7 +276,7 @@ impl Stage {
         Ok(AnyLock::Remote(Box::new(remote)))
     }
 
-    /// Who the program of client `name` is to be.
+    /// Message that tells the program of client `name` who it is to be.
     fn open(&self, name: &str, source: IpAddr) -> Open {
         let spec = &self.case.lock;
         Open {
@@ -314,7 +314,7 @@ pub fn keys(case: &Case) -> Vec<Name> {
     }
 }
 
-/// What a client runs as.
+/// Program that a client runs as.
 enum Command {
     /// This very program.
     Ours,

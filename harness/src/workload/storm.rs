@@ -18,9 +18,9 @@ use crate::client::{Reply, Session};
 use crate::locks::Ask;
 use crate::seed::draw;
 
-/// How often the user hears how far it is.
+/// Interval at which the user hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-/// How long clients may take to finish their round when the load ends.
+/// Time that clients may take to finish their round when the load ends.
 const DRAIN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Runs the load for its time; when it ends every client has given back what it held.
@@ -71,7 +71,7 @@ pub async fn run(
     incomplete(storm, end, grants.load(Ordering::Relaxed)).or(failed)
 }
 
-/// How the load came to its end.
+/// Way in which the load came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// Its time was over.
@@ -169,9 +169,9 @@ struct Worker {
     retry: DurationRange,
     keys: Arc<[Name]>,
     grants: Arc<AtomicU64>,
-    /// Which of the clients it is, from 0.
+    /// Number of this client, from 0.
     number: usize,
-    /// When the storm began.
+    /// Time at which the storm began.
     start: Instant,
 }
 
@@ -209,7 +209,7 @@ impl Worker {
         self.keys[at].clone()
     }
 
-    /// When the next round begins.
+    /// Time at which the next round begins.
     fn next_round(&mut self) -> Instant {
         match self.habits.every {
             None => Instant::now() + draw(&mut self.rng, self.habits.think),

@@ -1,5 +1,5 @@
-//! What a script waits for: a key to be there or gone, a failover, the answer to a request under
-//! way.
+//! Conditions that a script waits for: a key to be there or gone, a failover, the answer to a
+//! request under way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::locks::braced;
 /// Pause between two looks at an awaited condition.
 const POLL: Duration = Duration::from_millis(5);
 
-/// What EXISTS answers of a key that is there, and of one that is gone.
+/// Answers of EXISTS for a key that is there, and for one that is gone.
 const THERE: &str = "1";
 const GONE: &str = "0";
 
-/// What a script remembers for its waits.
+/// State that a script remembers for its waits.
 pub struct Waits {
-    /// Who took the writes of a key at the last look, of keys whose failover is awaited.
+    /// Nodes that took the writes of a key at the last look, of keys whose failover is awaited.
     led: BTreeMap<String, Vec<String>>,
     /// Answers that are still to come, by client, each with what it is to be.
     coming: BTreeMap<String, (Pending, AcquireReply)>,

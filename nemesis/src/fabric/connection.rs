@@ -21,11 +21,11 @@ use crate::link::Link;
 /// nothing for bulk copies over loopback and cost memory at thousands of connections.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// How long a server may take to accept. On loopback it answers at once unless its backlog is
+/// Time that a server may take to accept. On loopback it answers at once unless its backlog is
 /// full, and then the caller is better served by a reset than by silence.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often a connection that a cut holds back asks whether its caller still waits.
+/// Interval at which a connection that a cut holds back asks whether its caller still waits.
 const GIVEN_UP_EVERY: Duration = Duration::from_millis(100);
 
 /// The two directed links that a connection uses.
@@ -36,7 +36,7 @@ pub(super) struct Path {
     pub(super) back: Arc<Link>,
 }
 
-/// How one direction of a connection ended.
+/// Way in which one direction of a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The source finished, and the destination was told so.
@@ -115,7 +115,7 @@ async fn admit(caller: &TcpStream, path: &Path) -> bool {
     }
 }
 
-/// Whether a caller has closed its side, read without taking any of its bytes.
+/// Tells whether a caller has closed its side, read without taking any of its bytes.
 async fn gave_up(caller: &TcpStream) -> bool {
     tokio::select! {
         biased;

@@ -1,4 +1,4 @@
-//! Who came of whom.
+//! Descendants of a process.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,11 +1,11 @@
-//! What the harness tells the guardian, and what it answers: a line of JSON each, in turns.
+//! Orders of the harness to the guardian, and its answers: a line of JSON each, in turns.
 
 use std::ffi::OsString;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// What the guardian is to do.
+/// Order that the guardian is to carry out.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Order {
@@ -32,12 +32,12 @@ pub struct Start {
     pub arguments: Vec<OsString>,
     /// Variables of its environment that are set, or unset, beyond those of the guardian.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// Where its standard input is found, its standard output and its standard error: pipes of the
+    /// Paths of its standard input, its standard output and its standard error: pipes of the
     /// harness, by way of `/proc`.
     pub streams: [String; 3],
 }
 
-/// What came of it.
+/// Outcome of an order.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Answer {
@@ -53,14 +53,14 @@ pub enum Answer {
         /// The reason.
         text: String,
     },
-    /// Whether it has ended.
+    /// Reply that says whether it has ended.
     Ended {
         /// It has.
         ended: bool,
     },
     /// It is gone.
     Buried {
-        /// As the system has it; `None` where the guardian did not know the process.
+        /// Status as the system has it; `None` where the guardian did not know the process.
         status: Option<i32>,
     },
 }

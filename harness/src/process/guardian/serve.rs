@@ -17,7 +17,7 @@ use super::super::child::spawn_here;
 use super::kin::descendants;
 use super::order::{Answer, Order, Start};
 
-/// How long those that nobody owns may take to die, once they are killed.
+/// Time that processes which nobody owns may take to die, once they are killed.
 const DIES_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two looks whether they have.
 const POLL: Duration = Duration::from_millis(1);
@@ -83,7 +83,7 @@ impl House {
         Ok(pid)
     }
 
-    /// Whether it has ended. It is not buried by the question, or its number could be another's.
+    /// `true` if it has ended. It is not buried by the question, or its number could be another's.
     fn has_ended(&self, pid: i32) -> bool {
         let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         let seen = || waitid(Id::Pid(Pid::from_raw(pid)), look);

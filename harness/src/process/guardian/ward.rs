@@ -62,7 +62,7 @@ impl Ward {
         self.pid
     }
 
-    /// Whether it has ended. It keeps its number until it is buried.
+    /// `true` if it has ended. It keeps its number until it is buried.
     pub fn has_ended(&self) -> bool {
         match ask(&Order::Look { pid: self.pid }) {
             Ok(Answer::Ended { ended }) => ended,
@@ -90,7 +90,7 @@ impl Streams {
     }
 }
 
-/// Where the guardian finds an open file of ours.
+/// Path at which the guardian finds an open file of ours.
 fn path(file: &impl AsRawFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
