@@ -13,11 +13,11 @@ use crate::process::{ClientProcess, Page};
 #[derive(Debug, Default)]
 pub struct ClientRegistry {
     members: RwLock<BTreeMap<String, Member>>,
-    /// What was wrong with clients that are processes, in the order in which it showed.
+    /// Complaints about clients that are processes, in the order in which they were made.
     complaints: Mutex<Vec<String>>,
     /// Cancelled by the first complaint.
     complained: CancellationToken,
-    /// What the adapter of the clients calls itself.
+    /// Name that the adapter of the clients gives itself.
     adapter: Mutex<Option<String>>,
 }
 
@@ -77,7 +77,7 @@ impl ClientRegistry {
         known.get_or_insert_with(|| adapter.to_owned());
     }
 
-    /// What the adapter of the clients calls itself, where there is one.
+    /// Returns the name that the adapter of the clients gives itself, where there is one.
     pub fn adapter(&self) -> Option<String> {
         let known = self.adapter.lock().expect("no holder of this lock panics");
         known.clone()
@@ -99,8 +99,8 @@ impl ClientRegistry {
         self.complained.cancelled().await;
     }
 
-    /// What was wrong with clients, in the order in which it showed. A run with one of these has
-    /// tested something else than it says.
+    /// Returns what was wrong with clients, in the order in which it showed. A run with one of
+    /// these has tested something else than it says.
     pub fn complaints(&self) -> Vec<String> {
         self.complaints
             .lock()

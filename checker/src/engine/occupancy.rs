@@ -1,4 +1,4 @@
-//! How much of a lock may be out in any stretch of time, in O(log n) a question.
+//! Most permits of a lock that may be out in any stretch of time, in O(log n) a question.
 //!
 //! For: asking whether a lock was certainly free. Not for: accusing holders; here ties count as
 //! concurrent, so that an interval still counts in the instant in which it ends.
@@ -9,7 +9,7 @@ use crate::operations::Interval;
 /// The permits that may be out, at every instant.
 #[derive(Debug, Default)]
 pub(crate) struct Occupancy {
-    /// When the number changes, in order; at equal times it grows first.
+    /// Times at which the number changes, in order; at equal times it grows first.
     times: Vec<Nanos>,
     /// A tree of maxima over the numbers after each change; the leaves are its second half.
     most: Vec<u64>,

@@ -47,7 +47,8 @@ pub(crate) fn shrink(
     distinct(prefix.iter())
 }
 
-/// The same of calls that are known to show it, in order; `None` if they do not, or are too many.
+/// Reduces `chosen`, calls known to show that `due` cannot have returned, to the operations that
+/// show it, in order of invocation; `None` if they do not show it, or are too many.
 pub(crate) fn minimal(
     specification: &Specification,
     calls: &[Call],
@@ -124,7 +125,8 @@ impl<'a> Window<'a> {
         Some(left)
     }
 
-    /// Whether the calls without these fail, and at the return that the whole window fails at.
+    /// Tells whether the calls without the dropped operations fail, and at the return at which the
+    /// whole window fails.
     fn fails_at_last(&self, dropped: &HashSet<OpId>) -> bool {
         let left = (0..self.calls.len()).filter(|&at| !dropped.contains(&self.calls[at].op));
         let calls = select(&self.calls, left);
@@ -170,7 +172,7 @@ fn select(calls: &[Call], chosen: impl Iterator<Item = usize>) -> Vec<Call> {
     selected
 }
 
-/// The same call, had it never been answered.
+/// Returns the call as if it had never been answered.
 pub(crate) fn unknown(call: Call) -> Call {
     let request = match call.request {
         Request::Acquire {

@@ -17,14 +17,14 @@ use crate::operations::{Interval, OwnerId};
 pub(crate) struct Span {
     pub(crate) interval: Interval,
     pub(crate) owner: OwnerId,
-    /// Whether it tolerates other shared ones.
+    /// `true` if it tolerates other shared spans.
     pub(crate) shared: bool,
     pub(crate) side: Side,
     /// Whatever the caller knows it by.
     pub(crate) tag: u32,
 }
 
-/// Which spans are set against which.
+/// Side of a span, which decides against which others it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Against each other.
@@ -35,7 +35,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// What a sweep found.
+/// Result of a sweep.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conflicts {
     /// All conflicting pairs.
@@ -76,15 +76,15 @@ pub(crate) fn sweep(spans: &mut Vec<Span>, limit: usize) -> Conflicts {
     conflicts
 }
 
-/// Whether any two spans overlap at all, whoever owns them: the common answer is no, and then
-/// there is nothing to count.
+/// Tells whether any two spans overlap at all, even two of one owner: the common answer is no, and
+/// then there is nothing to count.
 fn any_overlap(spans: &[Span]) -> bool {
     spans
         .windows(2)
         .any(|pair| pair[1].interval.start < pair[0].interval.end)
 }
 
-/// How many spans of each kind are under way.
+/// Number of spans of each kind that are under way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     alone: u64,

@@ -1,3 +1,3 @@
-//! What a property means, for people: `lockstorm explain`, and the reports.
+//! Explanations of what a property means, for people: `lockstorm explain`, and the reports.
 
 mod texts;

@@ -3,7 +3,7 @@
 use crate::verdict::Property;
 
 impl Property {
-    /// What counts as a violation, in one line.
+    /// Says in one line what counts as a violation.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::MutualExclusion => "two owners hold one lock at once, both inside their leases",
@@ -27,7 +27,7 @@ impl Property {
         }
     }
 
-    /// What is seen of a violation, in a few words that fit into a picture.
+    /// Says what is seen of a violation, in a few words that fit into a picture.
     pub const fn brief(self) -> &'static str {
         match self {
             Self::MutualExclusion => "at once",

@@ -69,7 +69,7 @@ struct Array<'a, S> {
     /// The process as which each client goes on.
     clients: HashMap<u64, u64>,
     anew: u64,
-    /// Why an event was refused; the place is known where the parser stopped.
+    /// Reason why an event was refused; the place is known where the parser stopped.
     refusal: Option<ReadError>,
 }
 
@@ -155,7 +155,7 @@ impl<S: EventSink> Array<'_, S> {
         Place::START.refuse(self.intake.file, reason, mend)
     }
 
-    /// What the parser's error means: a tail that was cut off, or a mistake at its place.
+    /// Interprets the parser's error: a tail that was cut off, or a mistake at its place.
     fn end(self, error: serde_json::Error) -> Result<Reading, ReadError> {
         let place = Place {
             line: error.line() as u64,
@@ -217,7 +217,7 @@ impl<'de, S: EventSink> Visitor<'de> for &mut Array<'_, S> {
     }
 }
 
-/// What one of its functions is to us.
+/// Returns our function for one of `AtlasDB`'s.
 pub(super) fn function(word: &str) -> Option<Function> {
     match word {
         "lock" => Some(Function::Acquire),
@@ -227,7 +227,7 @@ pub(super) fn function(word: &str) -> Option<Function> {
     }
 }
 
-/// What the service answers where it did not do what was asked.
+/// Tells whether the service's answer means that it did not do what was asked.
 fn is_refusal(answer: Option<&Json>) -> bool {
     match answer {
         None | Some(Json::Null | Json::Bool(false)) => true,

@@ -62,7 +62,7 @@ fn fraction(rest: &mut &[u8]) -> Option<u64> {
     (digits > 0).then(|| nanos * 10_u64.pow(missing))
 }
 
-/// How many seconds local time is ahead; nothing may follow.
+/// Reads the number of seconds by which local time is ahead; nothing may follow.
 fn offset(mut rest: &[u8]) -> Option<i64> {
     let ahead = match rest.split_first()? {
         (b'Z' | b'z', []) => return Some(0),

@@ -6,7 +6,7 @@ use super::header::Header;
 /// Header and events of one run, in order of their index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// What the events belong to; the default header where the file has none.
+    /// Header that says what the events belong to; the default header where the file has none.
     pub header: Header,
     /// The events.
     pub events: Vec<Event>,
@@ -19,8 +19,8 @@ pub struct History {
 pub struct TornLine {
     /// Its number, from 1.
     pub line: u64,
-    /// How much of it was there.
+    /// Number of its bytes that were there.
     pub bytes: usize,
-    /// What made it unreadable.
+    /// Reason why it could not be read.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! Why a history cannot be read.
+//! Reasons why a history cannot be read.
 
 use super::event::Nanos;
 use super::format::Format;
@@ -19,7 +19,7 @@ pub enum ReadError {
         file: String,
         /// The last line that was read.
         line: u64,
-        /// What the reader says.
+        /// Error that the reader gave.
         #[source]
         cause: std::io::Error,
     },
@@ -33,7 +33,7 @@ pub enum ReadError {
     Unrecognised {
         /// Name of the history.
         file: String,
-        /// How it begins.
+        /// Text with which it begins.
         begin: String,
     },
     /// The times can hardly be nanoseconds.
@@ -46,7 +46,7 @@ pub enum ReadError {
     Times {
         /// Name of the history.
         file: String,
-        /// What speaks against it.
+        /// Evidence against nanoseconds.
         doubt: Doubt,
     },
     /// A line is no event, or cannot stand where it stands.
@@ -64,9 +64,9 @@ pub enum ReadError {
         line: u64,
         /// From 1; 0 when it is about the line as a whole.
         column: usize,
-        /// What is wrong.
+        /// Description of what is wrong.
         reason: String,
-        /// What sets it right.
+        /// Remedy that sets it right.
         mend: String,
     },
 }
@@ -79,7 +79,7 @@ fn column_of(column: usize) -> String {
     }
 }
 
-/// What speaks against nanoseconds.
+/// Says what speaks against nanoseconds.
 fn why(doubt: &Doubt) -> String {
     format!(
         "if its times count nanoseconds, it lasts {} in all and a call {}, but the shortest \

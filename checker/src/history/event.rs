@@ -69,7 +69,7 @@ impl Sub for Nanos {
     }
 }
 
-/// What an event says of its operation.
+/// Kind of an event: what it says of its operation.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -87,7 +87,7 @@ pub enum Kind {
     Note,
 }
 
-/// Who an event belongs to.
+/// Process that an event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Process {
     /// A logical single-threaded process; never invokes again after an `info`.
@@ -202,7 +202,7 @@ impl From<&str> for Function {
     }
 }
 
-/// How a hold shares the lock.
+/// Way in which a hold shares the lock.
 #[derive(
     Clone,
     Copy,
@@ -225,10 +225,11 @@ pub enum Mode {
     Read,
 }
 
-/// What an operation asks for, or what its reply carries. Absent fields take their defaults.
+/// Content of an event: what an operation asks for, or what its reply carries. Absent fields take
+/// their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// Who holds or asks; absent means the process itself.
+    /// Owner that holds or asks; absent means the process itself.
     pub owner: Option<Name>,
     /// Shared or alone; absent means alone.
     pub mode: Option<Mode>,
@@ -236,7 +237,7 @@ pub struct Value {
     pub permits: Option<u32>,
     /// Lease asked for or granted, in milliseconds; absent means no lease.
     pub lease_ms: Option<u64>,
-    /// How long the caller is ready to wait, in milliseconds.
+    /// Time that the caller is ready to wait, in milliseconds.
     pub wait_ms: Option<u64>,
     /// Fencing token.
     pub token: Option<u64>,
@@ -252,17 +253,17 @@ pub struct Value {
     pub by_harness: bool,
     /// Guarded resource.
     pub resource: Option<Name>,
-    /// What is read or written there.
+    /// Data that is read or written there.
     pub value: Option<Box<Json>>,
-    /// Where a client's commands go, on its notes of that.
+    /// Route that a client's commands take, on its notes of that.
     pub route: Option<Box<RouteNote>>,
-    /// What a server has become, on notes of that.
+    /// Role that a server has taken on, on notes of that.
     pub role: Option<Box<RoleNote>>,
-    /// What the servers know of a lock, on notes of that.
+    /// Knowledge that the servers have of a lock, on notes of that.
     pub view: Option<Box<ViewNote>>,
-    /// What a server was told, on notes of that.
+    /// Command that a server was given, on notes of that.
     pub command: Option<Box<CommandNote>>,
-    /// How a client failed, on notes of that.
+    /// Failure of a client, on notes of that.
     pub failure: Option<Box<FailureNote>>,
     /// Since when whoever records stood still, on notes of that.
     pub stall: Option<Box<StallNote>>,
@@ -279,19 +280,19 @@ pub struct Value {
 pub struct Event {
     /// Position in the history; program order of a process goes by it.
     pub index: u64,
-    /// When it was sent (invoke) or its reply received (completion).
+    /// Time at which it was sent (invoke) or its reply received (completion).
     pub time: Nanos,
-    /// What it says of its operation.
+    /// Kind of event: what it says of its operation.
     pub kind: Kind,
-    /// Whose event it is.
+    /// Process whose event it is.
     pub process: Process,
     /// The operation it is about.
     pub function: Function,
     /// The lock; the empty name is the one key of a history without keys.
     pub key: Name,
-    /// What is asked for or answered.
+    /// Content that is asked for or answered.
     pub value: Value,
-    /// Why it failed, `"refused"` and `"not-owner"` being the server's own answers.
+    /// Reason why it failed, `"refused"` and `"not-owner"` being the server's own answers.
     pub error: Option<Name>,
     /// Fields of the line that this version does not know.
     pub extra: Option<Box<Map<String, Json>>>,

@@ -79,9 +79,9 @@ pub enum FaultTarget {
     },
     /// The links from each of some servers and clients to each of others, one way.
     Link {
-        /// Where bytes come from.
+        /// Servers and clients that bytes come from.
         from: Vec<Name>,
-        /// Where they should arrive.
+        /// Servers and clients at which they should arrive.
         to: Vec<Name>,
     },
     /// Servers and clients of which two can talk only where some side has both.
@@ -127,7 +127,7 @@ impl FaultTarget {
         }
     }
 
-    /// Whether it is empty words: a fault without a target.
+    /// Tells whether it is empty words: a fault without a target.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Words(words) if words.is_empty())
     }
@@ -153,7 +153,7 @@ impl FaultTarget {
         }
     }
 
-    /// Whether nothing passes from `from` to `to` where every link of this target is cut.
+    /// Tells whether nothing passes from `from` to `to` where every link of this target is cut.
     pub fn parts(&self, from: &str, to: &str) -> bool {
         let has = |names: &[Name], name: &str| names.iter().any(|one| **one == *name);
         match self {
@@ -210,8 +210,8 @@ pub struct FaultNote {
     pub class: FaultClass,
     /// Stage.
     pub phase: FaultPhase,
-    /// What it hits. A word for several, such as `replicas`, stands for those that it meant when
-    /// the fault was injected; in `requested` it may still be the word.
+    /// Target that it hits. A word for several, such as `replicas`, stands for those that it meant
+    /// when the fault was injected; in `requested` it may still be the word.
     pub target: FaultTarget,
     /// Observation in words; on `observed` the proof of the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]

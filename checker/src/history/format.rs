@@ -8,12 +8,12 @@ use serde_json::Value as Json;
 
 use super::{atlasdb, jepsen_log};
 
-/// How a history is written down.
+/// Format in which a history is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// The project's own: one JSON object a line.
     Jsonl,
-    /// The same events in one JSON array.
+    /// One JSON array of the project's own events.
     Json,
     /// Jepsen's: maps in EDN.
     Edn,
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// What it is, in a line.
+    /// Describes the format in a line.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Jsonl => "Lockstorm's own: one JSON object a line",
@@ -89,7 +89,7 @@ impl Format {
     }
 }
 
-/// What follows the blanks and the comments with which a file in EDN may begin.
+/// Skips the blanks and the comments with which a file in EDN may begin, and returns the rest.
 fn skip_comments(head: &[u8]) -> &[u8] {
     let mut rest = head.trim_ascii_start();
     while let [b';', ..] = rest {
@@ -99,7 +99,7 @@ fn skip_comments(head: &[u8]) -> &[u8] {
     rest
 }
 
-/// Whether an array holds objects with names in quotes, as JSON has them.
+/// Tells whether an array holds objects with names in quotes, as JSON has them.
 fn is_json(array: &[u8]) -> bool {
     match array.trim_ascii_start() {
         [b'{', rest @ ..] => rest.trim_ascii_start().first() == Some(&b'"'),
@@ -107,7 +107,7 @@ fn is_json(array: &[u8]) -> bool {
     }
 }
 
-/// Whose events an array holds: the first call of a client tells it, by its name.
+/// Tells whose events an array holds, by the name of the first call of a client.
 fn array(events: &[u8]) -> Format {
     let mut rest = events;
     while let Some((event, after)) = next_event(rest) {
@@ -121,7 +121,7 @@ fn array(events: &[u8]) -> Format {
     Format::Json
 }
 
-/// What tells whose event it is.
+/// Fields that tell whose event it is.
 #[derive(serde::Deserialize)]
 struct Probe {
     #[serde(rename = "f")]

@@ -1,4 +1,4 @@
-//! Which servers granted a lock, and what each took itself for: field `by` of a successful reply.
+//! Servers that granted a lock, and what each took itself for: field `by` of a successful reply.
 //!
 //! For: stories and pictures, and for telling which faults could matter. Not for: deciding whether
 //! a property is violated.
@@ -13,9 +13,9 @@ use super::event::Name;
 /// One server that granted a lock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Giver {
-    /// Which server.
+    /// Name of the server.
     pub node: Name,
-    /// What it was as it answered, `primary` or `replica`; absent where nobody knows.
+    /// Role that it had as it answered, `primary` or `replica`; absent where nobody knows.
     pub role: Option<Name>,
 }
 
@@ -37,7 +37,7 @@ impl Givers {
         self.0.iter().map(|giver| &giver.node)
     }
 
-    /// Whether `node` is one of them.
+    /// Tells whether `node` is one of them.
     pub fn has(&self, node: &str) -> bool {
         self.nodes().any(|name| &**name == node)
     }

@@ -17,14 +17,14 @@ use super::near::{
 use super::read::Terms;
 use super::survey::Survey;
 
-/// How many names of fields are kept for the warning.
+/// Largest number of names of fields that are kept for the warning.
 const NAMED_MAX: usize = 20;
 
 /// Longest note, and longest header, in bytes: pages and pictures show what stands in them.
 const SHOWN_BYTES_MAX: usize = 256 << 10;
 
-/// Whether a note of this function carries texts beside the key and the owner, which are shown
-/// short.
+/// Tells whether a note of this function carries texts beside the key and the owner, both of which
+/// are shown short.
 pub(super) fn tells_texts(function: &str) -> bool {
     !CLIENT_NOTES_OF_A_LOCK.contains(&function)
 }
@@ -44,7 +44,7 @@ pub(super) fn bounded(what: &str, bytes: usize) -> Result<(), (String, String)> 
     Err((reason, "shorten its names and texts".to_owned()))
 }
 
-/// Why an event is refused.
+/// Reason why an event is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Objection {
     pub(super) reason: String,
@@ -53,10 +53,10 @@ pub(super) struct Objection {
     pub(super) word: String,
 }
 
-/// What stands in a history and is not read.
+/// Fields that stand in a history and are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// How many events have such fields.
+    /// Number of events that have such fields.
     pub events: u64,
     /// The names of the fields; of very many, the first in the order of the alphabet.
     pub fields: BTreeSet<String>,
@@ -65,12 +65,12 @@ pub struct Unread {
 /// Follows a history event by event.
 #[derive(Debug, Default)]
 pub(super) struct Guard {
-    /// Whether a word that is nearly ours is refused.
+    /// `true` if a word that is nearly ours is refused.
     is_strict: bool,
-    /// Whether the errors are those of locks that were run here: what they say is known.
+    /// `true` if the errors are those of locks that were run here: what they say is known.
     is_recorded: bool,
     unread: Unread,
-    /// What is known of its times, where nobody said what they count.
+    /// Survey of what is known of its times, where nobody said what they count.
     survey: Option<Survey>,
 }
 
@@ -91,7 +91,7 @@ impl Guard {
         }
     }
 
-    /// What nobody read, at the end of the history in `file`.
+    /// Returns what nobody read, at the end of the history in `file`.
     ///
     /// # Errors
     /// When its times can hardly be what they were taken for.
@@ -153,7 +153,7 @@ impl Guard {
     }
 }
 
-/// Whether it stands for a function that an event of this sort can have.
+/// Checks that the event's function is one that an event of its sort can have.
 fn function(event: &Event) -> Result<(), Objection> {
     let word = event.function.as_str();
     let refuse = |reason: String, mend: String| {
@@ -208,7 +208,7 @@ fn meant(word: &str, known: &[Known]) -> String {
     }
 }
 
-/// Whether a client can invoke it.
+/// Tells whether a client can invoke it.
 fn is_call(function: &Function) -> bool {
     match function {
         Function::Acquire
@@ -233,7 +233,7 @@ fn is_call(function: &Function) -> bool {
     }
 }
 
-/// Whether it is a note of a client.
+/// Tells whether it is a note of a client.
 fn is_client_note(function: &Function) -> bool {
     match function {
         Function::Queued
@@ -328,7 +328,7 @@ fn misnamed(of: &str, name: &str, near: &str) -> Objection {
     }
 }
 
-/// Whether a field of the value would count in this event, and is absent.
+/// Tells whether a field of the value would count in this event, and is absent.
 fn bears(event: &Event, field: &str) -> bool {
     let value = &event.value;
     let asks = matches!(event.kind, Kind::Invoke | Kind::Note);
@@ -351,7 +351,7 @@ fn bears(event: &Event, field: &str) -> bool {
     }
 }
 
-/// What the server answered: only two words of it are understood, and they change a verdict.
+/// Checks the server's answer: only two words of it are understood, and they change a verdict.
 fn answer(event: &Event) -> Result<(), Objection> {
     let Some(error) = event.error.as_deref() else {
         return Ok(());

@@ -32,29 +32,31 @@ pub struct Header {
     /// Fixed part of the drift, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_ms: Option<u64>,
-    /// How many permits the lock has (1 for a mutex).
+    /// Number of permits that the lock has (1 for a mutex).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permits: Option<u32>,
-    /// How long a stretch without a grant may be, in milliseconds; absent means any.
+    /// Longest stretch without a grant that is allowed, in milliseconds; absent means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability_gap_ms_max: Option<u64>,
-    /// How far the clock of each process may be off, ahead or behind, in milliseconds.
+    /// Largest amount by which the clock of each process may be off, ahead or behind, in
+    /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_error_ms: Option<u64>,
-    /// The same of single processes, by number or by the name of their owner.
+    /// Largest clock error of single processes in milliseconds, by number or by the name of their
+    /// owner.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clock_error_ms_of: BTreeMap<String, u64>,
-    /// What the keys of the run begin with on servers that somebody else runs.
+    /// Prefix of the run's keys on servers that somebody else runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
-    /// Whether each call is one request of the lock, sent when the call was invoked, unless its
+    /// `true` if each call is one request of the lock, sent when the call was invoked, unless its
     /// reply says how long it waited. Absent where a library may wait or ask again by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_once: Option<bool>,
-    /// What the lock promises beyond what all do, by the names of the promises.
+    /// Names of the promises that the lock makes beyond those that all make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<String>,
-    /// Whether each client that hung or crashed was noted.
+    /// `true` if each client that hung or crashed was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes_failures: Option<bool>,
     /// Fields that this version does not know; kept, never refused.
@@ -85,7 +87,7 @@ impl Header {
         }
     }
 
-    /// Whether Lockstorm recorded what follows, and not only wrote it down for others.
+    /// Tells whether Lockstorm recorded what follows, and did not only write it down for others.
     pub fn is_recorded(&self) -> bool {
         self.scenario.is_some() && self.seed.is_some() && self.started.is_some()
     }

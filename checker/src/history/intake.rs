@@ -1,4 +1,4 @@
-//! What the readers of foreign formats share: places, names, order and the way to the sink.
+//! Parts that the readers of foreign formats share: places, names, order and the way to the sink.
 //!
 //! Not for: our own format, whose lines carry whatever an event has.
 
@@ -80,7 +80,7 @@ impl<'a, S: EventSink> Intake<'a, S> {
         }
     }
 
-    /// What is known of the history at its end.
+    /// Returns what is known of the history at its end.
     ///
     /// # Errors
     /// When its times can hardly be what they were taken for.

@@ -65,7 +65,7 @@ pub(super) fn stream(
     }
 }
 
-/// Whether a line is that of an operation.
+/// Tells whether a line is that of an operation.
 pub(super) fn is_operation(line: &str) -> bool {
     Line::of(line).is_some()
 }
@@ -77,7 +77,7 @@ struct Line<'a> {
     function: &'a str,
     /// Value and error.
     rest: &'a str,
-    /// Where the process and where the rest begins, in characters from 1.
+    /// Columns at which the process and the rest begin, in characters from 1.
     columns: (usize, usize),
 }
 

@@ -23,27 +23,27 @@ use crate::process::{ClientProcess, Page};
 use crate::recorder::{EventSink, Processes};
 use crate::server::Servers;
 
-/// How long a program may take to start, until it has answered `hello` and `open`: an interpreter
+/// Time that a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
-/// What a remote lock is made of.
+/// Settings from which a remote lock is made.
 pub struct RemoteSettings<'p> {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What puts its clock wrong, where that is to be.
+    /// Page that puts its clock wrong, where that is to be done.
     pub page: Option<&'p Page>,
     /// File that gets what it writes to standard error.
     pub log: PathBuf,
-    /// Who it is to be.
+    /// Client that it is to be.
     pub open: Open,
-    /// Where clients go.
+    /// Route that clients take to the servers.
     pub route: Arc<Route>,
     /// The client's gate.
     pub gate: Arc<Gate>,
-    /// Where its renewals are recorded.
+    /// Sink that records its renewals.
     pub sink: EventSink,
-    /// Where it is written down which servers it turns to.
+    /// Trail that records which servers it turns to, and its failure.
     pub trail: Arc<dyn Trail>,
     /// The processes of its renewals.
     pub processes: Processes,
@@ -51,7 +51,7 @@ pub struct RemoteSettings<'p> {
     pub complaints: Complaints,
 }
 
-/// Why a program cannot be a client.
+/// Reason why a program cannot be a client.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// It cannot be started.
@@ -59,15 +59,15 @@ pub enum StartError {
     Program {
         /// Its name.
         program: String,
-        /// What the system said.
+        /// Error that the system gave.
         source: io::Error,
     },
     /// Its log cannot be written.
     #[error("cannot write '{path}': {source}; is the disk full?")]
     Log {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system said.
+        /// Error that the system gave.
         source: io::Error,
     },
     /// It speaks another version.
@@ -95,11 +95,11 @@ pub struct Remote {
     talk: Talk,
     name: String,
     can: BTreeSet<Can>,
-    /// How long an answer may take beyond what the request says.
+    /// Time that an answer may take beyond what the request says.
     answers_within: Duration,
     route: Arc<Route>,
     version: u64,
-    /// When the last answer came, until somebody asks.
+    /// Time at which the last answer came, until somebody asks for it.
     answered: Option<Nanos>,
     /// The key that was granted last, and by what the servers know its holder.
     marks: (String, Vec<String>),
@@ -175,12 +175,12 @@ impl Remote {
         Ok((remote, program))
     }
 
-    /// What it calls itself.
+    /// Returns the name that the program gives itself, with its version.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it can do this.
+    /// Tells whether the program can do this.
     pub fn can(&self, what: Can) -> bool {
         self.can.contains(&what)
     }

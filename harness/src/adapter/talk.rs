@@ -35,7 +35,7 @@ use crate::process::ClientProcess;
 const OUTBOX_MAX: usize = 16;
 /// Notes between two answers, renewals aside, at most.
 const NOTES_MAX: u32 = 1000;
-/// How long a program whose output has ended may take to end itself.
+/// Time that a program whose output has ended may take to end itself.
 const ENDS_WITHIN: Duration = Duration::from_millis(500);
 /// The word of the request after which it is to end.
 const CLOSE: &str = Call::Close.word();
@@ -52,7 +52,7 @@ pub(crate) struct Talk {
     tasks: [JoinHandle<()>; 2],
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Mute {
     /// The nemesis has killed the client.
@@ -63,7 +63,7 @@ pub(crate) enum Mute {
     Gone(String),
 }
 
-/// What both ends of a conversation share.
+/// State that both ends of a conversation share.
 struct Shared {
     program: Arc<ClientProcess>,
     gate: Arc<Gate>,
@@ -82,17 +82,17 @@ struct State {
     last: u64,
     /// Notes since the last answer.
     notes: u32,
-    /// What was ever granted to the client.
+    /// Locks that were ever granted to the client, each with its mode.
     granted: BTreeSet<(Name, Mode)>,
-    /// What it lost by its own word, and nobody has asked for yet.
+    /// Losses by the client's own word that nobody has asked for yet.
     lost: Vec<Loss>,
     /// Locks for which it has taken a place in the queue, and nobody has asked for yet.
     queued: BTreeSet<String>,
-    /// Whether it was told to do what it cannot.
+    /// `true` if it was told to do something that it cannot.
     unable: bool,
-    /// Whether it has said that it is the client that it was asked to be.
+    /// `true` if it has said that it is the client that it was asked to be.
     takes_part: bool,
-    /// Why the conversation is over.
+    /// Reason why the conversation is over, if it is.
     over: Option<String>,
 }
 
@@ -101,7 +101,7 @@ struct Pending {
     answer: oneshot::Sender<(Answer, Nanos)>,
 }
 
-/// What a conversation is made of.
+/// Parts from which a conversation is made.
 pub(crate) struct TalkParts {
     pub(crate) program: Arc<ClientProcess>,
     pub(crate) input: ChildStdin,
@@ -195,12 +195,12 @@ impl Talk {
         }
     }
 
-    /// What the client has lost by its own word since this was asked last.
+    /// Returns what the client has lost by its own word since this was last asked.
     pub(super) fn lost(&self) -> Vec<Loss> {
         std::mem::take(&mut self.shared.state().lost)
     }
 
-    /// Whether it has taken a place in the queue for `key` since this was asked last.
+    /// Tells whether the client has taken a place in the queue for `key` since this was last asked.
     pub(super) fn queued(&self, key: &str) -> bool {
         self.shared.state().queued.remove(key)
     }
@@ -262,7 +262,8 @@ impl Shared {
         self.end();
     }
 
-    /// Whether nothing was wrong before.
+    /// Tells whether nothing was wrong before; if so, `what` becomes the reason why the
+    /// conversation is over.
     fn is_first(&self, what: &str) -> bool {
         let mut state = self.state();
         let is_first = state.over.is_none();
@@ -326,7 +327,7 @@ struct Listener {
     shared: Arc<Shared>,
     outbox: mpsc::Sender<String>,
     rounds: Rounds,
-    /// When it said something last.
+    /// Time at which it last said something.
     heard: Nanos,
 }
 

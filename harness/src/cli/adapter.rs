@@ -19,12 +19,12 @@ const NODES: u32 = 5;
 /// Arguments of `lockstorm adapter`.
 #[derive(Debug, Args)]
 pub struct AdapterArgs {
-    /// What to do with it.
+    /// Action to carry out on the adapter.
     #[command(subcommand)]
     pub command: AdapterCommand,
 }
 
-/// What can be done with an adapter.
+/// Actions that can be carried out on an adapter.
 #[derive(Debug, Subcommand)]
 pub enum AdapterCommand {
     /// Check on real servers whether a program speaks the adapter protocol, and means what it says.

@@ -21,7 +21,7 @@ pub struct Arguments {
         env = "LOCKSTORM_COLOR"
     )]
     pub color: Color,
-    /// What to do.
+    /// Command to carry out.
     #[command(subcommand)]
     pub command: Command,
 }

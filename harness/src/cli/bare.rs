@@ -22,7 +22,7 @@ use crate::rerun;
 use crate::usage_error::UsageError;
 use crate::workload::Stopped;
 
-/// What is said where nobody knows.
+/// Text that stands for what nobody knows.
 const UNKNOWN: &str = "unknown";
 
 /// Checks the history in `file` and stores it in `out` as a run without a scenario.
@@ -67,8 +67,8 @@ fn write(history: &History, path: &Path) -> std::io::Result<()> {
     file.flush()
 }
 
-/// What was run, where its scenario lies beside the history: in the folder of a run that was
-/// killed.
+/// Returns the case that was run, if its scenario lies beside the history, as in the folder of a
+/// run that was killed.
 fn case(folder: &Path) -> Option<Case> {
     let path = folder.join(SCENARIO);
     // A link may lead to a file that is none of a report's business.
@@ -77,7 +77,7 @@ fn case(folder: &Path) -> Option<Case> {
     lockstorm_scenarios::expand(&loaded).ok()?.cases.pop()
 }
 
-/// What is known of the run behind a history.
+/// Makes the record of the run behind a history from what is known of it.
 fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
     let digest = Digest::of(history);
     let analysis = check_digest(&digest, &Options::default());

@@ -34,7 +34,8 @@ impl Baseline {
         }
     }
 
-    /// The same for what is stored in `folder`. Without a baseline that keeps what it has.
+    /// Notes in the record stored in `folder` what changed against the baseline. Without a baseline
+    /// the record keeps what it has.
     ///
     /// # Errors
     /// When the record cannot be read or written.

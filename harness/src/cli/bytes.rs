@@ -9,14 +9,14 @@ use flate2::bufread::MultiGzDecoder;
 /// The standard input, where a file is asked for.
 pub const STDIN: &str = "-";
 
-/// How much is read at once: enough that the calls of the system cost nothing.
+/// Number of bytes read at once, enough that system calls cost next to nothing.
 const READ_BYTES: usize = 256 * 1024;
 
-/// How much a packed input may unpack to. It is the history of some fifteen million operations;
-/// without a limit a small file could keep the reader busy for days.
+/// Most bytes that a packed input may unpack to. It is the history of some fifteen million
+/// operations; without a limit a small file could keep the reader busy for days.
 const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
-/// How a packed input begins.
+/// First bytes of a packed input.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// The bytes of an input as they lie there.
@@ -38,7 +38,7 @@ pub fn raw(reader: impl Read + 'static) -> Raw {
     BufReader::with_capacity(READ_BYTES, Box::new(reader))
 }
 
-/// The same bytes, unpacked if they are packed.
+/// Returns the bytes of `raw`, unpacked if they are packed.
 ///
 /// # Errors
 /// When they cannot be read.

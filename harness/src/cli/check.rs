@@ -33,34 +33,34 @@ pub struct CheckArgs {
     /// Judge these properties only, joined by commas.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<Property>,
-    /// What the files are written in, where their content does not tell it.
+    /// Format of the files, where their content does not tell it.
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<Format>,
-    /// What a number in `time` counts: ns, us, ms or s. Without it nanoseconds, unless the times
-    /// are dates, or plainly count something else since 1970.
+    /// Unit of a number in `time`: ns, us, ms or s. Without it nanoseconds, unless the times are
+    /// dates, or plainly count something else since 1970.
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
-    /// How far the clock of each process may be off: only violations count that this cannot
-    /// explain. Without it, as the header says, and where it says nothing, all times are taken to
+    /// Time by which the clock of each process may be off: only violations count that this cannot
+    /// explain. Without it, the header decides, and where it says nothing, all times are taken to
     /// be read from one clock.
     #[arg(long, value_name = "TIME")]
     pub clock_error: Option<Span>,
     /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
     #[arg(long, value_name = "NAME[:PARAM]")]
     pub model: Option<ModelName>,
-    /// How long the search for an order that the model allows may take for each file.
+    /// Time that the search for an order that the model allows may take for each file.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub budget: Span,
-    /// How long nobody may be granted a lock that is wanted and free; without it, as the history
-    /// says, and where it says nothing, any time.
+    /// Longest time for which nobody may be granted a lock that is wanted and free; without it, the
+    /// history decides, and where it says nothing, any time is allowed.
     #[arg(long, value_name = "TIME")]
     pub availability_gap: Option<Span>,
-    /// What goes to standard output.
+    /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: CheckFormat,
 }
 
-/// What goes to standard output.
+/// Content of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
     /// Nothing: the text for people goes to standard error.
@@ -126,7 +126,7 @@ fn nanos(span: Span) -> Nanos {
     Nanos(u64::try_from(span.0.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// What is meant by a path: the folder of a suite stands for its runs.
+/// Lists the histories that a path means: the folder of a suite stands for its runs.
 fn histories(path: &Path) -> Vec<PathBuf> {
     if path.is_dir()
         && !path.join(HISTORY).exists()
@@ -150,12 +150,12 @@ fn histories(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }
 
-/// What was found in one file.
+/// Result of checking one file.
 struct Checked {
     reading: Reading,
-    /// What it is assumed of the clocks, where that is not known.
+    /// Assumption about the clocks, where the truth is not known.
     clocks: Option<String>,
-    /// Why it is not that of a whole run, if so.
+    /// Reason why the history is not that of a whole run, if it is not.
     cut_short: Option<String>,
     analysis: Analysis,
 }
@@ -178,7 +178,8 @@ fn judge(path: &Path, reading: ReadOptions, options: &Options) -> Result<Checked
     })
 }
 
-/// What is assumed of the clocks of several processes; nothing of what was recorded here, by one.
+/// Tells what is assumed of the clocks of several processes; `None` for a history that was recorded
+/// here, by one clock.
 fn clocks(digest: &Digest, options: &Options) -> Option<String> {
     let mut processes = digest.operations.iter().map(|operation| operation.process);
     let first = processes.next()?;
@@ -230,7 +231,7 @@ fn show(name: &str, checked: &Result<Checked, Error>) {
     }
 }
 
-/// What the file was taken for: whoever meant another format sees it here.
+/// Tells what the file was taken for, so that a user who meant another format sees it.
 fn read_as(reading: &Reading) -> String {
     let events = match reading.events {
         1 => "1 event".to_owned(),
@@ -257,7 +258,7 @@ fn date(nanos: u64) -> String {
     }
 }
 
-/// What the file was read as, for machines.
+/// Tells machines what the file was read as.
 fn heading(name: &str, checked: &Checked) -> serde_json::Map<String, serde_json::Value> {
     let (reading, unread) = (&checked.reading, &checked.reading.unread);
     let mut entries = serde_json::Map::new();

@@ -20,7 +20,7 @@ pub struct CleanArgs {
     /// The servers: redis:// or rediss://, with ${VARIABLE} for what the environment knows.
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
-    /// What the keys of the run begin with: `prefix` in the first line of its history.
+    /// Prefix of the keys of the run: `prefix` in the first line of its history.
     #[arg(long, value_name = "PREFIX", value_parser = whole_prefix)]
     pub prefix: String,
     /// Remove the keys; without it they are only shown.

@@ -10,7 +10,7 @@ use crate::environment_error::EnvironmentError;
 use crate::run::RunError;
 use crate::usage_error::UsageError;
 
-/// How a command ended, best first: the worst of several is the whole's.
+/// Outcome of a command, best first: the worst of several is that of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitCode {
     /// Every scenario met its expectation.
@@ -70,7 +70,7 @@ impl ExitCode {
         Self::Terminated,
     ];
 
-    /// What it means, for people.
+    /// Returns the meaning of the code, for people.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AsExpected => "all as expected, expected violations included",
@@ -98,7 +98,8 @@ impl ExitCode {
         format!("Exit codes:\n{}", lines.join("\n"))
     }
 
-    /// What is wrong with the stored run, or with the place where a report should go.
+    /// Returns the code for a [`RenderError`]: something is wrong with the stored run, with the
+    /// place where a report should go, or with this program.
     fn of_render(error: &RenderError) -> Self {
         match error {
             RenderError::Malformed { .. }
@@ -110,7 +111,7 @@ impl ExitCode {
         }
     }
 
-    /// What an error is worth.
+    /// Returns the code for an error.
     pub fn of(error: &Error) -> Self {
         if error.is::<Diagnostics>()
             || error.is::<ReadError>()
@@ -151,9 +152,9 @@ impl From<Outcome> for ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open '{path}': {source}")]
 pub struct MissingInput {
-    /// Which file.
+    /// Name of the file.
     pub path: String,
-    /// What the system said.
+    /// Error that the system gave.
     pub source: std::io::Error,
 }
 

@@ -17,7 +17,7 @@ use super::input::Care;
 use crate::output;
 use crate::usage_error::UsageError;
 
-/// How many locks a message names.
+/// Number of locks that a message names, at most.
 const NAMED_MAX: usize = 10;
 
 /// Longest part of a file's name that a key makes up, in characters: file systems have limits.
@@ -29,17 +29,17 @@ pub struct ExportArgs {
     /// The history: a file, or the folder of a run.
     #[arg(value_name = "HISTORY")]
     pub history: PathBuf,
-    /// What to write.
+    /// Format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Target,
-    /// What the history is written in, where its content does not tell it.
+    /// Format of the history, where its content does not tell it.
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<Format>,
     /// Write the events of this lock only.
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Where it goes; without it to standard output. In EDN each of several locks gets a file of
-    /// its own, with the key in its name.
+    /// File to write; without it, standard output. In EDN each of several locks gets a file of its
+    /// own, with the key in its name.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// In EDN: only acquires and releases, with nil values, as Knossos's mutex model takes them.
@@ -50,7 +50,7 @@ pub struct ExportArgs {
     pub refused_release: Refused,
 }
 
-/// What can be written.
+/// Formats that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     /// Jepsen's maps, for Knossos, Elle and the like.
@@ -59,7 +59,7 @@ pub enum Target {
     Jsonl,
 }
 
-/// How a refused release is written.
+/// Form in which a refused release is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Refused {
     /// The server did nothing.
@@ -110,7 +110,8 @@ struct Export<'a> {
     args: &'a ExportArgs,
     header: Header,
     parts: BTreeMap<Name, Part>,
-    /// What concerns every lock: it is repeated in each part, also in those that begin later.
+    /// Events that concern every lock: they are repeated in each part, also in those that begin
+    /// later.
     shared: Vec<Event>,
     /// The lock that each process uses: a completion may leave it out.
     pending: HashMap<u64, Name>,
@@ -243,7 +244,8 @@ fn named<'a>(keys: impl ExactSizeIterator<Item = &'a Name>) -> String {
     words.join(", ")
 }
 
-/// Where each history goes: `out`, or with several locks `out` with the key before its extension.
+/// Pairs each history with its path: `out`, or with several locks `out` with the key before its
+/// extension.
 fn paths(out: &Path, parts: BTreeMap<Name, String>) -> Vec<(PathBuf, String)> {
     if parts.len() == 1 {
         let texts = parts.into_values();

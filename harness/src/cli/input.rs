@@ -11,7 +11,7 @@ use super::exit::MissingInput;
 use crate::folder::HISTORY;
 use crate::output;
 
-/// What an input is called.
+/// Returns the name of an input: its path, or "standard input".
 pub fn name(path: &Path) -> String {
     match path.to_str() {
         Some(bytes::STDIN) => "standard input".to_owned(),
@@ -19,12 +19,12 @@ pub fn name(path: &Path) -> String {
     }
 }
 
-/// How much is forgiven.
+/// Strictness with which a history is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
-    /// What is nearly one of our words is an error: a verdict is to rest on it.
+    /// Refuses what is nearly one of our words, since a verdict is to rest on the history.
     Strict,
-    /// What nobody understands is handed on as it stands.
+    /// Passes on what nobody understands as it stands.
     Copy,
 }
 

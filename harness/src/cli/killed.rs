@@ -13,7 +13,8 @@ use super::bare;
 use crate::folder::{CELLS, HISTORY};
 use crate::output;
 
-/// Where records lie: what has one is not taken for killed, whatever it says.
+/// Name of the file that holds a record: a folder that has one is not taken for killed, whatever
+/// the record says.
 const RESULTS: &str = "results.json";
 
 /// The runs of a suite without a record that have a history, in their order.
@@ -31,7 +32,7 @@ pub fn cells(suite: &Path) -> Vec<PathBuf> {
     cells
 }
 
-/// What is said of such a suite.
+/// Describes a killed suite of which this many runs are there.
 pub fn told(cells: usize) -> String {
     let runs = match cells {
         1 => "1 run that is".to_owned(),
@@ -75,7 +76,7 @@ pub fn adopt(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it is a file and no link, for what is in a run folder may come from elsewhere.
+/// Tells whether it is a file and no link, for what is in a run folder may come from elsewhere.
 fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
 }

@@ -14,7 +14,7 @@ use crate::output;
 /// Arguments of `lockstorm list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// What to list.
+    /// Kind of thing to list.
     #[arg(value_enum)]
     pub what: What,
     /// Folder of scenarios.
@@ -22,7 +22,7 @@ pub struct ListArgs {
     pub scenarios: PathBuf,
 }
 
-/// What can be listed.
+/// Kinds of things that can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
     /// The locks under test.
@@ -31,9 +31,9 @@ pub enum What {
     Mutants,
     /// The faults that a scenario can name.
     Faults,
-    /// What is judged.
+    /// Properties that are judged.
     Properties,
-    /// What a history can be judged by with `check --model`.
+    /// Models by which `check --model` can judge a history.
     Models,
     /// The shapes of deployment.
     Topologies,

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use crate::output;
 use crate::process::scrub;
 
-/// What opens a file by its kind, in the order in which it is tried; `BROWSER` comes before.
+/// Programs that open a file by its kind, in the order in which they are tried; `BROWSER` comes
+/// before.
 const OPENERS: [&str; 4] = ["xdg-open", "open", "wslview", "sensible-browser"];
 
 /// Opens the page in `folder`, or says why not. The page is there all the same: no error of this

@@ -1,4 +1,4 @@
-//! What goes to standard output when runs have ended, for machines of several kinds.
+//! Writes results to standard output when runs have ended, for machines of several kinds.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -13,10 +13,11 @@ use lockstorm_reports::{
 
 use crate::output;
 
-/// Where GitHub's runners take the summary of a step from.
+/// Environment variable with the path of the file from which GitHub's runners take the summary of a
+/// step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// What goes to standard output.
+/// Content of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// Nothing: the text for people goes to standard error.
@@ -28,7 +29,7 @@ pub enum OutputFormat {
     Junit,
     /// Annotations for GitHub's runners, and the summary of the step.
     Github,
-    /// What happens, while it happens: one JSON object a line.
+    /// Events while they happen: one JSON object a line.
     JsonLines,
 }
 

@@ -1,4 +1,5 @@
-//! Whether a stored record says what its history says: a record is a file, and anybody can edit it.
+//! Checks that a stored record says what its history says: a record is a file, and anybody can edit
+//! it.
 //!
 //! For: `lockstorm report`, which makes pages of records that may come from elsewhere. Not for:
 //! runs that have just been judged.
@@ -106,7 +107,7 @@ fn verdicts(analysis: &Analysis) -> Vec<(Property, Verdict)> {
         .collect()
 }
 
-/// What in a record cannot be true beside the rest of it.
+/// Finds something in a record that cannot be true beside the rest of it.
 fn contradicts_itself(run: &RunRecord) -> Option<String> {
     let analysis = &run.analysis;
     for (property, judgement) in &analysis.properties {

@@ -29,10 +29,10 @@ pub struct ReportArgs {
     /// Files to write, joined by commas: html, png, svg, junit, md.
     #[arg(long, default_value = "html,png,junit,md", value_name = "LIST")]
     pub report: String,
-    /// Where a comparison of several folders goes, or the report of a history.
+    /// Folder for a comparison of several folders, or for the report of a history.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// What a number in `time` of a history file counts: ns, us, ms or s; see `check`.
+    /// Unit of a number in `time` of a history file: ns, us, ms or s; see `check`.
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
     /// Say what changed against this earlier run or suite, and store it: its folder, or its
@@ -44,7 +44,7 @@ pub struct ReportArgs {
     /// Write only a page with this stretch of the run in full, such as `12.3s..14s`, in seconds.
     #[arg(long, value_name = "FROM..TO")]
     pub window: Option<String>,
-    /// What goes to standard output.
+    /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
     /// Open the page in a browser.
@@ -52,7 +52,7 @@ pub struct ReportArgs {
     pub open: bool,
 }
 
-/// What a page may take.
+/// Arguments that limit the size of a page.
 #[derive(Debug, Args)]
 pub struct BudgetArgs {
     /// Bytes that the history in a page may take; of one that takes more, the page has in full what
@@ -63,7 +63,7 @@ pub struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// How much of a history goes into its page.
+    /// Returns how much of a history goes into its page.
     pub fn extent(&self) -> Extent {
         Extent {
             budget: self.html_budget,

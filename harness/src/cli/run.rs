@@ -52,7 +52,7 @@ pub struct RunArgs {
         value_name = "DIR"
     )]
     pub out: PathBuf,
-    /// What goes to standard output.
+    /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
     /// Files to write into the run folder, joined by commas: html, png, svg, junit, md, or none.
@@ -93,24 +93,24 @@ pub struct RunArgs {
     /// The network between servers and clients, where a scenario faults links.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_NETWORK")]
     pub network: NetworkChoice,
-    /// How progress is shown.
+    /// Form in which progress is shown.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
     pub progress: ProgressKind,
 }
 
-/// What servers are asked.
+/// Evidence that servers are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceKind {
-    /// What each server knows of each lock, after each step and in storms from time to time.
+    /// State of each lock on each server, after each step and in storms from time to time.
     Probe,
-    /// What each server is told.
+    /// Commands that each server is given.
     Monitor,
     /// Nothing.
     None,
 }
 
 impl TraceKind {
-    /// What is asked of the servers; `None` for nothing.
+    /// Returns the evidence that servers are asked for; `None` for nothing.
     const fn trace(self) -> Option<Trace> {
         match self {
             Self::Probe => Some(Trace::Probe),
@@ -197,7 +197,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     conclude(args, finished, &interrupt, &files)
 }
 
-/// What the program exits with, told to those who follow the stream.
+/// Returns the exit code of the program, and tells it to those who follow the stream.
 fn conclude(
     args: &RunArgs,
     finished: Finished,
@@ -330,7 +330,7 @@ fn command(args: &RunArgs, seed: Seed) -> String {
     words.join(" ")
 }
 
-/// Which servers a command takes, and what is between them.
+/// Returns the arguments that say which servers a command takes, and what is between them.
 fn ground(args: &RunArgs) -> Vec<String> {
     let server = args.redis_server.iter();
     let path = |program: &PathBuf| quoted(&program.display().to_string());

@@ -11,8 +11,8 @@ use lockstorm_reports::{RenderError, write_index};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-/// How long to wait for another run that writes the list. After it the list is written all the
-/// same: at worst it misses a run until the next one ends.
+/// Time to wait for another run that writes the list. After it the list is written all the same: at
+/// worst it misses a run until the next one ends.
 const TURN_WITHIN: Duration = Duration::from_secs(10);
 /// Between two looks whether it is our turn.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -15,7 +15,7 @@ pub struct SchemaArgs {
     pub of: Schema,
 }
 
-/// What has a schema.
+/// Formats that have a schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Schema {
     /// A scenario file.

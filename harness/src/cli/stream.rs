@@ -32,7 +32,7 @@ struct Line<'a> {
     event: Event<'a>,
 }
 
-/// What has happened.
+/// Event that the stream tells of.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
@@ -40,9 +40,9 @@ pub enum Event<'a> {
     Began {
         /// Seed of every choice.
         seed: u64,
-        /// Where everything goes.
+        /// Folder in which everything is stored.
         folder: &'a Path,
-        /// How many runs there are to do.
+        /// Number of runs to do.
         runs: usize,
     },
     /// A run begins.
@@ -57,7 +57,7 @@ pub enum Event<'a> {
         hazard: &'a str,
         /// Seed of the run.
         seed: u64,
-        /// Which repetition, from 0.
+        /// Number of the repetition, from 0.
         repetition: u32,
     },
     /// Progress in words; what they say is not fixed.
@@ -77,25 +77,25 @@ pub enum Event<'a> {
         hazard: &'a str,
         /// Seed of the run.
         seed: u64,
-        /// Which repetition, from 0.
+        /// Number of the repetition, from 0.
         repetition: u32,
         /// The worst verdict of its properties.
         verdict: lockstorm_checker::Verdict,
         /// Against the expectation.
         outcome: Outcome,
-        /// Why it stopped before its end, if it did.
+        /// Reason why it stopped before its end, if it did.
         #[serde(skip_serializing_if = "Option::is_none")]
         stopped: Option<&'a str>,
         /// In seconds.
         duration_s: f64,
-        /// Where its record and its history are.
+        /// Folder of its record and its history.
         folder: &'a Path,
     },
     /// Everything has ended, and the reports are written.
     Ended {
         /// The worst of the runs.
         outcome: Outcome,
-        /// What this program is going to exit with.
+        /// Exit code with which this program is going to end.
         exit_code: u8,
         /// The reports.
         files: &'a [PathBuf],
@@ -118,7 +118,7 @@ impl Progress for Stream {
         tell(Event::Said { text });
     }
 
-    /// What this says in words, `stored` has said.
+    /// Does nothing, for `stored` has told what the summary says in words.
     fn end(&self, _summary: &str) {}
 
     fn begun(&self, job: &Job) {

@@ -1,4 +1,4 @@
-//! What a client believes to hold, and when it is to be renewed.
+//! Keeps what a client believes it holds, and when it is to be renewed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::locks::Ask;
 pub struct Holds {
     held: BTreeMap<(Name, Mode), Held>,
     watchdog: Watchdog,
-    /// Whether a release leaves the renewals going: a mistake that a mutant makes.
+    /// `true` if a release leaves the renewals going: a mistake that a mutant makes.
     renews_on: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Holds {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     ask: Ask,
-    /// How often.
+    /// Number of times that it is held.
     times: u32,
 }
 
@@ -74,19 +74,19 @@ impl Holds {
             .collect()
     }
 
-    /// When the watchdog comes next, if there is anything for it to do.
+    /// Returns the time at which the watchdog comes next, if there is anything for it to do.
     pub fn next_round(&self) -> Option<Instant> {
         self.watchdog.next().filter(|_| !self.held.is_empty())
     }
 
-    /// What the client believes to hold, each once.
+    /// Returns what the client believes it holds, each key and mode once.
     pub fn believed(&self) -> Vec<(Name, Ask)> {
         let held = self.held.iter().filter(|(_, held)| held.times > 0);
         held.map(|((key, _), held)| (key.clone(), held.ask))
             .collect()
     }
 
-    /// The same, once for each time that it does.
+    /// Returns what the client believes it holds, once for each time that it does.
     pub fn every_time(&self) -> Vec<(Name, Ask)> {
         let times = |held: &Held| held.times as usize;
         self.held

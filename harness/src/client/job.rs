@@ -1,4 +1,4 @@
-//! What a client does with the orders that its lock guards, every use of them recorded.
+//! Work of a client on the orders that its lock guards, every use of them recorded.
 
 use std::sync::{Arc, Mutex};
 
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// What every use of the orders says of itself, to the history and to the database.
+    /// Returns what every use of the orders says of itself, to the history and to the database.
     fn come(&self, key: &Name) -> (Value, Bearer) {
         let token = self.tokens.get(key).copied();
         let asked = Value {

@@ -21,7 +21,7 @@ use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
 
-/// What a client heard, without the details.
+/// Reply that a client heard, without the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Granted, renewed, released.
@@ -46,21 +46,21 @@ pub struct Session {
     lease_ms: Option<u64>,
     pub(super) sink: EventSink,
     rng: ChaCha8Rng,
-    /// What this client believes to hold.
+    /// Locks that this client believes it holds.
     holds: Holds,
     /// The fencing token of its last grant of each key that came with one.
     pub(super) tokens: BTreeMap<Name, u64>,
-    /// What it does with the guarded resource, if there is one.
+    /// Work that it does with the guarded resource, if there is one.
     pub(super) job: Option<Job>,
-    /// What each server is.
+    /// Role of each server.
     roles: Option<Arc<Roles>>,
-    /// Whether its library has no watchdog, so that the rounds of one are the harness's own.
+    /// `true` if its library has no watchdog, so that the rounds of one are the harness's own.
     lacks_watchdog: bool,
-    /// Who asks the servers what they know, if anybody does.
+    /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
 }
 
-/// What a session is made of.
+/// Parts that a session is made of.
 pub struct SessionParts {
     /// Name of the client: the owner of its locks.
     pub name: Name,
@@ -70,21 +70,21 @@ pub struct SessionParts {
     pub clients: u64,
     /// Its side of the lock.
     pub lock: AnyLock,
-    /// What it passes before it does anything: a client that stands still begins nothing.
+    /// Gate that it passes before it does anything: a client that stands still begins nothing.
     pub gate: Arc<Gate>,
     /// The lease that it asks for, if there is one.
     pub lease: Option<Duration>,
-    /// How often it renews, if it is for the session to do so.
+    /// Interval at which it renews, if it is for the session to do so.
     pub renew_every: Option<Duration>,
-    /// Whether its library has no watchdog, so that the rounds of one are the harness's own.
+    /// `true` if its library has no watchdog, so that the rounds of one are the harness's own.
     pub lacks_watchdog: bool,
-    /// Whether it goes on renewing after a release.
+    /// `true` if it goes on renewing after a release.
     pub renews_on: bool,
-    /// Where it records.
+    /// Sink that it records its events in.
     pub sink: EventSink,
     /// Its choices.
     pub rng: ChaCha8Rng,
-    /// What it does with the guarded resource, if there is one.
+    /// Work that it does with the guarded resource, if there is one.
     pub job: Option<Job>,
 }
 
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// The same, known to who asks the servers about it.
+    /// Makes the client known to the watch that asks the servers about it, if there is one.
     #[must_use]
     pub fn watched(mut self, watch: Option<Arc<Watch>>) -> Self {
         if let Some(watch) = &watch {
@@ -118,7 +118,7 @@ impl Session {
         self
     }
 
-    /// The same, and its grants say what the servers were that gave them.
+    /// Makes the client's grants say what role each server had that gave them.
     #[must_use]
     pub fn knowing(mut self, roles: Arc<Roles>) -> Self {
         self.roles = Some(roles);
@@ -162,7 +162,7 @@ impl Session {
             .await
     }
 
-    /// Who gave the last grant, and what each of them is.
+    /// Returns the servers that gave the last grant, and what each of them is.
     async fn givers(&mut self) -> Option<Box<Givers>> {
         let nodes = self.lock.granted_by();
         if nodes.is_empty() {
@@ -361,12 +361,12 @@ impl Session {
         }
     }
 
-    /// Whether only its watchdog lives.
+    /// Tells whether only its watchdog lives.
     pub fn thread_is_dead(&self) -> bool {
         self.gate.thread_is_dead()
     }
 
-    /// Whether the lock guards anything.
+    /// Tells whether the lock guards anything.
     pub const fn has_job(&self) -> bool {
         self.job.is_some()
     }
@@ -386,7 +386,8 @@ impl Session {
         }
     }
 
-    /// What the client believes to hold, once for each time that it does.
+    /// Returns the locks that the client believes it holds, each once for each time that it holds
+    /// it.
     pub async fn held(&mut self) -> Vec<(Name, Ask)> {
         self.hear_of_losses().await;
         self.holds.every_time()
@@ -420,7 +421,7 @@ impl Session {
         self.sink.record(event).await;
     }
 
-    /// Who asks, and how; what is usual is left out.
+    /// Says who asks, and how; leaves out what is usual.
     pub(super) fn value(&self, ask: Ask) -> Value {
         Value {
             owner: Some(self.owner.clone()),
@@ -430,7 +431,7 @@ impl Session {
         }
     }
 
-    /// What an acquire asks for.
+    /// Says what an acquire asks for.
     fn asked(&self, ask: Ask) -> Value {
         Value {
             lease_ms: self.lease_ms,
@@ -515,7 +516,7 @@ impl Session {
     }
 }
 
-/// What a reply tells besides its outcome.
+/// Details that a reply tells besides its outcome.
 pub(super) trait Answer {
     fn fill(&self, value: &mut Value);
 }

@@ -11,14 +11,14 @@ use tokio::task::JoinHandle;
 use super::session::{Reply, Session};
 use crate::locks::Ask;
 
-/// What a script can tell a client to do.
+/// Order that a script can give a client.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// Ask for a lock: once, or for as long as it says with pauses from `retry`.
     Acquire {
-        /// Which lock.
+        /// Lock to ask for.
         key: Name,
-        /// How, and for how long.
+        /// Mode and permits to ask for, and how long to wait for them.
         ask: Ask,
         /// Pauses between tries.
         retry: DurationRange,
@@ -37,7 +37,7 @@ pub enum Order {
     Drain,
 }
 
-/// What will come of an order.
+/// Reply to an order, still to come.
 pub struct Pending(oneshot::Receiver<Reply>);
 
 impl Pending {
@@ -113,7 +113,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
     }
 }
 
-/// What a client does next.
+/// Next thing that a client does.
 enum Turn {
     Order(Mail),
     Renewal,

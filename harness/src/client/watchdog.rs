@@ -1,4 +1,4 @@
-//! When a client extends its leases: all that it holds in one round, a round each period.
+//! Times at which a client extends its leases: all that it holds in one round, a round each period.
 //!
 //! Source: Redisson's watchdog, one for a client, which comes at each third of the lease. The
 //! rounds are the session's, which knows what it holds: what is given back or lost is in no later
@@ -28,7 +28,7 @@ impl Watchdog {
         self.next = self.every.map(|every| now + every);
     }
 
-    /// When the next round is due, if there is to be one.
+    /// Returns the time at which the next round is due, if there is to be one.
     pub(super) const fn next(&self) -> Option<Instant> {
         self.next
     }

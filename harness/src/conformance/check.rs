@@ -3,10 +3,10 @@
 use super::checks;
 use super::ground::Ground;
 
-/// What came of a check.
+/// Outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// As it should be; with what was seen, where that is worth a word.
+    /// All is as it should be; with what was seen, where that is worth a word.
     Passed(String),
     /// Otherwise.
     Failed(String),
@@ -23,9 +23,9 @@ pub enum Check {
     Grants,
     /// A held one is refused to another client.
     Refuses,
-    /// Who holds it is told so.
+    /// A client that holds a lock is told so.
     Alive,
-    /// What is given back can be had.
+    /// A lock that is given back can be had.
     Releases,
     /// Nobody gives back what is not his.
     NotOwner,
@@ -66,7 +66,7 @@ impl Check {
         Self::EndOfInput,
     ];
 
-    /// What is checked, in words.
+    /// Says in words what is checked.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Hello => "answers hello and open",

@@ -1,4 +1,4 @@
-//! What each check does.
+//! Implementation of each check.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ const SHORT: Duration = Duration::from_secs(1);
 /// A lease that a watchdog keeps, and how often it does: often, for a busy machine.
 const KEPT: Duration = Duration::from_secs(2);
 const RENEW_EVERY: Duration = Duration::from_millis(250);
-/// How much earlier than that its end may show, by the clocks of the servers.
+/// Longest time by which the end of a lease may show too early, by the clocks of the servers.
 const EARLY_MAX: Duration = Duration::from_millis(50);
-/// How long after its end a lock may still be refused.
+/// Longest time that a lock may still be refused after the end of its lease.
 const LATE_MAX: Duration = Duration::from_secs(5);
 /// Pause between two tries.
 const POLL: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(20);
 const TOKENS: usize = 5;
 /// Tries after a lost connection, of which one has to be granted.
 const TRIES_MAX: usize = 20;
-/// How long it may take to end.
+/// Longest time that a program may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 type Found = Result<Finding, String>;
@@ -130,7 +130,7 @@ pub(super) async fn expires(ground: &mut Ground) -> Found {
     Ok(Finding::Passed(format!("after {held:.3?} of {SHORT:?}")))
 }
 
-/// When `peer` was granted `key`, which another holds.
+/// Returns the time at which `peer` was granted `key`, which another holds.
 async fn until_granted(peer: &Peer, key: &str, deadline: Instant) -> Result<Instant, String> {
     loop {
         match peer.acquire(key).await? {

@@ -23,9 +23,9 @@ use crate::recorder::{Processes, Recorder};
 use crate::run::RunError;
 use crate::server::{Node, ServerSettings, Servers};
 
-/// How long an answer may take: the start of an interpreter on a busy machine.
+/// Longest time that an answer may take: the start of an interpreter on a busy machine.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
-/// What a client is told of the patience that it should have with servers.
+/// Time that a client is told to wait for a server's reply.
 const REPLY_TIMEOUT: Span = Span::from_millis(500);
 
 /// Servers, and the program under test.
@@ -35,9 +35,9 @@ pub struct Ground {
     topology: Topology,
     servers: Servers,
     recorder: Recorder,
-    /// How many clients there were.
+    /// Number of clients so far.
     clients: usize,
-    /// How many locks.
+    /// Number of locks so far.
     keys: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Ground {
 pub(super) struct Peer {
     talk: Talk,
     pub(super) program: Arc<ClientProcess>,
-    /// What it says that it is.
+    /// Name and version that it gives itself.
     pub(super) name: String,
     pub(super) can: std::collections::BTreeSet<Can>,
     /// Holds its renewals up.
@@ -98,7 +98,7 @@ impl Ground {
         self.opened(lease, None).await
     }
 
-    /// The same, told to renew what it holds.
+    /// Opens a fresh client with locks of this lease, told to renew what it holds.
     pub(super) async fn watching_client(
         &mut self,
         lease: Duration,

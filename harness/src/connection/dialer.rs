@@ -13,14 +13,14 @@ use super::gate::{Gate, Killed};
 use super::trail::Trail;
 use super::wire::{Wire, WireError};
 
-/// What a client needs to open connections.
+/// Settings that a client needs to open connections.
 #[derive(Clone)]
 pub struct Dialer {
     /// Source address: by it the fabric knows who calls.
     pub source: IpAddr,
     /// Passed by every command.
     pub gate: Arc<Gate>,
-    /// How long to wait for a connection together with a reply.
+    /// Time to wait for a connection together with a reply.
     pub reply_timeout: Duration,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
@@ -38,19 +38,20 @@ pub struct Connection {
     name: Name,
     address: SocketAddr,
     wire: Option<Wire>,
-    /// Whether a new connection is used only once the server has answered a PING on it.
+    /// `true` if a new connection is used only once the server has answered a PING on it.
     greets: bool,
-    /// Whether the last command found a connection.
+    /// `true` if the last command found a connection.
     sent: bool,
-    /// Where commands went so far, if they did, and why they go elsewhere or anew.
+    /// Node that commands went to so far, if they did; then the reason why they go elsewhere, or to
+    /// it over a new connection.
     was_at: Option<Name>,
     why: String,
 }
 
-/// Why a connection is opened that there was no reason to open before.
+/// Reason given for a connection that there was no reason to open before.
 const FIRST_USE: &str = "first use";
 
-/// What came of a command that has no reply to show.
+/// Outcome of a command that has no reply to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
     /// The server refused to execute it: it certainly had no effect.
@@ -100,7 +101,7 @@ impl Connection {
         self.why = why;
     }
 
-    /// The same over a connection that is open already.
+    /// Turns to a node because of `why`, over a connection that is open already.
     pub async fn turn_over(&mut self, name: &str, address: SocketAddr, why: String, wire: Wire) {
         self.turn(name, address, why);
         self.arrive().await;
@@ -112,17 +113,17 @@ impl Connection {
         &self.name
     }
 
-    /// The same, without a copy of its text.
+    /// Returns the name of the node, without a copy of its text.
     pub fn shared_name(&self) -> Name {
         Name::clone(&self.name)
     }
 
-    /// Where the node is.
+    /// Returns the address of the node.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether there is a connection that has not disappointed yet.
+    /// Tells whether there is a connection that has not failed yet.
     pub const fn is_open(&self) -> bool {
         self.wire.is_some()
     }
@@ -132,7 +133,8 @@ impl Connection {
         self.greets = true;
     }
 
-    /// Whether there was a connection for the last command: without one it certainly had no effect.
+    /// Tells whether there was a connection for the last command: without one it certainly had no
+    /// effect.
     pub const fn was_sent(&self) -> bool {
         self.sent
     }
@@ -145,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// Why there is no connection, or why there was none before this one.
+    /// Returns the reason why there is no connection, or why there was none before this one.
     pub fn why(&self) -> &str {
         &self.why
     }

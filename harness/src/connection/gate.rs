@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 const RUNNING: u8 = 0;
 const PAUSED: u8 = 1;
 const DEAD: u8 = 2;
-/// Why nobody knows what came of an operation whose client died.
+/// Reason why nobody knows the outcome of an operation whose client died.
 pub const CLIENT_KILLED: &str = "client killed";
 
 /// No death is foreseen.
@@ -26,11 +26,12 @@ pub struct Gate {
     subscriptions: AtomicU64,
     /// Replies that the client may still see before it dies.
     replies_left: AtomicI64,
-    /// Whether its watchdog stands still, and how many renewals were not sent for that.
+    /// `true` while its watchdog stands still; then the number of renewals that were not sent for
+    /// that reason.
     watchdog_stalled: AtomicBool,
     renewals_missed: AtomicU64,
     renewals_sent: AtomicU64,
-    /// Whether its thread is dead, while its watchdog lives.
+    /// `true` if its thread is dead, while its watchdog lives.
     thread_is_dead: AtomicBool,
     changed: Notify,
 }
@@ -117,7 +118,7 @@ impl Gate {
         self.watchdog_stalled.store(stalled, Ordering::Release);
     }
 
-    /// Whether the client's watchdog is stalled.
+    /// Tells whether the client's watchdog is stalled.
     pub fn watchdog_is_stalled(&self) -> bool {
         self.watchdog_stalled.load(Ordering::Acquire)
     }
@@ -144,7 +145,7 @@ impl Gate {
         self.thread_is_dead.store(true, Ordering::Release);
     }
 
-    /// Whether only the client's watchdog lives.
+    /// Tells whether only the client's watchdog lives.
     pub fn thread_is_dead(&self) -> bool {
         self.thread_is_dead.load(Ordering::Acquire)
     }
@@ -154,7 +155,7 @@ impl Gate {
         self.renewals_missed.load(Ordering::Relaxed)
     }
 
-    /// How the client stands.
+    /// Returns the state of the client.
     pub fn state(&self) -> ClientState {
         match self.state.load(Ordering::Acquire) {
             PAUSED => ClientState::Paused,

@@ -21,11 +21,12 @@ pub struct Primary {
     route: Arc<Route>,
     connection: Connection,
     way: Way,
-    /// How often it turned to a server, or to the same anew.
+    /// Number of times that it turned to a server named by sentinels, be it another one or the same
+    /// again.
     turns: u64,
 }
 
-/// How it learns that another server takes writes.
+/// Way in which it learns that another server takes writes.
 enum Way {
     /// The route says so, in this version of it.
     Told(u64),
@@ -35,12 +36,12 @@ enum Way {
     Shards(Shards),
 }
 
-/// What a client of sentinels remembers.
+/// State that a client of sentinels remembers.
 struct Asks {
     finder: Finder,
     /// Asks again every second, where its library does.
     scan: Option<SentinelScan>,
-    /// What makes the server it talks to a doubtful one.
+    /// Reason to doubt the server that it talks to, if there is one.
     doubt: Option<String>,
 }
 
@@ -67,7 +68,7 @@ impl Primary {
         }
     }
 
-    /// The same, and it asks the sentinels every second besides.
+    /// Makes it ask the sentinels every second besides, where it has any.
     #[must_use]
     pub fn scanning(mut self) -> Self {
         if let Way::Asks(asks) = &mut self.way {
@@ -120,7 +121,8 @@ impl Primary {
         results
     }
 
-    /// Whether the last command found a connection, where it goes to one server that is named.
+    /// Tells whether the last command found a connection, where it goes to one server that is
+    /// named; always `true` in a Cluster.
     pub const fn was_sent(&self) -> bool {
         match &self.way {
             Way::Told(_) | Way::Asks(_) => self.connection.was_sent(),
@@ -146,13 +148,13 @@ impl Primary {
         }
     }
 
-    /// Where writes of `key` go now, as far as the client knows.
+    /// Returns the address that writes of `key` go to now, as far as the client knows.
     pub fn address(&self, key: &str) -> SocketAddr {
         self.address_of(Some(slot_of(key.as_bytes())))
     }
 
-    /// Where `command` goes now, as far as the client knows, and a number that changes when another
-    /// server takes writes.
+    /// Returns the address that `command` goes to now, as far as the client knows, and a number
+    /// that changes when another server takes writes.
     pub fn place_of(&self, command: &Cmd) -> (SocketAddr, u64) {
         let version = match &self.way {
             Way::Told(_) => self.route.version(),
@@ -162,7 +164,7 @@ impl Primary {
         (self.address_of(slot_of_command(command)), version)
     }
 
-    /// Whether keys are spread over shards.
+    /// Tells whether keys are spread over shards.
     pub const fn is_sharded(&self) -> bool {
         matches!(self.way, Way::Shards(_))
     }
@@ -209,10 +211,10 @@ impl Primary {
     }
 }
 
-/// How a replica refuses a write.
+/// Word with which a replica refuses a write.
 const READONLY: &str = "READONLY";
 
-/// Why a client turns that asks every second.
+/// Reason why a client that asks every second turns to another server.
 const SCANNED: &str = "it asks every second";
 
 impl Asks {

@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::wire::Wire;
 
-/// How long a probe waits for a connection and for each reply.
+/// Time that a probe waits in all, for a connection and its replies together.
 pub const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long replicas may take to acknowledge, each time they are asked to.
+/// Time that replicas may take to acknowledge, each time they are asked to.
 const WAIT_WITHIN: Duration = Duration::from_millis(20);
 /// Round trips measured; the median is reported.
 const ROUND_TRIPS: usize = 101;
@@ -21,7 +21,7 @@ pub async fn ask(address: SocketAddr, args: &[&str]) -> Result<String, String> {
     ask_within(address, args, PROBE_TIMEOUT).await
 }
 
-/// The same with a patience of its own.
+/// Variant of [`ask`] with a time limit of its own.
 pub async fn ask_within(
     address: SocketAddr,
     args: &[&str],
@@ -45,7 +45,7 @@ pub async fn ask_within(
     .unwrap_or_else(|_| Err(format!("no reply within {within:?}")))
 }
 
-/// How many replicas of the primary at `address` get what is written there, now.
+/// Returns the number of replicas of the primary at `address` that get what is written there, now.
 ///
 /// INFO is no proof: it calls a replica online once the first synchronisation is sent, while
 /// writes may wait up to a second more for the replica to say that it is ready for them. What

@@ -2,19 +2,19 @@
 
 use std::net::SocketAddr;
 
-/// Where a command belongs that another server was sent.
+/// Place where a command belongs that was sent to another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirect {
     /// There, from now on.
     Moved {
         /// The slot of its key.
         slot: u16,
-        /// Who leads it.
+        /// Address of the server that leads it.
         to: SocketAddr,
     },
     /// There, this once: the slot is on the move, and its key has gone ahead or is not there.
     Ask {
-        /// Where the slot goes.
+        /// Address of the server that the slot goes to.
         to: SocketAddr,
     },
 }

@@ -1,4 +1,4 @@
-//! Where clients find the servers that take writes.
+//! Route by which clients find the servers that take writes.
 
 use std::net::SocketAddr;
 use std::sync::RwLock;
@@ -12,7 +12,7 @@ pub struct Route {
     nodes: RwLock<Vec<(String, SocketAddr)>>,
 }
 
-/// How clients learn which nodes take writes.
+/// Way in which clients learn which nodes take writes.
 #[derive(Debug)]
 pub enum Guide {
     /// The route says so: it moves with a promotion, and clients with it.
@@ -25,10 +25,10 @@ pub enum Guide {
     Shards(Vec<(String, SocketAddr)>),
 }
 
-/// What a client of sentinels is configured with, and the names of all servers.
+/// Settings of a client of sentinels, and the names of all servers.
 #[derive(Clone, Debug)]
 pub struct Sentinels {
-    /// What sentinels call the primary, whoever it is.
+    /// Name by which sentinels call the primary, whichever server that is.
     pub master: String,
     /// Names and public addresses of the sentinels.
     pub sentinels: Vec<(String, SocketAddr)>,
@@ -62,7 +62,7 @@ impl Route {
         }
     }
 
-    /// How clients learn of a change.
+    /// Returns the way in which clients learn of a change.
     pub const fn guide(&self) -> &Guide {
         &self.guide
     }
@@ -88,7 +88,7 @@ impl Route {
 }
 
 impl Sentinels {
-    /// What the server at `address` is called.
+    /// Returns the name of the server at `address`.
     pub fn name_of(&self, address: SocketAddr) -> String {
         let known = self.servers.iter().find(|(_, at)| *at == address);
         known.map_or_else(|| address.to_string(), |(name, _)| name.clone())

@@ -19,14 +19,14 @@ use super::wire::{Wire, WireError};
 pub struct Finder {
     dialer: Dialer,
     sentinels: Sentinels,
-    /// Which of them is asked first.
+    /// Index of the one that is asked first.
     first: usize,
 }
 
 /// A server that a sentinel named as the primary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Where it is.
+    /// Address of the server.
     pub address: SocketAddr,
     /// Name of the sentinel.
     pub by: String,
@@ -36,7 +36,7 @@ pub struct Named {
 pub struct Found {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Address of the server.
     pub address: SocketAddr,
     /// An open connection to it.
     pub wire: Wire,
@@ -54,7 +54,7 @@ impl Finder {
         }
     }
 
-    /// Whom it asks.
+    /// Returns the sentinels that it asks.
     pub const fn sentinels(&self) -> &Sentinels {
         &self.sentinels
     }

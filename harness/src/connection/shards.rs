@@ -24,7 +24,7 @@ const REDIRECTS_MAX: usize = 5;
 /// Servers that are asked, one after the other, who leads which slots: more than one may be gone,
 /// and a client that asks for ever does not come to its command.
 const ASKED_MAX: usize = 3;
-/// How a server refuses that finds the Cluster broken.
+/// Word with which a server refuses when it finds the Cluster broken.
 const CLUSTERDOWN: &str = "CLUSTERDOWN";
 
 /// One client's connections to the servers of a Cluster.
@@ -36,11 +36,11 @@ pub struct Shards {
     connections: BTreeMap<SocketAddr, Connection>,
     /// The server that the last command went to.
     asked: Option<Name>,
-    /// Which of the servers is asked next.
+    /// Index of the server that is asked next, modulo their number.
     next: usize,
-    /// What makes the map a doubtful one.
+    /// Reason to doubt the map, if there is one.
     doubt: Option<Doubt>,
-    /// How often it learned who leads which slots.
+    /// Number of times that it learned who leads which slots.
     lessons: u64,
 }
 
@@ -88,7 +88,7 @@ impl Shards {
         self.send(at, commands, asking).await
     }
 
-    /// Who leads the slot of a key, as far as the client knows.
+    /// Returns the address of the server that leads the slot of a key, as far as the client knows.
     pub fn address(&self, slot: Option<u16>) -> SocketAddr {
         let known = self.map.as_ref().map(|map| map.leader(slot));
         known.unwrap_or(self.servers[0].1)
@@ -167,7 +167,7 @@ impl Shards {
         Ok(())
     }
 
-    /// Who leads `slot`: as is known, unless there is reason to ask.
+    /// Returns the leader of `slot`: the one that is known, unless there is reason to ask.
     async fn leader(&mut self, slot: Option<u16>) -> Result<SocketAddr, CallError> {
         let doubt = match (&self.map, self.doubt.take()) {
             (Some(map), None) => return Ok(map.leader(slot)),
@@ -242,7 +242,7 @@ impl Shards {
         self.dialer.trail.routed(note).await;
     }
 
-    /// What the server at `address` is called.
+    /// Returns the name of the server at `address`.
     fn name_of(&self, address: SocketAddr) -> String {
         let known = self.servers.iter().find(|(_, at)| *at == address);
         known.map_or_else(|| address.to_string(), |(name, _)| name.clone())

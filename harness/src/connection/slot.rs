@@ -33,7 +33,7 @@ pub fn slot_of_command(command: &Cmd) -> Option<u16> {
     Some(slot_of(key))
 }
 
-/// What stands between the first opening brace and the first closing one after it; nothing
+/// Returns the part between the first opening brace and the first closing one after it; nothing
 /// between them counts as no braces.
 fn hash_tag(key: &[u8]) -> Option<&[u8]> {
     let open = key.iter().position(|byte| *byte == b'{')?;

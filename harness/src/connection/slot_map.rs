@@ -1,15 +1,15 @@
-//! Which server leads which slots of a Cluster, as one of its servers told a client.
+//! Map of which server leads which slots of a Cluster, as one of its servers told a client.
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use redis::Value;
 
-/// What a client believes; it may be out of date.
+/// Map that a client believes; it may be out of date.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotMap {
     ranges: Vec<(RangeInclusive<u16>, SocketAddr)>,
-    /// What single redirections said since.
+    /// Slots that single redirections named since, with their leaders.
     moved: Vec<(u16, SocketAddr)>,
 }
 
@@ -30,8 +30,8 @@ impl SlotMap {
         })
     }
 
-    /// Who leads `slot`; any leader where no slot is meant, or nobody is known to lead it: that
-    /// one will say so.
+    /// Returns the leader of `slot`, or any leader where no slot is meant, or nobody is known to
+    /// lead it: that one will say so.
     pub fn leader(&self, slot: Option<u16>) -> SocketAddr {
         let moved = self.moved.iter().rev();
         let mut moved = moved.filter(|(known, _)| Some(*known) == slot);

@@ -1,5 +1,5 @@
-//! What the threads of one program hear: a connection for messages, and one subscription for each
-//! channel while anybody waits there.
+//! Subscriptions of the threads of one program: a connection for messages, and one subscription for
+//! each channel while anybody waits there.
 //!
 //! For: waking as many of the waiting threads as a message means. Not for: one thread's part in it,
 //! see [`Listener`](super::Listener). There is no task that reads: of those that wait one reads for
@@ -32,7 +32,7 @@ pub struct Subscriptions {
     lines: Mutex<BTreeMap<SocketAddr, Arc<Line>>>,
 }
 
-/// How far a message goes.
+/// Subscribers that a message goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// To whoever subscribes, in a Cluster at any of its servers.
@@ -82,7 +82,7 @@ struct Channel {
     seats: usize,
     /// Wake-ups that nobody has taken yet.
     wakes: Arc<Semaphore>,
-    /// Whether the server has confirmed the subscription.
+    /// `true` once the server has confirmed the subscription.
     confirmed: watch::Sender<bool>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Seat {
     confirmed: watch::Receiver<bool>,
 }
 
-/// What a message is to the thread that it wakes. Dropped, it wakes another one.
+/// Wake-up that a message gives to one thread. Dropped, it wakes another one.
 #[must_use = "whoever drops it passes the wake-up on"]
 #[derive(Debug)]
 pub struct Wake(OwnedSemaphorePermit);
@@ -288,7 +288,7 @@ impl Channel {
 }
 
 impl Seat {
-    /// Whether it is a place on this channel, on a connection that is not known to be lost.
+    /// Tells whether it is a place on this channel, on a connection that is not known to be lost.
     pub(super) fn is_at(&self, address: SocketAddr, channel: &str) -> bool {
         self.line.address == address && self.channel == channel && !self.line.is_lost()
     }

@@ -1,4 +1,4 @@
-//! Where a client's connections write down which server it turns to.
+//! Trail in which a client's connections write down which server it turns to.
 
 use async_trait::async_trait;
 use lockstorm_checker::history::{
@@ -27,7 +27,7 @@ impl Trail for NoTrail {
 
 /// Writes into the history of a run.
 pub struct Recorded {
-    /// Where events go.
+    /// Sink that events go to.
     pub sink: EventSink,
     /// Name of the client.
     pub owner: Name,

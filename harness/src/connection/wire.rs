@@ -28,7 +28,7 @@ pub struct WireWriter {
     frames: SplitSink<Framed<TcpStream, ValueCodec>, Vec<u8>>,
 }
 
-/// Why there is no reply that counts.
+/// Reason why there is no reply that counts.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// The server answered with an error, in these words: the command had no effect.
@@ -91,7 +91,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 }
 
 impl Wire {
-    /// Whether the server has closed the connection, as far as is known here by now.
+    /// Tells whether the server has closed the connection, as far as is known here by now.
     pub fn is_closed(&self) -> bool {
         let mut byte = [0];
         match self.frames.get_ref().try_read(&mut byte) {

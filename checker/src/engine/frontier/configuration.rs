@@ -23,7 +23,7 @@ impl<S: Clone + Eq + Hash> Configuration<S> {
         hasher.finish()
     }
 
-    /// Whether it can do all that the other can: it is where the other is, and has used up no
+    /// Tells whether it can do all that the other can: it is where the other is, and has used up no
     /// optional call that the other has not.
     pub(super) fn covers(&self, other: &Self, required: &Bits) -> bool {
         self.state == other.state

@@ -55,7 +55,7 @@ impl Pending {
         fading
     }
 
-    /// Whether others wait for the call to take effect.
+    /// Tells whether other calls wait for this one to take effect.
     pub(super) fn is_awaited(&self, at: usize) -> bool {
         self.awaited.contains(at)
     }

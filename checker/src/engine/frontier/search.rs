@@ -17,7 +17,7 @@ const REASONS_MAX: usize = 3;
 /// expansion, a configuration that it leads to, or a comparison of two.
 const STEPS_PER_LOOK: u64 = 256;
 
-/// Why a search ended before the history did.
+/// Reason why a search ended before the history did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// No configuration allows the call to return.
@@ -26,7 +26,7 @@ pub(crate) enum Stop {
         due: CallId,
         /// Calls taken up to then: the failing prefix.
         taken: u32,
-        /// Why not, in the configurations that were left.
+        /// Reasons why the call cannot return, in the configurations that were left.
         reasons: Vec<Reason>,
     },
     /// The budget is used up.
@@ -44,7 +44,7 @@ pub(crate) struct Frontier<'a, M: Model> {
     model: &'a M,
     budget: Budget,
     pending: Pending,
-    /// When calls return, each with its slot.
+    /// Times at which calls return, each with the call and its slot.
     returns: BinaryHeap<Reverse<(Nanos, CallId, u32)>>,
     configurations: Vec<Configuration<M::State>>,
     /// Still to be expanded, and those in which the due call has taken effect.
@@ -81,12 +81,13 @@ impl<'a, M: Model> Frontier<'a, M> {
         }
     }
 
-    /// How many steps it took so far.
+    /// Returns the number of steps taken so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How many calls have returned so far, all possible.
+    /// Returns the number of calls decided so far: those that return, and have taken effect in
+    /// every configuration.
     pub(crate) fn decided(&self) -> u64 {
         self.decided
     }

@@ -9,7 +9,7 @@ use crate::history::intake::{Draft, Intake, Place};
 use crate::history::stamp::Stamp;
 use crate::history::{Event, EventSink, Function, Kind, Process};
 
-/// Whose words the functions are.
+/// Vocabulary from which the words for functions come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::history) enum Dialect {
     /// Jepsen's, Knossos's and ours.
@@ -89,12 +89,13 @@ impl Fields {
         self.extra.insert(name, form.into_json());
     }
 
-    /// Whether the event is one of the nemesis, as far as is known.
+    /// Tells whether the event is one of the nemesis, as far as is known.
     pub(in crate::history) fn is_nemesis(&self) -> bool {
         self.process == Some(Process::Nemesis)
     }
 
-    /// Whether the event is a note, as far as is known, and of such a function.
+    /// Tells whether the event is a note, as far as is known, and its function one that `such`
+    /// accepts.
     pub(super) fn is_note_of(&self, such: impl Fn(&str) -> bool) -> bool {
         let is_note = self.kind == Some(Kind::Note) || self.is_nemesis();
         is_note && self.function.as_deref().is_some_and(such)
@@ -185,9 +186,9 @@ impl Fields {
         })
     }
 
-    /// What counts of the value. A fail or an info repeats what was asked, which says nothing new;
-    /// what the server replied stands in `:reply`. An outcome in the place of the value is the
-    /// error.
+    /// Reads the part of the value that counts. A fail or an info repeats what was asked, which
+    /// says nothing new; what the server replied stands in `:reply`. An outcome in the place of the
+    /// value is the error.
     fn meaning(&mut self, function: &Function, kind: Kind) -> Result<Meaning, (Misfit, Place)> {
         let value = self.value.take();
         let (read, at) = match kind {
@@ -246,7 +247,8 @@ fn process(form: &Form) -> Result<Process, Misfit> {
     }
 }
 
-/// Why it failed. The two refusals that the checker reads go by our names for them.
+/// Returns the reason why it failed. The two refusals that the checker reads go by our names for
+/// them.
 fn error(form: Form) -> Option<String> {
     match form {
         Form::Nil => None,

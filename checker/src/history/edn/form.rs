@@ -16,7 +16,8 @@ pub(in crate::history) enum Form {
 }
 
 impl Form {
-    /// What a word stands for. One that only looks like a number is kept as it is written.
+    /// Returns the form that a word stands for. One that only looks like a number is kept as it is
+    /// written.
     pub(in crate::history) fn of_word(word: String) -> Self {
         match word.as_str() {
             "nil" => return Self::Nil,
@@ -66,7 +67,7 @@ impl Form {
         }
     }
 
-    /// What it is in JSON, where keywords and symbols are texts.
+    /// Turns the form into JSON, where keywords and symbols are texts.
     pub(super) fn into_json(self) -> Json {
         match self {
             Self::Nil => Json::Null,
@@ -95,7 +96,7 @@ impl Form {
         }
     }
 
-    /// How a message calls it.
+    /// Returns the words by which a message calls it.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Nil => "nil",

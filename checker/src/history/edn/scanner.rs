@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 160;
 /// from pulling the rest of the file into memory.
 const FORM_BYTES_MAX: usize = 1024 * 1024;
 
-/// Why a form cannot be had.
+/// Reason why a form cannot be read.
 #[derive(Debug)]
 pub(in crate::history) enum Fault {
     /// The input ends inside it.
@@ -52,7 +52,7 @@ impl<'a, R: BufRead> Scanner<'a, R> {
         self.place
     }
 
-    /// How many bytes of the present event were read.
+    /// Returns the number of bytes of the present event that were read.
     pub(super) fn taken(&self) -> usize {
         self.taken
     }
@@ -147,7 +147,7 @@ impl<'a, R: BufRead> Scanner<'a, R> {
         self.place.line - u64::from(self.place.column == 1)
     }
 
-    /// Whether nothing but blanks is left.
+    /// Tells whether nothing but blanks is left.
     pub(in crate::history) fn is_done(&mut self) -> Result<bool, ReadError> {
         self.skip_blank()?;
         Ok(self.peek()?.is_none())
@@ -250,7 +250,7 @@ impl<'a, R: BufRead> Scanner<'a, R> {
         Ok(true)
     }
 
-    /// What begins with `#`: a set, a regular expression, a tag, or a form to discard.
+    /// Reads what begins with `#`: a set, a regular expression, a tag, or a form to discard.
     fn dispatch(&mut self, depth: usize) -> Result<Option<Form>, Fault> {
         self.next()?;
         match self.peek()?.ok_or(Fault::Cut)? {
@@ -307,7 +307,7 @@ impl<'a, R: BufRead> Scanner<'a, R> {
         }
     }
 
-    /// What stands behind a backslash in a string.
+    /// Reads what follows a backslash in a string.
     fn escape(&mut self, place: Place) -> Result<char, Fault> {
         match self.next()? {
             b'n' => Ok('\n'),

@@ -67,7 +67,7 @@ pub(super) struct Misfit {
     pub(super) wanted: &'static str,
 }
 
-/// What a value says.
+/// Information that a value carries.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
     pub(super) value: Value,
@@ -76,7 +76,7 @@ pub(super) struct Meaning {
     pub(super) client: Option<u64>,
 }
 
-/// Whether values of this function describe a lock and not the contents of a resource.
+/// Tells whether values of this function describe a lock and not the contents of a resource.
 pub(super) fn is_about_lock(function: &Function) -> bool {
     match function {
         Function::Acquire

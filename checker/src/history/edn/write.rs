@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::value::{RESERVED, is_about_lock};
 use crate::history::{Event, Function, Kind, Mode, Process, Value};
 
-/// How a release is written that the server refused because the caller was not the owner.
+/// Way to write a release that the server refused because the caller was not the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefusedRelease {
     /// As `:fail`: the server did nothing.
@@ -18,12 +18,12 @@ pub enum RefusedRelease {
     Ok,
 }
 
-/// What is written.
+/// Style in which events are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdnStyle {
     /// Only `:acquire` and `:release`, with nil values: what Knossos's `mutex` model knows.
     pub bare: bool,
-    /// How a refused release is written.
+    /// Way to write a refused release.
     pub refused_release: RefusedRelease,
 }
 
@@ -34,7 +34,8 @@ pub struct EdnStyle {
 #[derive(Debug, Default)]
 pub struct EdnWriter {
     style: EdnStyle,
-    /// What each process asked for: a fail repeats it.
+    /// Value that each process asked for: a fail or an info repeats it, and so does the ok of a
+    /// write that lacks it.
     pending: HashMap<u64, Value>,
 }
 
@@ -214,7 +215,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The same, with what else there is to a resource.
+    /// Writes the value of an operation and, for a resource, its name and the token.
     fn value(&mut self, value: &Value, function: &Function, kind: Kind) {
         self.contents(value, function, kind);
         if is_about_lock(function) {
@@ -325,7 +326,7 @@ fn word(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(name.as_bytes());
 }
 
-/// Whether a name can be a keyword as it stands.
+/// Tells whether a name can be a keyword as it stands.
 fn is_word(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_plain)
 }

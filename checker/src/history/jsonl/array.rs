@@ -54,7 +54,7 @@ pub(in crate::history) fn stream(
     }
 }
 
-/// What comes next in the array.
+/// Next item in the array.
 enum Step {
     /// An element, which begins there; its bytes are in [`Elements::bytes`].
     Element(Place),
@@ -68,7 +68,7 @@ enum Step {
 struct Elements<'a, R> {
     reader: R,
     file: &'a str,
-    /// Where the next byte stands.
+    /// Position of the next byte.
     place: Place,
     bytes: Vec<u8>,
 }
