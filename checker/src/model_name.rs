@@ -13,7 +13,7 @@ pub enum ModelName {
     OwnerAware,
     /// The owner may enter again.
     Reentrant {
-        /// How often at most; absent means without limit.
+        /// Greatest number of times that the owner may enter; absent means without limit.
         limit: Option<NonZeroU32>,
     },
     /// Owner-aware, and the token of each grant exceeds every earlier one.
@@ -22,7 +22,7 @@ pub enum ModelName {
     ReentrantFenced,
     /// So many permits.
     Semaphore {
-        /// How many; absent means what the header of the history says.
+        /// Number of permits; absent means the number in the header of the history.
         permits: Option<NonZeroU32>,
     },
     /// Readers share, a writer excludes all others.
@@ -31,7 +31,7 @@ pub enum ModelName {
     Register,
     /// A register with compare-and-set.
     CasRegister {
-        /// Whether a failed compare-and-set says nothing, as Knossos reads it. Otherwise it says
+        /// `true` if a failed compare-and-set says nothing, as Knossos reads it. Otherwise it says
         /// that the value was not the expected one.
         drop_failed: bool,
     },
@@ -55,7 +55,7 @@ impl ModelName {
         Self::Append,
     ];
 
-    /// How it is typed: the parameter in brackets where there may be one.
+    /// Returns the form in which the model is typed, with the number that it may take in brackets.
     pub const fn usage(self) -> &'static str {
         match self {
             Self::Reentrant { .. } => "reentrant[:LIMIT]",
@@ -72,7 +72,7 @@ impl ModelName {
         }
     }
 
-    /// What it allows, in one line.
+    /// Says in one line what the model allows.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Mutex => "acquire iff free, release iff held, whoever asks",
@@ -110,7 +110,7 @@ impl ModelName {
         }
     }
 
-    /// Whether it speaks of the lock, and not of the resource that the lock guards.
+    /// Tells whether the model is about the lock, and not about the resource that the lock guards.
     pub const fn is_lock(self) -> bool {
         match self {
             Self::Mutex
@@ -159,9 +159,9 @@ pub enum UnknownModel {
     Parameter {
         /// The model.
         name: String,
-        /// What was given.
+        /// Parameter that was given.
         parameter: String,
-        /// What would do.
+        /// Form to write instead.
         usage: &'static str,
     },
 }

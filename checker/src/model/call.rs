@@ -1,4 +1,4 @@
-//! What the engines take: the calls of one lock or guarded resource, in order of invocation.
+//! Input of the engines: the calls of one lock or guarded resource, in order of invocation.
 //!
 //! ```text
 //! a acquire |--------|                      returned: it took effect in between
@@ -36,11 +36,11 @@ impl LeaseId {
 pub(crate) struct Datum(pub(crate) u32);
 
 impl Datum {
-    /// What a register holds before anybody wrote.
+    /// Value that a register holds before anybody has written.
     pub(crate) const NULL: Self = Self(0);
 }
 
-/// What is asked for, with what the reply says of it.
+/// Request of a call, with what its reply says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// The lock.
@@ -68,7 +68,7 @@ pub(crate) enum Request {
     Append(Datum),
 }
 
-/// What was observed.
+/// Observed outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// It took effect; of a call that never returns: if it does, it takes effect.
@@ -82,7 +82,7 @@ pub(crate) enum Reply {
 pub(crate) struct Call {
     /// The operation; of an expiry, the acquire or renewal that gave the lease.
     pub(crate) op: OpId,
-    /// Who calls; of an expiry, whose lease it is.
+    /// Owner that calls; of an expiry, the owner of the lease.
     pub(crate) owner: OwnerId,
     /// It took effect no earlier.
     pub(crate) invoked: Nanos,
@@ -90,20 +90,21 @@ pub(crate) struct Call {
     pub(crate) returned: Nanos,
     /// The call that must have taken effect before it.
     pub(crate) after: Option<CallId>,
-    /// What is asked for.
+    /// Request that the call makes.
     pub(crate) request: Request,
-    /// What was observed.
+    /// Outcome that was observed.
     pub(crate) reply: Reply,
 }
 
 impl Call {
-    /// Whether it is part of every linearization.
+    /// Tells whether the call is part of every linearization.
     pub(crate) fn is_required(&self) -> bool {
         self.returned < Nanos::MAX
     }
 
-    /// Whether it changes nothing for good where it changes nothing now. A write of the value that
-    /// is there is another matter: after the next write it would change it.
+    /// Tells whether the call changes nothing for good if it changes nothing now. A write of the
+    /// value that is already there is not such a call: after the next write it would change the
+    /// value.
     pub(crate) fn is_observation(&self) -> bool {
         match (self.request, self.reply) {
             // Where an expiry changes nothing, its hold is over and does not come back.
@@ -120,7 +121,7 @@ impl Call {
         }
     }
 
-    /// Whether it stands for an operation of the history.
+    /// Tells whether the call stands for an operation of the history.
     pub(crate) fn is_operation(&self) -> bool {
         !matches!(self.request, Request::Expire(_))
     }

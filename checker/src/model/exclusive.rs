@@ -10,16 +10,16 @@ use super::reason::Reason;
 use super::rules::{Model, Shelf, denied, extended};
 use crate::operations::OwnerId;
 
-/// How a lock that one owner holds at a time behaves.
+/// Behaviour of a lock that one owner holds at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Exclusive {
-    /// How often an owner may enter.
+    /// Number of times that an owner may enter.
     pub(crate) limit: u32,
-    /// Whether the tokens of its grants must grow.
+    /// `true` if the tokens of its grants must grow.
     pub(crate) is_fenced: bool,
 }
 
-/// Who holds, and the greatest token so far.
+/// Holder of the lock, and the greatest token so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     hold: Option<Held>,
@@ -32,7 +32,7 @@ struct Held {
     owner: OwnerId,
     count: u32,
     lease: LeaseId,
-    /// Whether the greatest token is that of this hold.
+    /// `true` if the greatest token is that of this hold.
     is_token_known: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Why a model cannot speak of a history.
+//! Reasons why a model cannot judge a history.
 
 use crate::history::Mode;
 use crate::model_name::ModelName;
 use crate::operations::{Action, Digest, Operation};
 
-/// What the model does not know of, with the remedy.
+/// Part of a history that the model cannot judge, with the remedy where there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unfit {
     #[error("the model knows no {0}; choose the model {1}")]
@@ -24,7 +24,7 @@ pub(crate) enum Unfit {
     NoPermits,
 }
 
-/// Whether the lock operations of a history are of a kind that the model knows.
+/// Checks that the lock operations of a history are of a kind that the model knows.
 ///
 /// # Errors
 /// When they are not.

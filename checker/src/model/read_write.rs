@@ -14,7 +14,7 @@ use crate::operations::OwnerId;
 /// The model.
 pub(crate) struct ReadWrite;
 
-/// Who writes, and who reads, in order of owner.
+/// Owner that writes, and the owners that read, in order of owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     writer: Option<(OwnerId, LeaseId)>,
@@ -34,7 +34,7 @@ impl State {
             .binary_search_by_key(&owner, |reader| reader.owner)
     }
 
-    /// Whether an owner holds the lock in this very mode.
+    /// Tells whether an owner holds the lock in exactly this mode.
     fn has(&self, owner: OwnerId, mode: Mode) -> bool {
         match mode {
             Mode::Write => self.writer.is_some_and(|(writer, _)| writer == owner),

@@ -1,11 +1,11 @@
-//! Why a model does not allow a call, in words.
+//! Reasons why a model does not allow a call, in words.
 
 use super::call::Datum;
 use super::values::Values;
 use crate::operations::{Digest, OwnerId};
 use crate::text;
 
-/// Why a call cannot have been observed in a state.
+/// Reason why a call cannot have been observed in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Reason {
     /// The lock is held, by nobody knows whom.

@@ -1,4 +1,4 @@
-//! What a model is: a state, and which calls it allows with what result.
+//! Definition of a model: a state, and the calls that it allows, with their results.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -20,7 +20,8 @@ pub(crate) trait Model {
     /// When the call cannot have been observed in this state.
     fn step(&self, state: &Self::State, call: &Call) -> Result<Self::State, Reason>;
 
-    /// Where a pending call waits: it is allowed only in states that open one of its shelves.
+    /// Returns the shelves on which a pending call waits: it is allowed only in states that open
+    /// one of them.
     fn shelves(&self, call: &Call) -> [Shelf; 2];
 
     /// The shelves that a state opens, beside [`Shelf::Any`].

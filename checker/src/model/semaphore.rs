@@ -7,7 +7,7 @@ use crate::operations::OwnerId;
 
 /// The model.
 pub(crate) struct Semaphore {
-    /// How many permits there are.
+    /// Number of permits that there are.
     pub(crate) permits: u32,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Loan {
     permits: u32,
 }
 
-/// What is out, in order of owner and lease.
+/// Loans that are out, in order of owner and lease.
 pub(crate) type State = Vec<Loan>;
 
 impl Semaphore {

@@ -56,7 +56,7 @@ impl Values {
         self.texts.name(datum.0)
     }
 
-    /// How many there are.
+    /// Returns the number of values in the table.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }

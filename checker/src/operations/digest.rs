@@ -30,15 +30,15 @@ use crate::history::{
     Process, Value,
 };
 
-/// What the checker keeps of a history. Its operations are in order of invocation.
+/// Extract of a history that the checker keeps. Its operations are in order of invocation.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
-    /// What the events belong to.
+    /// Header of the history that the events belong to.
     pub header: Header,
-    /// How many events there were.
+    /// Number of events in the history.
     pub events: u64,
-    /// When the last of them was.
+    /// Time of the latest event.
     pub end: Nanos,
     /// The operations, by index of their invocation.
     pub operations: Vec<Operation>,
@@ -50,22 +50,23 @@ pub struct Digest {
     pub resources: Names,
     /// Values read and written, as JSON text, by [`ValueId`].
     pub values: Names,
-    /// What operations on resources asked and were told.
+    /// Requests of operations on resources, with their replies.
     details: Vec<Detail>,
     /// The sets of servers that granted locks, by [`GiversId`](crate::operations::GiversId).
     givers: Vec<Givers>,
     /// The ends of the operations on each key, in order of their events.
     edges: Groups<Edge>,
-    /// Whether no event is earlier than one before it, so that the order of events is that of time.
+    /// `true` if no event is earlier than one before it, so that the order of events is that of
+    /// time.
     is_in_time: bool,
-    /// Whether an operation asks for none or several permits.
+    /// `true` if an operation asks for none or several permits.
     names_permits: bool,
-    /// Whether an operation on a lock is a reader's.
+    /// `true` if an operation on a lock is a reader's.
     has_readers: bool,
-    /// Whether a renewal or a release names its mode: who does so names none only where it is the
-    /// usual one.
+    /// `true` if a renewal or a release names its mode: a history that does so leaves the mode out
+    /// only where it is the usual one.
     names_modes: bool,
-    /// When each owner was last known to be alive, by [`OwnerId`].
+    /// Time at which each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// Index of the event that says so, by [`OwnerId`].
     alive_by: Vec<u64>,
@@ -73,7 +74,8 @@ pub struct Digest {
     end_by: u64,
     /// Notes that a client acts as holder, by index.
     pub(crate) acting: Vec<ActingNote>,
-    /// Whether each owner ever sent a release, by [`OwnerId`]; the last may be missing.
+    /// `true` for each owner that ever sent a release, by [`OwnerId`]; the last owners may be
+    /// missing.
     releases: Vec<bool>,
     /// "You lost the lock" notices, by index.
     pub lost: Vec<LostNote>,
@@ -94,11 +96,11 @@ pub struct Digest {
 pub struct LostNote {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// Which lock.
+    /// Key of the lock that was lost.
     pub key: KeyId,
-    /// Who.
+    /// Owner that was told.
     pub owner: OwnerId,
 }
 
@@ -117,11 +119,11 @@ pub(crate) struct ActingNote {
 pub struct QueuedNote {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// Which lock.
+    /// Key of the fair lock.
     pub key: KeyId,
-    /// Who.
+    /// Owner that has its place in the queue.
     pub owner: OwnerId,
     /// The acquire that waits, if one of this process is under way.
     pub acquire: Option<OpId>,
@@ -132,9 +134,9 @@ pub struct QueuedNote {
 pub struct FaultEvent {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// What it says.
+    /// Content of the note.
     pub note: FaultNote,
 }
 
@@ -143,9 +145,9 @@ pub struct FaultEvent {
 pub struct FinalPhase {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// How long a key may stay unobtainable from then on, if the note says so.
+    /// Longest time that a key may stay unobtainable from then on, if the note says so.
     pub bound: Option<Nanos>,
 }
 
@@ -169,7 +171,7 @@ impl Digest {
         &self.operations[id.position()]
     }
 
-    /// What an operation asked of the guarded resource, and was told.
+    /// Returns what an operation asked of the guarded resource, and what it was told.
     pub fn detail(&self, operation: &Operation) -> Option<&Detail> {
         let id = operation.detail?.0.get() as usize;
         self.details.get(id - 1)
@@ -191,24 +193,24 @@ impl Digest {
         sent.map(|edge| (edge.operation(), self.operation(edge.operation())))
     }
 
-    /// Whether the order of events is that of time.
+    /// Tells whether the order of events is that of time.
     pub(crate) fn is_in_time(&self) -> bool {
         self.is_in_time
     }
 
-    /// Whether an operation asks for none or several permits.
+    /// Tells whether an operation asks for none or several permits.
     pub(crate) fn names_permits(&self) -> bool {
         self.names_permits
     }
 
-    /// Whether an owner releases what it holds, here or elsewhere.
+    /// Tells whether an owner ever sends a release, of this lock or another.
     pub(crate) fn releases(&self, owner: OwnerId) -> bool {
         self.releases
             .get(owner.0 as usize)
             .is_some_and(|&releases| releases)
     }
 
-    /// Whether an owner may hold a lock twice, as a writer and as a reader. The permits of a
+    /// Tells whether an owner may hold a lock twice, as a writer and as a reader. The permits of a
     /// semaphore have no modes.
     pub(crate) fn has_two_modes(&self) -> bool {
         self.has_readers && self.header.permits.unwrap_or(1) <= 1

@@ -6,7 +6,7 @@
 /// Items by group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups<T> {
-    /// Where each group ends.
+    /// Position in `items` at which each group ends.
     ends: Vec<u32>,
     items: Vec<T>,
 }

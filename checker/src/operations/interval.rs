@@ -6,9 +6,9 @@ use crate::history::Nanos;
 /// prove nothing: only a positive length counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// Where it begins.
+    /// Time at which it begins.
     pub start: Nanos,
-    /// Where it ends; [`Nanos::MAX`] if it never does.
+    /// Time at which it ends; [`Nanos::MAX`] if it never does.
     pub end: Nanos,
 }
 
@@ -18,28 +18,28 @@ impl Interval {
         Self { start, end }
     }
 
-    /// Whether it has no length.
+    /// Tells whether the interval has no length.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 
-    /// How long it is; nothing if it is empty.
+    /// Returns the length of the interval; zero if it is empty.
     pub fn length(self) -> Nanos {
         self.end - self.start
     }
 
-    /// What both have in common; may be empty.
+    /// Returns the part that both have in common, which may be empty.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self::new(self.start.max(other.start), self.end.min(other.end))
     }
 
-    /// Whether the two have a stretch of positive length in common.
+    /// Tells whether the two have a stretch of positive length in common.
     pub fn overlaps(self, other: Self) -> bool {
         !self.intersect(other).is_empty()
     }
 
-    /// Whether the two have an instant in common: the reading for "may have met".
+    /// Tells whether the two have an instant in common: the reading for "may have met".
     pub fn touches(self, other: Self) -> bool {
         self.start <= other.end && other.start <= self.end
     }

@@ -1,4 +1,4 @@
-//! How long a lease binds the service, and when it has certainly run out.
+//! Time for which a lease binds the service, and time by which it has certainly run out.
 //!
 //! ```text
 //!  x sent        x answered                floor         ceiling
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::history::{Header, Nanos};
 
-/// How far clocks may run apart during a lease: a share of it, and a fixed part.
+/// Most that clocks may run apart during a lease: a share of it, and a fixed part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drift {
     /// Share of the lease, in parts per million.
@@ -20,7 +20,8 @@ pub struct Drift {
 }
 
 impl Default for Drift {
-    /// What Redlock's description and the libraries that follow it take off: 1 % and 2 ms.
+    /// Returns the drift that Redlock's description and the libraries that follow it take off: 1 %
+    /// and 2 ms.
     fn default() -> Self {
         Self {
             ppm: 10_000,
@@ -39,7 +40,7 @@ impl Drift {
         }
     }
 
-    /// What is taken off, or added to, a lease of this length.
+    /// Returns the time to take off, or to add to, a lease of this length.
     pub fn of(self, lease: Nanos) -> Nanos {
         let share = u128::from(lease.0) * u128::from(self.ppm) / 1_000_000;
         Nanos(u64::try_from(share).unwrap_or(u64::MAX)) + self.fixed
@@ -66,7 +67,8 @@ impl Lease {
         slack: Nanos(0),
     };
 
-    /// What an acquire may have given that nothing proves: nothing is sure, everything possible.
+    /// Lease that an acquire may have given that nothing proves: nothing is sure, everything
+    /// possible.
     pub const UNPROVED: Self = Self {
         floor: Nanos(0),
         ceiling: Nanos::MAX,

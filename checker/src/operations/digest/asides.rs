@@ -13,19 +13,19 @@ use crate::history::{
 pub struct Asides {
     /// The turns of clients; a first connection is none.
     pub routes: Vec<RouteAside>,
-    /// What servers became.
+    /// Roles that servers took on.
     pub roles: Vec<RoleAside>,
-    /// What servers knew of a lock.
+    /// Records of what servers knew of a lock.
     pub views: Vec<ViewAside>,
-    /// What servers were told.
+    /// Commands that servers executed on a lock.
     pub commands: Vec<CommandAside>,
-    /// Which clients failed.
+    /// Failures of clients.
     pub failures: Vec<FailureAside>,
-    /// When whoever recorded the history stood still.
+    /// Intervals in which the recorder of the history stood still.
     pub stalls: Vec<StallAside>,
-    /// How often a client turned to another server.
+    /// Number of times that a client turned to another server.
     pub redirects: u64,
-    /// How often a client turned to the same server anew.
+    /// Number of times that a client turned to the same server again.
     pub reconnects: u64,
 }
 
@@ -34,11 +34,11 @@ pub struct Asides {
 pub struct RouteAside {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// Who.
+    /// Owner that turned to the server.
     pub owner: Name,
-    /// What it says.
+    /// Content of the note.
     pub note: RouteNote,
 }
 
@@ -47,35 +47,35 @@ pub struct RouteAside {
 pub struct RoleAside {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// What it says.
+    /// Content of the note.
     pub note: RoleNote,
 }
 
-/// What the servers knew of a lock.
+/// Record of what the servers knew of a lock.
 #[derive(Clone, Debug)]
 pub struct ViewAside {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// Which lock.
+    /// Key of the lock.
     pub key: Name,
-    /// What it says.
+    /// Content of the note.
     pub note: ViewNote,
 }
 
-/// What a server was told.
+/// Command that a server executed on a lock.
 #[derive(Clone, Debug)]
 pub struct CommandAside {
     /// Index of the note.
     pub event: u64,
-    /// When.
+    /// Time of the note.
     pub time: Nanos,
-    /// Which lock.
+    /// Key of the lock.
     pub key: Name,
-    /// What it says.
+    /// Content of the note.
     pub note: CommandNote,
 }
 
@@ -84,15 +84,15 @@ pub struct CommandAside {
 pub struct FailureAside {
     /// Index of the note.
     pub event: u64,
-    /// When that was found.
+    /// Time at which the failure was found.
     pub time: Nanos,
-    /// Who.
+    /// Client that failed.
     pub owner: Name,
-    /// What it says.
+    /// Content of the note.
     pub note: FailureNote,
 }
 
-/// Whoever recorded the history stood still.
+/// Standstill of the recorder of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct StallAside {
     /// Index of the note.
@@ -102,7 +102,7 @@ pub struct StallAside {
 }
 
 impl StallAside {
-    /// Whether it stood still at some time from `start` to `end`.
+    /// Tells whether the recorder stood still at some time from `start` to `end`.
     pub fn touches(&self, start: Nanos, end: Nanos) -> bool {
         self.interval.0 <= end && start <= self.interval.1
     }
@@ -133,7 +133,7 @@ impl Asides {
         Some(role.time)
     }
 
-    /// Whether whoever recorded the history stood still at some time from `start` to `end`.
+    /// Tells whether the recorder of the history stood still at some time from `start` to `end`.
     pub fn is_stalled(&self, start: Nanos, end: Nanos) -> bool {
         self.stalls.iter().any(|stall| stall.touches(start, end))
     }
@@ -226,7 +226,7 @@ impl Asides {
     }
 }
 
-/// Who an event of a client is about.
+/// Returns the owner that an event of a client is about.
 fn owner(event: &Event) -> Name {
     let owner = event.value.owner.clone();
     owner.unwrap_or_else(|| event.process.to_string().into())

@@ -29,7 +29,7 @@ impl Digest {
         self.alive_by[owner.0 as usize]
     }
 
-    /// What the last event in time belongs to.
+    /// Returns the item that the last event in time belongs to.
     pub(crate) fn last_item(&self) -> Item {
         let of_last = |operation: &Operation| {
             [operation.invoke, operation.last_event()].contains(&self.end_by)
@@ -38,7 +38,7 @@ impl Digest {
         at.map_or(Item::Note(self.end_by), |at| Item::Operation(OpId::at(at)))
     }
 
-    /// What the digest would be if the history had these events only.
+    /// Returns the digest that there would be if the history had these events only.
     pub(crate) fn excerpt(&self, items: &[Item]) -> Self {
         let mut kept: BTreeMap<u64, Kept> = BTreeMap::new();
         for &item in items {
@@ -73,7 +73,7 @@ impl Digest {
 struct Excerpt<'a> {
     whole: &'a Digest,
     builder: DigestBuilder,
-    /// Where the operations are in the excerpt.
+    /// Number that each operation has in the excerpt, by its number in the whole digest.
     places: BTreeMap<OpId, OpId>,
 }
 

@@ -1,4 +1,4 @@
-//! What a renewal or a release means that names no mode.
+//! Meaning of a renewal or a release that names no mode.
 //!
 //! Many histories say the mode where a lock is acquired and nowhere else. Of an owner that so far
 //! asked only to read, such an operation is a reader's; of one that asked for both, it is a

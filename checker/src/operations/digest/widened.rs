@@ -39,7 +39,8 @@ impl Digest {
         widened
     }
 
-    /// Who was told that it lost a lock had been granted it before, whatever the times say now.
+    /// Moves each notice of a lost lock to no earlier than the grants that its owner got before it,
+    /// whatever the times say now.
     fn notices_after_grants(&mut self) {
         let mut granted: HashMap<(KeyId, OwnerId), Vec<(u64, Nanos)>> = HashMap::new();
         for operation in self.operations.iter().filter(|one| one.is_grant()) {
