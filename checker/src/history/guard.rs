@@ -58,7 +58,7 @@ pub(super) struct Objection {
 pub struct Unread {
     /// Number of events that have such fields.
     pub events: u64,
-    /// The names of the fields; of very many, the first in the order of the alphabet.
+    /// Names of the fields; of very many, those that were met first.
     pub fields: BTreeSet<String>,
 }
 

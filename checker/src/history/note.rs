@@ -83,7 +83,7 @@ impl NodeView {
 }
 
 /// A command that a server executed on a lock key, as its MONITOR tells it: value of a `note` with
-/// function `command`. No verdict rests on it.
+/// function `command`. Of the properties, only dead on arrival is judged with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandNote {
     /// Which server.

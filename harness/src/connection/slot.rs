@@ -1,4 +1,4 @@
-//! To which of a Cluster's slots a key belongs.
+//! Slot of a Cluster to which a key belongs.
 //!
 //! Source: the Redis Cluster specification, "Key distribution model" and "Hash tags": CRC16
 //! (XMODEM: polynomial 1021, starting from 0) of the key, or of what its first braces hold, modulo
