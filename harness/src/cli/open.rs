@@ -27,7 +27,7 @@ pub fn page(folder: &Path) {
         }
     }
     output::human(&format!(
-        "nothing here opens a page (no {}); open it yourself: {}",
+        "no program to open a page was found (no {}); open it yourself: {}",
         OPENERS.join(", no "),
         page.display()
     ));

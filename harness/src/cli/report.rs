@@ -80,7 +80,7 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
     let baseline = Baseline::read(args.baseline.as_ref())?;
     if args.format == OutputFormat::JsonLines {
-        let text = "nothing goes on in a report that one could follow: --format json";
+        let text = "--format json-lines is not available for a report: use --format json";
         return Err(UsageError(text.to_owned()).into());
     }
     for folder in args.folders.iter().filter(|folder| !folder.is_file()) {

@@ -34,7 +34,7 @@ pub(crate) fn judge(external: &External, path: &str, findings: &mut Findings<'_>
         && !is_usual_variable(name)
     {
         // Whatever it is, it may be the password itself.
-        let message = "password-env is no name of an environment variable";
+        let message = "`password-env` must be the name of an environment variable";
         let help = "the variable that holds the password, in capitals, such as \"REDIS_PASSWORD\"";
         findings.key(&format!("{path}.password-env"), message, help);
     }

@@ -16,19 +16,19 @@ pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
     } else if let FaultSpec::SlowFsync(slow) = fault
         && slow.by == Span::default()
     {
-        let message = "nothing is slow that takes no longer";
+        let message = "`by` must be greater than 0";
         findings.value(&format!("{path}.by"), message, "such as \"500ms\"");
     } else if let FaultSpec::Sleep(sleep) = fault
         && (sleep.length == Span::default() || sleep.length > SLEEP_MAX)
     {
         let message = format!("a server cannot sleep for {}", sleep.length);
-        let help = format!("more than nothing, at most {SLEEP_MAX}");
+        let help = format!("`for` must be greater than 0 and at most {SLEEP_MAX}");
         findings.value(&format!("{path}.for"), message, &help);
     } else if let FaultSpec::PauseCommands(pause) = fault
         && (pause.length == Span::default() || pause.length > SLEEP_MAX)
     {
         let message = format!("a server cannot put off commands for {}", pause.length);
-        let help = format!("more than nothing, at most {SLEEP_MAX}");
+        let help = format!("`for` must be greater than 0 and at most {SLEEP_MAX}");
         findings.value(&format!("{path}.for"), message, &help);
     }
 }
@@ -37,21 +37,21 @@ fn judge_clock(clock: &Clock, path: &str, findings: &mut Findings<'_>) {
     match (&clock.node, &clock.client) {
         (None, None) => {
             let help = "add node = \"primary\", or client = \"a\" for one that is a process";
-            findings.key(path, "it does not say whose clock", help);
+            findings.key(path, "`node` or `client` must be given", help);
         }
         (Some(_), Some(_)) => {
-            let message = "a clock is a server's or a client's, not both";
+            let message = "only one of `node` and `client` may be given";
             findings.key(&format!("{path}.client"), message, "take two faults");
         }
         (Some(_), None) | (None, Some(_)) => {}
     }
     let jumps = [("forward", clock.forward), ("back", clock.back)];
     for (key, _) in jumps.iter().filter(|(_, by)| *by == Some(Span::default())) {
-        let message = "a clock that jumps by nothing stays where it is";
+        let message = format!("`{key}` must be greater than 0");
         findings.value(&format!("{path}.{key}"), message, "such as \"2s\"");
     }
     if clock.forward.is_some() && clock.back.is_some() {
-        let message = "a clock jumps forward or back, not both at once";
+        let message = "only one of `forward` and `back` may be given";
         findings.key(&format!("{path}.back"), message, "leave one of them out");
     }
     let jumps = clock.forward.is_some() || clock.back.is_some();
@@ -59,7 +59,7 @@ fn judge_clock(clock: &Clock, path: &str, findings: &mut Findings<'_>) {
         None if !jumps => {
             let help =
                 "add forward = \"2s\", back = \"2s\" or speed = 50 (percent; 0 stands still)";
-            findings.key(path, "nothing is wrong with this clock", help);
+            findings.key(path, "`forward`, `back` or `speed` must be given", help);
         }
         Some(100) => {
             let help = "leave it out, or take another: 0 stands still, 200 goes twice as fast";

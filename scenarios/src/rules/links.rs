@@ -14,13 +14,17 @@ pub(crate) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
         && throttle.bytes_per_second == 0
     {
         let path = format!("{path}.bytes-per-second");
-        findings.value(&path, "nothing would pass", "1 or more; or cut the link");
+        findings.value(
+            &path,
+            "`bytes-per-second` must be greater than 0",
+            "or cut the link",
+        );
     } else if let FaultSpec::Lose(lose) = fault {
         judge_percent(lose.percent, path, "or cut the link", findings);
     } else if let FaultSpec::Reorder(reorder) = fault {
         judge_percent(reorder.percent, path, "or delay the link", findings);
         if reorder.by == Span::default() {
-            let message = "what stays behind by nothing is not overtaken";
+            let message = "`by` must be greater than 0: without a delay nothing is overtaken";
             findings.value(&format!("{path}.by"), message, "such as \"20ms\"");
         }
     } else if let FaultSpec::Partition(partition) = fault {
@@ -31,16 +35,19 @@ pub(crate) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
 /// A share of packets is some of them, but not all.
 fn judge_percent(percent: u32, path: &str, instead: &str, findings: &mut Findings<'_>) {
     if !(1..=PERCENT_MAX).contains(&percent) {
-        let message = format!("{percent} percent is not some of the packets");
-        let help = format!("1 to {PERCENT_MAX}; {instead}");
-        findings.value(&format!("{path}.percent"), message, &help);
+        let message = format!("`percent` must be from 1 to {PERCENT_MAX}, not {percent}");
+        findings.value(&format!("{path}.percent"), message, instead);
     }
 }
 
 fn judge_delay(delay: &Delay, path: &str, findings: &mut Findings<'_>) {
     if delay.by == Span::default() && delay.jitter == Span::default() {
         let path = format!("{path}.by");
-        findings.value(&path, "the delay is zero", "such as \"50ms\"");
+        findings.value(
+            &path,
+            "`by` or `jitter` must be greater than 0",
+            "such as \"50ms\"",
+        );
     }
 }
 
@@ -48,18 +55,18 @@ fn judge_partition(partition: &Partition, path: &str, findings: &mut Findings<'_
     match (partition.form, partition.sides.len()) {
         (None, 0) => findings.key(
             path,
-            "the partition has no sides",
+            "`sides` or `form` must be given",
             "such as sides = [[\"primary\", \"a\"], [\"replica-1\", \"b\"]], or form = \"halves\"",
         ),
         (None, 1) => findings.value(
             &format!("{path}.sides"),
-            "a partition has two sides or more",
-            "who is on no side is not parted from anybody: name the others as well",
+            "a partition needs at least two sides",
+            "nodes and clients on no side are unaffected: name the others as well",
         ),
         (Some(_), 1..) => findings.value(
             &format!("{path}.form"),
-            "the sides are named already",
-            "leave out either 'form' or 'sides'",
+            "only one of `form` and `sides` may be given",
+            "leave one of them out",
         ),
         (None, _) | (Some(_), 0) => {}
     }

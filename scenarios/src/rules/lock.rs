@@ -21,18 +21,22 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
     judge_mutant(lock, &path, findings);
     threads::judge(lock, &path, findings);
     if lock.permits() == 0 {
-        let help = "take 1 or more; a semaphore without permits is never granted";
-        findings.value(&format!("{path}.permits"), "there are no permits", help);
+        let help = "a semaphore without permits is never granted";
+        findings.value(
+            &format!("{path}.permits"),
+            "`permits` must be greater than 0",
+            help,
+        );
     }
     judge_era(lock, &path, findings);
     let Some(lease) = lock.lease() else {
         return;
     };
     if lease.as_millis() == 0 {
-        let help = "PX counts milliseconds; take 1ms or more, such as \"2s\"";
+        let help = "PX counts milliseconds: take more, such as \"2s\"";
         findings.value(
             &format!("{path}.{}", names_lease(lock)),
-            "the lease is zero",
+            "the lease must be at least 1ms",
             help,
         );
         return;
@@ -47,7 +51,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
                 let help = "take 1 or more, or the lock `token`";
                 findings.value(
                     &format!("{path}.replicas"),
-                    "no replica is waited for",
+                    "`replicas` must be greater than 0",
                     help,
                 );
             }
@@ -81,7 +85,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
             let path = format!("{path}.node-timeout");
             if timeout == Span::default() {
                 let help = "take a few times a round trip, such as \"50ms\"";
-                findings.value(&path, "no node can answer within no time", help);
+                findings.value(&path, "`node-timeout` must be greater than 0", help);
             } else if timeout >= lease {
                 let message = format!("a node may take {timeout}, the lease is {lease}");
                 let help = "keep the node-timeout far below the lease, or no grant is ever valid";
@@ -95,11 +99,11 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
 fn judge_program(adapter: &Adapter, path: &str, findings: &mut Findings<'_>) {
     if adapter.name.trim().is_empty() {
         let help = "such as \"redis-py\"";
-        findings.value(&format!("{path}.name"), "the lock has no name", help);
+        findings.value(&format!("{path}.name"), "`name` must not be empty", help);
     }
     if adapter.command.first().is_none_or(String::is_empty) {
         let help = "the program, then its arguments, such as [\"python3\", \"adapter.py\"]";
-        let message = "there is no program to start";
+        let message = "`command` must name a program";
         findings.value(&format!("{path}.command"), message, help);
     }
 }

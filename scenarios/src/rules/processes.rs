@@ -37,7 +37,7 @@ pub(crate) fn judge(draft: &Draft, findings: &mut Findings<'_>) {
         findings.value("clients.count", message, &help);
     }
     if let Some(lock) = draft.lock.as_ref().filter(|lock| lock.threads() > 1) {
-        let message = "a client that is a process shares its instance with nobody";
+        let message = "clients that are processes cannot share an instance";
         let help = "leave it out, or take clients that are tasks";
         let path = format!("lock.{}.threads", lock.kind().name());
         findings.value(&path, message, help);

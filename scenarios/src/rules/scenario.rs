@@ -297,12 +297,12 @@ fn judge_clients(draft: &Draft, findings: &mut Findings<'_>) {
         let help = "500ms is the default; far above a round trip";
         findings.value(
             "clients.reply-timeout",
-            "no reply can arrive within no time",
+            "`reply-timeout` must be greater than 0",
             help,
         );
     }
     if clients.every == Some(Span::default()) {
-        let message = "rounds that begin no time apart have no beginning";
+        let message = "`every` must be greater than 0";
         findings.value("clients.every", message, "such as \"1s\"");
     }
 }

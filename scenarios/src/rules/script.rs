@@ -208,7 +208,7 @@ impl Script<'_, '_> {
         if conditions.flatten().count() != 1 {
             let help = "exactly one of 'key-gone', 'key-there', 'failover-of' and 'answer-to'";
             self.findings
-                .key(&self.here, "it does not say what it waits for", help);
+                .key(&self.here, "`await` must say what it waits for", help);
         }
         if let Some(key) = &wait.key_gone {
             self.key(key, "key-gone");
@@ -234,7 +234,7 @@ impl Script<'_, '_> {
     fn node_of_wait(&mut self, node: &str, no_key: bool) {
         let path = self.at("node");
         if no_key {
-            let message = "only a wait for a key can be about one server";
+            let message = "`node` is only for a wait for a key";
             let help = "leave it out, or wait for 'key-gone' or 'key-there'";
             self.findings.key(&path, message, help);
         } else if NodeWord::read(node).is_some() && !self.is_node(node) {
@@ -272,7 +272,7 @@ impl Script<'_, '_> {
         if heal.from.is_some() != heal.to.is_some() {
             let named = if heal.from.is_some() { "from" } else { "to" };
             let path = self.at(named);
-            let message = "a link is named by both of its ends";
+            let message = "a link needs both `from` and `to`";
             self.findings.key(&path, message, "add the other end");
         }
         let has_link = heal.from.is_some() || heal.to.is_some();
@@ -283,7 +283,7 @@ impl Script<'_, '_> {
             } else {
                 "node"
             });
-            let message = "a fault is a server's, a client's or a link's, not of two of them";
+            let message = "only one of a server, a client and a link may be given";
             self.findings.key(&path, message, "take two steps");
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
     {
         findings.value(
             "storm.duration",
-            "the storm lasts no time",
+            "`duration` must be greater than 0",
             "such as \"10s\"",
         );
     }
@@ -37,7 +37,11 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         for (key, span) in [("every", quiet.every), ("lasts", quiet.lasts)] {
             if span == Span::default() {
                 let path = format!("storm.quiet.{key}");
-                findings.value(&path, format!("'{key}' is zero"), "such as \"2s\"");
+                findings.value(
+                    &path,
+                    format!("`{key}` must be greater than 0"),
+                    "such as \"2s\"",
+                );
             }
         }
     }
@@ -49,7 +53,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         let path = format!("nemesis.{n}");
         for (key, span) in [("every", entry.every), ("lasts", entry.lasts)] {
             if span == Span::default() {
-                let message = format!("'{key}' is zero");
+                let message = format!("`{key}` must be greater than 0");
                 findings.value(&format!("{path}.{key}"), message, "such as \"500ms\"");
             }
         }
@@ -67,13 +71,13 @@ fn judge_rounds(storm: &Storm, clients: &Clients, findings: &mut Findings<'_>) {
     let Some(rounds) = storm.rounds else {
         if storm.grants.is_some() {
             let help = "add rounds = 1, or as many as each client is to do";
-            findings.key("storm.grants", "grants are counted of rounds only", help);
+            findings.key("storm.grants", "`grants` needs `rounds`", help);
         }
         return;
     };
     if rounds == 0 {
-        let help = "take 1 or more, or leave it out";
-        findings.value("storm.rounds", "nobody does anything", help);
+        let help = "or leave it out";
+        findings.value("storm.rounds", "`rounds` must be greater than 0", help);
         return;
     }
     let all = u64::from(rounds) * u64::from(clients.count);
@@ -97,7 +101,7 @@ impl Fault<'_> {
         if matches!(fault, FaultSpec::Promote(_)) {
             findings.key(
                 &self.path,
-                "a storm cannot promote: there is nothing that undoes it",
+                "a storm cannot promote a replica: nothing undoes that",
                 "promote in a litmus, as a step",
             );
             return;

@@ -96,8 +96,8 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
 fn wrong_replicas(replicas: u32) -> Option<Wrong> {
     match replicas {
         0 => Some((
-            "there is no replica".to_owned(),
-            "at least 1; a primary alone is `topology.single`".to_owned(),
+            "`replicas` must be greater than 0".to_owned(),
+            "a primary alone is `topology.single`".to_owned(),
         )),
         n if n >= NODES_MAX => Some((
             format!("{n} replicas are too many"),
@@ -111,7 +111,7 @@ fn wrong_sentinels(topology: &Sentinel) -> Option<Wrong> {
     let room = NODES_MAX.saturating_sub(topology.replicas.saturating_add(1));
     match topology.sentinels {
         0 => Some((
-            "nobody watches over the primary".to_owned(),
+            "`sentinels` must be greater than 0".to_owned(),
             "three sentinels are usual; without any it is `topology.replicated`".to_owned(),
         )),
         n if n > room => Some((
@@ -125,8 +125,8 @@ fn wrong_sentinels(topology: &Sentinel) -> Option<Wrong> {
 fn wrong_min_replicas(needed: u32, replicas: u32) -> Option<Wrong> {
     (needed > replicas).then(|| {
         (
-            format!("no write is taken while fewer than {needed} of {replicas} replicas keep up"),
-            format!("0 to {replicas}"),
+            format!("`min-replicas-to-write` must be at most {replicas}, not {needed}"),
+            "with fewer replicas than that no write is ever taken".to_owned(),
         )
     })
 }
@@ -135,8 +135,8 @@ fn wrong_max_lag(lag: Span) -> Option<Wrong> {
     let is_whole = lag.as_millis().is_multiple_of(MAX_LAG_UNIT_MS);
     (!is_whole || lag < Span::from_millis(MAX_LAG_UNIT_MS)).then(|| {
         (
-            format!("a lag of {lag} is no whole number of seconds"),
-            "the server knows no smaller unit; take \"1s\" or more".to_owned(),
+            format!("`min-replicas-max-lag` must be whole seconds, 1 or more, not {lag}"),
+            "such as \"1s\"".to_owned(),
         )
     })
 }
@@ -164,8 +164,8 @@ fn too_many_servers(masters: u32, replicas: u32, called: &str) -> Option<Wrong> 
 fn wrong_node_timeout(timeout: Span) -> Option<Wrong> {
     (timeout < NODE_TIMEOUT_MIN).then(|| {
         (
-            format!("{timeout} is too short to tell slow from dead"),
-            format!("at least {NODE_TIMEOUT_MIN}; \"500ms\" is steady"),
+            format!("`node-timeout` must be at least {NODE_TIMEOUT_MIN}, not {timeout}"),
+            "shorter ones take slow nodes for dead ones; \"500ms\" is steady".to_owned(),
         )
     })
 }
@@ -173,12 +173,12 @@ fn wrong_node_timeout(timeout: Span) -> Option<Wrong> {
 fn wrong_nodes(nodes: u32) -> Option<(String, String)> {
     match nodes {
         0 => Some((
-            "a topology needs servers".to_owned(),
+            "`nodes` must be greater than 0".to_owned(),
             "an odd number of nodes; five are usual".to_owned(),
         )),
         n if n % 2 == 0 => Some((
-            format!("{n} independent nodes are an even number"),
-            "take an odd number: one node less tolerates as many failures".to_owned(),
+            format!("`nodes` must be an odd number, not {n}"),
+            "one node less tolerates as many failures".to_owned(),
         )),
         n if n > NODES_MAX => Some((
             format!("{n} nodes are too many"),

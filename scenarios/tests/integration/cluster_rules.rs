@@ -44,11 +44,11 @@ fn servers_that_make_no_cluster_are_refused_with_the_remedy() {
         ),
         (
             on_servers("cluster.min-replicas-to-write = 2", "token"),
-            "no write is taken while fewer than 2 of 1 replicas keep up",
+            "`min-replicas-to-write` must be at most 1, not 2",
         ),
         (
             on_servers("cluster.node-timeout = \"10ms\"", "token"),
-            "10ms is too short to tell slow from dead (help: at least 100ms",
+            "`node-timeout` must be at least 100ms, not 10ms (help: shorter",
         ),
         (
             on_servers("cluster = {}", "redlock"),
@@ -94,7 +94,7 @@ fn a_script_waits_for_one_thing_that_can_come() {
                 "sentinel",
                 "await = { failover-of = \"lock\", node = \"primary\" }",
             ),
-            "only a wait for a key can be about one server (help: leave it out, or wait for \
+            "`node` is only for a wait for a key (help: leave it out, or wait for \
              'key-gone' or 'key-there')",
         ),
         (

@@ -77,7 +77,7 @@ fn impossible_servers_are_refused_at_their_place_with_the_remedy() {
         ),
         (
             "urls = [\"redis://a\"], password-env = \"s3cret!\"",
-            "no name of an environment",
+            "must be the name of an environment",
         ),
         (
             "urls = [\"redis://a\"], tls = { ca = \"ca.pem\" }",

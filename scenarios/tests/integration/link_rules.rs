@@ -14,18 +14,18 @@ fn mistakes(step: &str) -> String {
 #[test]
 fn a_slow_link_is_slow_and_passes_something() {
     let delay = mistakes("delay = { from = \"a\", to = \"primary\", by = \"0s\" }");
-    assert!(delay.contains("the delay is zero"), "{delay}");
+    assert!(delay.contains("`by` or `jitter` must be greater than 0"), "{delay}");
     let shut = "throttle = { from = \"a\", to = \"primary\", bytes-per-second = 0 }";
     let throttle = mistakes(shut);
-    assert!(throttle.contains("nothing would pass"), "{throttle}");
+    assert!(throttle.contains("`bytes-per-second` must be greater than 0"), "{throttle}");
 }
 
 #[test]
 fn a_partition_has_sides_of_places_that_are_there() {
     let none = mistakes("partition = {}");
-    assert!(none.contains("has no sides"), "{none}");
+    assert!(none.contains("`sides` or `form` must be given"), "{none}");
     let one = mistakes("partition = { sides = [[\"a\", \"z\"]] }");
-    assert!(one.contains("two sides or more"), "{one}");
+    assert!(one.contains("needs at least two sides"), "{one}");
     assert!(one.contains("no node, client or group 'z'"), "{one}");
 }
 
@@ -33,7 +33,7 @@ fn a_partition_has_sides_of_places_that_are_there() {
 fn a_partition_is_made_by_its_sides_or_by_a_form() {
     let sides = "sides = [[\"a\"], [\"primary\"]]";
     let both = mistakes(&format!("partition = {{ {sides}, form = \"halves\" }}"));
-    assert!(both.contains("named already"), "{both}");
+    assert!(both.contains("only one of `form` and `sides`"), "{both}");
     let clients = mistakes("partition = { form = \"bridge\", clients = 1 }");
     assert!(
         clients.contains("only the form isolate-primary"),
@@ -52,9 +52,9 @@ fn some_packets_are_lost_or_overtaken_but_not_all_and_not_none() {
     for percent in [0, 100] {
         let lose = format!("lose = {{ from = \"a\", to = \"primary\", percent = {percent} }}");
         let wrong = mistakes(&lose);
-        assert!(wrong.contains("not some of the packets"), "{wrong}");
+        assert!(wrong.contains("must be from 1 to"), "{wrong}");
     }
     let still = "reorder = { from = \"a\", to = \"primary\", percent = 9, by = \"0s\" }";
     let wrong = mistakes(still);
-    assert!(wrong.contains("not overtaken"), "{wrong}");
+    assert!(wrong.contains("nothing is overtaken"), "{wrong}");
 }
