@@ -26,7 +26,9 @@ fn a_clock_has_to_be_wrong_in_one_way_that_can_be_seen() {
     let clock = |rest: &str| said(&format!("clock = {{ node = \"primary\"{rest} }}"));
     assert!(clock("").contains("`forward`, `back` or `speed` must be given"));
     assert!(clock(", forward = \"0s\"").contains("`forward` must be greater than 0"));
-    assert!(clock(", forward = \"1s\", back = \"1s\"").contains("only one of `forward` and `back`"));
+    assert!(
+        clock(", forward = \"1s\", back = \"1s\"").contains("only one of `forward` and `back`")
+    );
     assert!(clock(", speed = 100").contains("the true speed"));
     assert!(clock(", speed = 6001").contains("at most 6000"));
     assert!(clock(", sped = 50").contains("did you mean 'speed'?"));
@@ -109,7 +111,10 @@ fn a_thread_that_is_dead_does_nothing_more_and_no_storm_kills_one() {
 
 #[test]
 fn a_slow_disk_and_a_sleep_take_some_time() {
-    assert!(said("slow-fsync = { node = \"primary\", by = \"0s\" }").contains("`by` must be greater than 0"));
+    assert!(
+        said("slow-fsync = { node = \"primary\", by = \"0s\" }")
+            .contains("`by` must be greater than 0")
+    );
     assert!(said("sleep = { node = \"primary\", for = \"0s\" }").contains("cannot sleep"));
     assert!(said("sleep = { node = \"primary\", for = \"61s\" }").contains("at most 1m"));
     assert_eq!(said("sleep = { node = \"primary\", for = \"1m\" }"), "");

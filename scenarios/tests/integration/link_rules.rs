@@ -14,10 +14,16 @@ fn mistakes(step: &str) -> String {
 #[test]
 fn a_slow_link_is_slow_and_passes_something() {
     let delay = mistakes("delay = { from = \"a\", to = \"primary\", by = \"0s\" }");
-    assert!(delay.contains("`by` or `jitter` must be greater than 0"), "{delay}");
+    assert!(
+        delay.contains("`by` or `jitter` must be greater than 0"),
+        "{delay}"
+    );
     let shut = "throttle = { from = \"a\", to = \"primary\", bytes-per-second = 0 }";
     let throttle = mistakes(shut);
-    assert!(throttle.contains("`bytes-per-second` must be greater than 0"), "{throttle}");
+    assert!(
+        throttle.contains("`bytes-per-second` must be greater than 0"),
+        "{throttle}"
+    );
 }
 
 #[test]
