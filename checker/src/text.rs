@@ -1,4 +1,4 @@
-//! How the checker writes names, times and lists: the same in every sentence.
+//! Wording of names, times and lists, the same in every sentence of the checker.
 //!
 //! Names come from outside. They are quoted with escapes unless they are plain, so that no
 //! terminal and no log takes them for more than text.

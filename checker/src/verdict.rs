@@ -43,7 +43,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What is judged, each apart from the others.
+/// Property that is judged, apart from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {
@@ -102,7 +102,8 @@ impl Property {
         Self::Model,
     ];
 
-    /// Whether a violation does harm by itself. The others make people wait, and no more.
+    /// Tells whether a violation does harm by itself. Violations of the others only make people
+    /// wait.
     pub const fn is_safety(self) -> bool {
         match self {
             Self::MutualExclusion
@@ -177,25 +178,26 @@ pub struct Analysis {
     /// Each judged property. A property without subject matter in this history (no lease, no
     /// final phase) is absent unless it was asked for by name: it then says `unknown`.
     pub properties: BTreeMap<Property, Judgement>,
-    /// What the history contains, so that a reader can weigh the verdict.
+    /// Counts of what the history contains, so that a reader can weigh the verdict.
     pub coverage: Coverage,
     /// The faults of the run, in order of injection.
     pub faults: Vec<FaultSummary>,
-    /// How long the locks could not be had; absent where nobody asked for one.
+    /// Time in which the locks could not be had; absent where nobody asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
-    /// How holders learned that they had lost the lock; absent where none went on after a loss.
+    /// Figures on how holders learned that they had lost the lock; absent where none went on after
+    /// a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub losses: Option<Losses>,
-    /// How whoever recorded the history stood still; absent where it did not.
+    /// Figures on how the recorder of the history stood still; absent where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
 }
 
-/// How whoever recorded a history stood still.
+/// Figures on how the recorder of a history stood still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalls {
-    /// How often.
+    /// Number of times that it stood still.
     pub count: u64,
     /// For how long in all.
     pub total: Nanos,
@@ -219,16 +221,16 @@ impl Stalls {
     }
 }
 
-/// How long it took until holders were told that their lease had run out, over all keys.
+/// Figures on how long it took until holders were told that their lease had run out, over all keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
-    /// How many went on after their lease had certainly run out.
+    /// Number of holders that went on after their lease had certainly run out.
     pub lost: u64,
-    /// How many of them were told.
+    /// Number of those that were told.
     pub told: u64,
-    /// How long after the loss the last of those was told.
+    /// Longest time from the loss until one of those was told.
     pub longest: Nanos,
-    /// How long the others went on at the longest.
+    /// Longest time for which one of the others went on.
     pub longest_untold: Nanos,
 }
 
@@ -265,9 +267,9 @@ impl Losses {
 /// Figures of availability, over all keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Availability {
-    /// How long somebody wanted a lock.
+    /// Time in which somebody wanted a lock.
     pub wanted: Nanos,
-    /// How long of that nobody was granted it, and nobody held it.
+    /// Part of that time in which nobody was granted it, and nobody held it.
     pub without_grant: Nanos,
     /// The longest stretch of that.
     pub longest: Nanos,
@@ -298,12 +300,12 @@ impl Availability {
 pub struct Judgement {
     /// The answer.
     pub verdict: Verdict,
-    /// Why the verdict is `unknown`, or what else there is to say of it, in one sentence.
+    /// Reason why the verdict is `unknown`, or what else there is to say of it, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Which algorithm decided.
+    /// Name of the algorithm that decided.
     pub engine: String,
-    /// How many violations there are in all.
+    /// Number of violations in all.
     pub count: u64,
     /// The first of them, up to the limit of the options.
     pub witnesses: Vec<Witness>,
@@ -332,10 +334,10 @@ pub struct Coverage {
     pub granted_under_fault: u64,
     /// Holds whose lease ended before they were released.
     pub expired: u64,
-    /// How often a client turned to another server.
+    /// Number of times that a client turned to another server.
     #[serde(default, skip_serializing_if = "is_none")]
     pub redirects: u64,
-    /// How often a client turned to the same server over a new connection.
+    /// Number of times that a client turned to the same server over a new connection.
     #[serde(default, skip_serializing_if = "is_none")]
     pub reconnects: u64,
     /// Cycles of acquire and release before the final phase, if there were any.
@@ -351,10 +353,10 @@ const fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// What cycles of acquire and release cost in all.
+/// Total cost of the cycles of acquire and release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cycles {
-    /// How many were completed.
+    /// Number of cycles that were completed.
     pub count: u64,
     /// The first invocation of an acquire.
     pub since: Nanos,
@@ -363,7 +365,7 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// How long they took together.
+    /// Returns the time that they took together.
     pub fn took(&self) -> Nanos {
         self.until - self.since
     }
@@ -431,7 +433,7 @@ impl FaultSummary {
         }
     }
 
-    /// When `phase` was reached, if it was.
+    /// Returns the time at which `phase` was reached, if it was.
     pub fn at(&self, phase: FaultPhase) -> Option<Nanos> {
         self.stages
             .iter()
@@ -443,13 +445,13 @@ impl FaultSummary {
 /// One stage of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultStage {
-    /// Which.
+    /// Phase that was reached.
     pub phase: FaultPhase,
-    /// When.
+    /// Time at which it was reached.
     pub time: Nanos,
     /// Index of the event that says so.
     pub event: u64,
-    /// What was seen, in words.
+    /// Description of what was seen, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Of a clock: how far it was off, ahead or (negative) behind, in nanoseconds. Of `healed`: how
@@ -464,7 +466,7 @@ pub struct FaultStage {
 /// A minimal set of operations that proves a violation, with the story that explains it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Witness {
-    /// What is violated.
+    /// Property that is violated.
     pub property: Property,
     /// Groups witnesses of the same shape: property and kind of violation, faults active,
     /// certainty.
@@ -473,7 +475,7 @@ pub struct Witness {
     pub lock_key: String,
     /// The claim, in one sentence.
     pub claim: String,
-    /// When both held (or from when to when the lock could not be had).
+    /// Interval in which both held (or in which the lock could not be had).
     pub interval: (Nanos, Nanos),
     /// `false` where the leases leave room for doubt.
     pub certain: bool,
@@ -485,7 +487,7 @@ pub struct Witness {
     /// certainly knew of the first hold and the second grant, and able to bring this about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blamed: Vec<String>,
-    /// What happened, in numbered steps that end with the contradiction.
+    /// Account of what happened, in numbered steps that end with the contradiction.
     pub story: Vec<Step>,
 }
 
@@ -499,11 +501,11 @@ pub struct Holder {
     /// Index of the invocation of its release, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op_release: Option<u64>,
-    /// When the acquire was sent.
+    /// Time at which the acquire was sent.
     pub acquire_invoked: Nanos,
-    /// When the grant arrived: the hold begins.
+    /// Time at which the grant arrived: the hold begins.
     pub granted: Nanos,
-    /// When the release was sent, if it was: the hold ends.
+    /// Time at which the release was sent, if it was: the hold ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_invoked: Option<Nanos>,
     /// The servers that granted it, each with what it took itself for; absent where the reply names
@@ -521,7 +523,7 @@ pub struct Holder {
     pub lease_ceiling: Option<Nanos>,
 }
 
-/// What a step of a story tells.
+/// Kind of a step of a story: what it tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
@@ -539,7 +541,8 @@ pub enum StepKind {
     Route,
     /// A server became a primary or a replica.
     Role,
-    /// What servers knew of the lock, or were told to do with it.
+    /// Servers knew something of the lock, or were told to do something with it; or the harness
+    /// stood still, or a client failed.
     Trace,
     /// A fault began or ended.
     Fault,
@@ -554,19 +557,19 @@ pub enum StepKind {
 pub struct Step {
     /// From 1.
     pub n: u32,
-    /// When.
+    /// Time of the step.
     pub t: Nanos,
-    /// Who: a client, a fault id, a server, `servers` for all of them, or `checker` for a
-    /// conclusion.
+    /// Actor: a client, a fault id, a server, `servers` for all of them, `harness`, `nemesis`, or
+    /// `checker` for a conclusion.
     pub actor: String,
-    /// What kind of step.
+    /// Kind of step.
     pub kind: StepKind,
     /// The sentence, without number and time.
     pub text: String,
-    /// Who held before it, as the clients could know.
+    /// Holders before the step, as the clients could know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Who holds after it.
+    /// Holders after the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// `false` for a conclusion that is inferred, not read off an event.

@@ -1,4 +1,4 @@
-//! What every property must know about itself.
+//! Trait that every property implements: how it is judged, and how a violation of it is told.
 
 use crate::case::{Case, Finding, Ruling, Run, vacuity};
 use crate::history::Nanos;
@@ -11,11 +11,12 @@ pub(crate) trait Rule: Sync {
     /// Every violation of the property, and whether it was put to the test.
     fn judge(&self, case: &Case) -> Ruling;
 
-    /// What is violated, in one sentence without a stop. `interval` is the one shown, which ends
-    /// with the history at the latest.
+    /// Says what is violated, in one sentence without a full stop. `interval` is the one shown,
+    /// which ends with the history at the latest.
     fn claim(&self, case: &Case, finding: &Finding, interval: Interval) -> String;
 
-    /// Which of several faults of this property it is, for the signature of the witness.
+    /// Names the kind of violation, of the several that this property may have, for the signature
+    /// of the witness.
     fn kind(&self, _case: &Case, _finding: &Finding) -> Option<&'static str> {
         None
     }
@@ -23,24 +24,25 @@ pub(crate) trait Rule: Sync {
     /// Tells what led to the violation, beyond the holds of the finding and the faults.
     fn tell(&self, teller: &mut Teller, interval: Interval);
 
-    /// When the contradiction is plain; what came later explains nothing.
+    /// Returns the time at which the contradiction is plain; what came later explains nothing.
     fn plain_at(&self, interval: Interval) -> Nanos {
         interval.end
     }
 
-    /// Why the run as a whole may not have put the property to the test.
+    /// Returns the reason why the run as a whole may not have put the property to the test, if
+    /// there is one.
     fn weigh(&self, run: &Run) -> Option<String> {
         vacuity::of_faults(run)
     }
 
-    /// What there is to say beyond the verdict where nothing is violated, in one sentence.
+    /// Returns what there is to say beyond the verdict where nothing is violated, in one sentence.
     fn remark(&self, _run: &Run) -> Option<String> {
         None
     }
 
-    /// Whether the finding still shows a violation when nothing but its own operations is left of
-    /// the history: the second way to the same accusation, on which every witness is tried before
-    /// it is reported.
+    /// Tells whether the finding still shows a violation when only its own operations are left of
+    /// the history: a second way to the same accusation, by which every witness is tested before it
+    /// is reported.
     fn stands_alone(&self, case: &Case, finding: &Finding) -> bool;
 }
 

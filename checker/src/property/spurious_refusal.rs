@@ -99,7 +99,8 @@ fn refused(case: &Case, finding: &Finding, interval: Interval) -> String {
     format!("{owner} was refused {lock}, though {free} in the {time} that the try took")
 }
 
-/// What was asked of one lock.
+/// Acquires of one lock that were refused, those that were granted, and the releases that
+/// succeeded.
 #[derive(Default)]
 struct Traffic {
     refused: Vec<OpId>,
@@ -256,9 +257,10 @@ fn reentries(case: &Case, holds: &[Hold], traffic: &Traffic) -> HashMap<usize, V
     entries
 }
 
-/// When each owner that entered again had certainly given back all that it may have entered: the
-/// answers of those releases up to which there were as many as acquires, the indeterminate ones
-/// included. Each release before is a partial one, after which it may enter once more.
+/// Returns the times at which each owner that entered again had certainly given back all that it
+/// may have entered: the answers of those releases by which there were as many releases as
+/// acquires, indeterminate acquires included. Each release before is a partial one, after which the
+/// owner may enter once more.
 fn last_releases(
     case: &Case,
     holds: &[Hold],
@@ -294,7 +296,8 @@ fn last_releases(
     last
 }
 
-/// Who stood in the queue of each fair lock: the acquire, where it is known, and since when.
+/// Lists who stood in the queue of each fair lock: the acquire, where it is known, and the interval
+/// in which it waited.
 fn queues(case: &Case) -> HashMap<KeyId, Vec<(Option<OpId>, Interval)>> {
     let mut queues: HashMap<KeyId, Vec<(Option<OpId>, Interval)>> = HashMap::new();
     for note in &case.digest.queued {
@@ -325,7 +328,7 @@ impl Queue {
         queue
     }
 
-    /// Whether somebody else stood in the queue at an instant of `interval`.
+    /// Tells whether somebody else stood in the queue at an instant of `interval`.
     fn keeps_out(&self, id: OpId, interval: Interval) -> bool {
         let come = self.starts.partition_point(|&start| start <= interval.end);
         let gone = self.ends.partition_point(|&end| end < interval.start);

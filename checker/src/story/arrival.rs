@@ -7,7 +7,8 @@ use crate::text;
 use crate::verdict::StepKind;
 
 impl Teller<'_> {
-    /// When it was asked for, and what the answer was; a grant is told by its hold.
+    /// Tells when the grant or renewal was asked for, and what the answer was; a grant is told by
+    /// its hold, if it has one.
     pub(crate) fn arrival(&mut self) {
         let Some(id) = self.finding().operation() else {
             return;

@@ -142,7 +142,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What was read and written, as far as the finding names it.
+    /// Tells what was read and written, as far as the finding names it.
     pub(crate) fn damage(&mut self) {
         let mut operations = self.finding.operations.clone();
         operations.sort_unstable();
@@ -167,7 +167,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Why nobody gets the lock: who may still have it, what was promised, and who asked.
+    /// Tells why nobody gets the lock: who may still have it, what was promised, and who asked.
     pub(crate) fn stuck(&mut self, interval: Interval) {
         self.suspect(interval.end);
         let digest = self.case.digest;

@@ -7,7 +7,8 @@ use crate::text;
 use crate::verdict::StepKind;
 
 impl Teller<'_> {
-    /// What an operation did, at the time of its answer, or of its invocation where none came.
+    /// Tells what an operation did, at the time of its answer, or of its invocation where none
+    /// came.
     pub(crate) fn deed(&mut self, id: OpId) {
         let operation = self.case.digest.operation(id);
         let owner = text::name(self.case.digest.owner(operation.owner));
@@ -59,7 +60,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What a reply carries beyond its outcome.
+    /// Puts into words what a reply carries beyond its outcome.
     fn reply(&self, operation: &Operation) -> String {
         if operation.outcome != Outcome::Ok {
             return String::new();
@@ -83,7 +84,7 @@ impl Teller<'_> {
     }
 }
 
-/// Who asks: the owner, or the harness in its place.
+/// Names the one that asks: the owner, or the harness in its place.
 pub(super) fn asking(operation: &Operation, owner: &str) -> String {
     if operation.by_harness {
         format!("the harness, for {owner},")

@@ -9,7 +9,7 @@ use crate::text;
 use crate::verdict::StepKind;
 
 impl Teller<'_> {
-    /// What the client was asked for, and the last that it wrote.
+    /// Tells what the client was asked for, and the last lines that it wrote.
     pub(crate) fn failure(&mut self) {
         let (case, finding) = (self.case, self.finding);
         if let Some(id) = finding.operation() {

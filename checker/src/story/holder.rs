@@ -57,7 +57,7 @@ impl Teller<'_> {
         });
     }
 
-    /// What the lease says that this acquire or renewal got.
+    /// Says until when the lease that this acquire or renewal got is good.
     pub(crate) fn good_until(&self, id: OpId) -> String {
         let operation = self.case.digest.operation(id);
         let drift = self.case.options.drift(&self.case.digest.header);

@@ -6,7 +6,8 @@ use crate::text;
 use crate::verdict::StepKind;
 
 impl Teller<'_> {
-    /// What the owner did last, what a server was seen to have after it, and who was kept out.
+    /// Tells what the owner did last, what a server was seen to have after it, and who was kept
+    /// out.
     pub(crate) fn leftover(&mut self) {
         let (case, finding) = (self.case, self.finding);
         for &id in &finding.operations {

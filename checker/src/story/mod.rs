@@ -1,4 +1,4 @@
-//! What happened, in numbered steps that end with the contradiction.
+//! Story of a finding: what happened, in numbered steps that end with the contradiction.
 //!
 //! For: the one text that every report prints as it stands. Each sentence cites the events that it
 //! rests on; what is concluded and not read off an event is marked as not certain. Not for:

@@ -6,7 +6,8 @@ use crate::text;
 use crate::verdict::StepKind;
 
 impl Teller<'_> {
-    /// What the caller last had of the lock, its release, and how the owner came to know of it.
+    /// Tells of the last hold that the caller had of the lock, of its release, and of how the owner
+    /// came to know of it.
     pub(crate) fn foreign(&mut self) {
         let (case, finding) = (self.case, self.finding);
         let Some((id, release)) = finding

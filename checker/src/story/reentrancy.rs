@@ -48,7 +48,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What shows that the grants were miscounted.
+    /// Tells what shows that the grants were miscounted.
     pub(crate) fn miscounted(&mut self) {
         let (case, finding) = (self.case, self.finding);
         let Some(&last) = finding.operations.last() else {

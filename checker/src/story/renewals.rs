@@ -6,7 +6,8 @@ use crate::holds::Hold;
 use crate::operations::{Action, Lease, OpId, Outcome};
 use crate::verdict::{Property, StepKind};
 
-/// What reaches further than all before it: until when, as which renewal, and the operation.
+/// Operation that makes a lease reach further than all before it: until when, as which renewal, and
+/// its id.
 type Reach = (Nanos, u32, OpId);
 
 impl Teller<'_> {

@@ -9,8 +9,8 @@ use crate::verdict::StepKind;
 const ROLES_MAX: usize = 12;
 
 impl Teller<'_> {
-    /// What servers became while the story lasts, and what made those what they are that granted
-    /// the lock.
+    /// Tells which roles servers took while the story lasts, and the last change of role, however
+    /// early, of each server that granted the lock.
     pub(crate) fn roles(&mut self, scene: Interval) {
         let before = self.case.digest.asides.roles.iter();
         let before = before.filter(|role| role.time <= self.until);

@@ -9,7 +9,7 @@ use crate::verdict::StepKind;
 const STALLS_MAX: usize = 4;
 
 impl Teller<'_> {
-    /// When the harness stood still while the story lasts.
+    /// Tells when the harness stood still while the story lasts.
     pub(crate) fn stalls(&mut self, scene: Interval) {
         let stalls = self.case.digest.asides.stalls.iter();
         let inside = stalls.filter(|stall| stall.touches(scene.start, self.until));

@@ -20,7 +20,7 @@ pub(super) struct Draft {
     pub(super) change: Change,
 }
 
-/// What a step changes about who holds, as the clients could know.
+/// Change that a step makes to who holds the lock, as the clients could know.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     None,
@@ -61,7 +61,7 @@ impl<'a> Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// What the story is about.
+    /// Returns the finding that the story is about.
     pub(crate) fn finding(&self) -> &Finding {
         self.finding
     }

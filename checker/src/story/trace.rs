@@ -16,11 +16,11 @@ use crate::verdict::StepKind;
 const VIEWS_MAX: usize = 12;
 /// Commands told of in one story, the last ones. Who needs more reads the servers' own logs.
 const COMMANDS_MAX: usize = 24;
-/// Who acts where all servers do.
+/// Name of the actor where all servers act.
 const SERVERS: &str = "servers";
 
 impl Teller<'_> {
-    /// What the servers knew of the lock, each time that it changed.
+    /// Tells what the servers knew of the lock, each time that it changed.
     pub(crate) fn views(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
@@ -50,7 +50,7 @@ impl Teller<'_> {
         self.drafts.extend(drafts.drain(early..));
     }
 
-    /// What the servers were told to do with the lock.
+    /// Tells what the servers were told to do with the lock.
     pub(crate) fn commands(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
@@ -79,7 +79,7 @@ impl Teller<'_> {
 struct Concerned<'a>(BTreeSet<&'a str>);
 
 impl Concerned<'_> {
-    /// Whether what `node` knows belongs to the story.
+    /// Tells whether what `node` knows belongs to the story.
     fn has_say(&self, node: &NodeView, before: Option<&ViewNote>) -> bool {
         let old = before.and_then(|before| before.nodes.iter().find(|old| old.node == node.node));
         let had = old.is_some_and(NodeView::is_there);
@@ -132,7 +132,7 @@ fn told(time: Nanos, actor: String, text: String, event: u64) -> Draft {
     }
 }
 
-/// What of a view does not change by itself as time goes by.
+/// Returns the part of a view that does not change by itself as time goes by.
 fn standing(view: &NodeView) -> NodeView {
     NodeView {
         left_ms: None,
@@ -140,7 +140,7 @@ fn standing(view: &NodeView) -> NodeView {
     }
 }
 
-/// What one server knows, and what it knew before where that was something else.
+/// Says what one server knows, and what it knew before where that was something else.
 fn sentence(view: &NodeView, before: Option<&ViewNote>) -> String {
     let role = |view: &NodeView| view.role.as_deref().map(text::name);
     let node = text::name(&view.node);

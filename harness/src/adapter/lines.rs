@@ -13,14 +13,14 @@ const CHUNK: usize = 8 << 10;
 pub struct Lines<R> {
     stream: R,
     buffer: Vec<u8>,
-    /// Where the next line begins in the buffer.
+    /// Position in the buffer at which the next line begins.
     start: usize,
     /// Up to where the buffer is known to hold no further end of line.
     searched: usize,
     max: usize,
 }
 
-/// Why there is no next line.
+/// Reason why there is no next line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It is longer than allowed.

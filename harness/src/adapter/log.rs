@@ -1,5 +1,5 @@
-//! What a program writes to its standard error: kept in a file of bounded size, and its last lines
-//! at hand for whoever has to tell how it failed.
+//! Keeps what a program writes to its standard error in a file of bounded size, and its last lines
+//! at hand to tell how it failed.
 
 use std::fs::File;
 use std::io::Write as _;

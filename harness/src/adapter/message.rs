@@ -1,4 +1,4 @@
-//! What is said over the adapter protocol, one JSON object a line.
+//! Messages of the adapter protocol, one JSON object a line.
 //!
 //! Fields that are not known are passed over, so that a later version can add some; what is known
 //! has to be as it should.
@@ -15,7 +15,7 @@ pub const PROTOCOL: u32 = 1;
 /// Longest line in bytes. The longest of the protocol's own is a fraction of it.
 pub const LINE_MAX: usize = 64 << 10;
 
-/// What the harness sends.
+/// Message that the harness sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spoken {
@@ -38,12 +38,12 @@ pub enum Spoken {
 pub struct Request {
     /// Its number; each is higher than the one before.
     pub id: u64,
-    /// What is asked for.
+    /// Call that is asked for.
     #[serde(flatten)]
     pub call: Call,
 }
 
-/// What can be asked for.
+/// Call that the harness can ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Call {
@@ -58,18 +58,18 @@ pub enum Call {
     Acquire(Target),
     /// After a refusal: come back when it may be worth to ask again.
     Await {
-        /// Which lock.
+        /// Key of the lock.
         key: String,
-        /// How long to pause where nothing tells when it is free.
+        /// Length of the pause where nothing tells when the lock is free.
         pause_us: u64,
         /// Come back after this long at the latest.
         within_us: u64,
     },
     /// Nobody waits for this lock any more.
     EndWait {
-        /// Which lock.
+        /// Key of the lock.
         key: String,
-        /// Whether it was granted.
+        /// `true` if it was granted.
         granted: bool,
     },
     /// Extend the lease.
@@ -80,7 +80,7 @@ pub enum Call {
     Alive(Target),
     /// You are about to change what the lock guards: are you there?
     Touch {
-        /// Which lock.
+        /// Key of the lock.
         key: String,
     },
     /// The servers that take writes are others now.
@@ -111,7 +111,7 @@ impl Call {
     }
 }
 
-/// Who to be, and on which servers.
+/// Client that the program is to be, and the servers that it is to use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Open {
     /// Name of the client.
@@ -131,7 +131,7 @@ pub struct Open {
     /// All servers, whatever they do.
     #[serde(default)]
     pub nodes: Vec<Server>,
-    /// Where there are sentinels: who they are, for clients that ask them who is primary.
+    /// Sentinels, where there are any, for clients that ask them who is primary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentinels: Option<Watch>,
     /// Address to connect from: by it a faulty network knows whose connection it is.
@@ -145,7 +145,7 @@ pub struct Open {
 /// Sentinels, and what they watch over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// What they call the primary, whoever it is.
+    /// Name by which they call the primary, whichever server it is.
     pub master: String,
     /// The sentinels, each with its address.
     pub sentinels: Vec<Server>,
@@ -158,11 +158,11 @@ pub struct Watch {
 pub struct Server {
     /// Name, such as `primary` or `n1`.
     pub name: String,
-    /// Where it listens, as `ip:port`.
+    /// Address on which it listens, as `ip:port`.
     pub address: String,
 }
 
-/// Which lock, and how.
+/// Lock that a message is about, and the way in which it is asked for or held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Target {
     /// Its key.
@@ -173,7 +173,7 @@ pub struct Target {
     /// Permits of a semaphore.
     #[serde(default = "one")]
     pub permits: u32,
-    /// How long the client is ready to wait in all.
+    /// Time that the client is ready to wait in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
 }
@@ -187,12 +187,12 @@ const fn one() -> u32 {
 pub struct Reply {
     /// The number of the request.
     pub id: u64,
-    /// What came of it.
+    /// Outcome of the request.
     #[serde(flatten)]
     pub answer: Answer,
 }
 
-/// What can come of a request.
+/// Outcome that a request can have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Answer {
@@ -200,15 +200,15 @@ pub enum Answer {
     Hello {
         /// The version of the protocol.
         protocol: u32,
-        /// What it is, such as `redis-py`.
+        /// Name that the program gives itself, such as `redis-py`.
         name: String,
-        /// Which of them.
+        /// Version of it.
         #[serde(default)]
         version: String,
     },
     /// To `open`.
     Opened {
-        /// What it can do beside what all can.
+        /// Abilities beside those that all programs have.
         #[serde(default)]
         can: BTreeSet<Can>,
     },
@@ -220,7 +220,7 @@ pub enum Answer {
         /// Fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// How long after the request the try that was granted was sent, at least.
+        /// Time from the request to the sending of the try that was granted, at least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
         /// By what the servers know the holder: what stands at the key, or a field of it.
@@ -239,7 +239,7 @@ pub enum Answer {
     },
     /// To `release`: it is given back.
     Released {
-        /// How often the client holds it now.
+        /// Number of times that the client holds it now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<u32>,
     },
@@ -253,17 +253,17 @@ pub enum Answer {
     Done,
     /// It may have had an effect, or may have one yet.
     Error {
-        /// Why nobody knows.
+        /// Reason why nobody knows.
         text: String,
     },
     /// It certainly had no effect.
     Failed {
-        /// Why.
+        /// Reason why it failed.
         text: String,
     },
     /// The program, or its library, cannot do that at all.
     Unsupported {
-        /// What it cannot do.
+        /// Description of what it cannot do.
         text: String,
     },
 }
@@ -288,7 +288,7 @@ impl Answer {
     }
 }
 
-/// What a program can do beside what all can.
+/// Ability of a program beside those that all have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Can {
@@ -306,7 +306,7 @@ pub enum Can {
     Source,
 }
 
-/// What a program says without being asked.
+/// Message that a program sends without being asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
@@ -314,11 +314,11 @@ pub enum Note {
     Renewing {
         /// The number; each is higher than the one before.
         number: u64,
-        /// Which lease.
+        /// Lease that is about to be renewed.
         #[serde(flatten)]
         target: Target,
     },
-    /// What came of a renewal that was announced.
+    /// Outcome of a renewal that was announced.
     Renewed {
         /// Its number.
         number: u64,

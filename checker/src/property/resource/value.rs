@@ -13,8 +13,8 @@ pub(super) fn plain(json: &str) -> &str {
     inside.unwrap_or(json)
 }
 
-/// What an operation on a resource found there: the reply of a read, the expectation of a
-/// compare-and-set.
+/// Returns the value that an operation on a resource found there: the reply of a read, the
+/// expectation of a compare-and-set.
 pub(crate) fn read_value(digest: &Digest, operation: &Operation) -> Option<String> {
     let detail = digest.detail(operation)?;
     match operation.action {
@@ -31,7 +31,7 @@ pub(crate) fn read_value(digest: &Digest, operation: &Operation) -> Option<Strin
     }
 }
 
-/// What an operation on a resource leaves there, if it takes effect.
+/// Returns the value that an operation on a resource writes or appends there, if it takes effect.
 pub(crate) fn written_value(digest: &Digest, operation: &Operation) -> Option<String> {
     let detail = digest.detail(operation)?;
     match operation.action {
