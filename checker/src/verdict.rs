@@ -255,7 +255,7 @@ impl Losses {
         if self.told < self.lost {
             let longest = length(self.longest_untold);
             parts.push(format!(
-                "{others}, and gave the lock back after {longest} at the latest"
+                "{others}, and went on for {longest} at the longest"
             ));
         }
         let whose = if self.lost == 1 { "its" } else { "their" };

@@ -159,7 +159,7 @@ fn a_malformed_line_names_file_line_column_reason_and_mend() {
         ),
         (
             r#"{"type":"ok","process":"nemsis","f":"x"}"#,
-            "h.jsonl:2:31",
+            "h.jsonl:2:24",
             "a process",
         ),
         (

@@ -24,9 +24,9 @@ pub(super) fn line(bytes: &[u8], names: &mut Names) -> Option<Line> {
         "type" => fill(&mut kind, kind_of(scan.text()?)?),
         "process" => fill(&mut process, scan.process(names)?),
         "f" => fill(&mut function, Function::from(scan.text()?)),
-        "key" => fill(&mut key, scan.shared(names)?),
+        "key" => scan.set(&mut key, |scan| scan.shared(names)),
         "value" => fill(&mut value, scan.value(names)?),
-        "error" => fill(&mut error, scan.shared(names)?),
+        "error" => scan.set(&mut error, |scan| scan.shared(names)),
         _ => None,
     })?;
     scan.blanks();
@@ -38,9 +38,9 @@ pub(super) fn line(bytes: &[u8], names: &mut Names) -> Option<Line> {
         process,
         client,
         function: function?,
-        key: key.flatten(),
+        key,
         value: value.unwrap_or_default(),
-        error: error.flatten(),
+        error,
         extra: None,
     })
 }
@@ -118,21 +118,16 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reads `null` as nothing, and all else by `read`.
-    fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match self.expect(b"null") {
-            Some(()) => Some(None),
-            None => read(self).map(Some),
-        }
-    }
-
-    /// Fills the field of a value, which may be null.
+    /// Fills a field, which may be null.
     fn set<T>(
         &mut self,
         slot: &mut Option<T>,
         read: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Option<()> {
-        let value = self.optional(read)?;
+        let value = match self.expect(b"null") {
+            Some(()) => None,
+            None => Some(read(self)?),
+        };
         std::mem::replace(slot, value).is_none().then_some(())
     }
 
@@ -165,9 +160,9 @@ impl<'a> Scan<'a> {
         std::str::from_utf8(text).ok()
     }
 
-    /// A text that many lines have in common, or null.
-    fn shared(&mut self, names: &mut Names) -> Option<Option<Name>> {
-        self.optional(|scan| scan.text().map(|text| names.share(text)))
+    /// A text that many lines have in common.
+    fn shared(&mut self, names: &mut Names) -> Option<Name> {
+        self.text().map(|text| names.share(text))
     }
 
     /// A whole number of units, or a date.
@@ -191,7 +186,7 @@ impl<'a> Scan<'a> {
             return Some(value);
         }
         self.object(|scan, field| match field {
-            "owner" => scan.set(&mut value.owner, |scan| Some(names.share(scan.text()?))),
+            "owner" => scan.set(&mut value.owner, |scan| scan.shared(names)),
             "mode" => scan.set(&mut value.mode, |scan| mode_of(scan.text()?)),
             "permits" => scan.set(&mut value.permits, Self::small),
             "lease_ms" => scan.set(&mut value.lease_ms, Self::number),
@@ -200,7 +195,7 @@ impl<'a> Scan<'a> {
             "waited_ns" => scan.set(&mut value.waited_ns, Self::number),
             "count" => scan.set(&mut value.count, Self::small),
             "by" => scan.set(&mut value.by, |scan| scan.givers(names).map(Box::new)),
-            "resource" => scan.set(&mut value.resource, |scan| Some(names.share(scan.text()?))),
+            "resource" => scan.set(&mut value.resource, |scan| scan.shared(names)),
             // Here null is a value: it is what a read of nothing returns.
             "value" => fill(&mut value.value, Box::new(scan.scalar()?)),
             _ => None,
@@ -212,7 +207,8 @@ impl<'a> Scan<'a> {
     fn givers(&mut self, names: &mut Names) -> Option<Givers> {
         let mut givers = Givers::default();
         self.object(|scan, node| {
-            let role = scan.shared(names)?;
+            let mut role = None;
+            scan.set(&mut role, |scan| scan.shared(names))?;
             let node = names.share(node);
             givers.0.push(Giver { node, role });
             Some(())

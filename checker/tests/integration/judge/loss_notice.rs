@@ -65,7 +65,7 @@ fn without_the_promise_it_is_measured() {
     assert_eq!(
         losses.sentence(),
         "2 holders went on after their lease had certainly run out: 1 was told, after 0.390 s at \
-         the latest; 1 was not, and gave the lock back after 0.090 s at the latest"
+         the latest; 1 was not, and went on for 0.090 s at the longest"
     );
 }
 
