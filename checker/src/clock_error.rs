@@ -1,4 +1,4 @@
-//! How far the clocks may be off by which a history was recorded.
+//! Bounds on how far the clocks may be off by which a history was recorded.
 //!
 //! For: histories of several hosts, each of which reads its own clock. Not for: how far clocks run
 //! apart during a lease, which is the drift.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::history::{Header, Nanos};
 
-/// How far each process's clock may be ahead or behind, at the most.
+/// Most that the clock of each process may be ahead or behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockError {
     /// Of those that are not named below.
@@ -17,7 +17,7 @@ pub struct ClockError {
 }
 
 impl ClockError {
-    /// The same for all processes.
+    /// Returns the same error for all processes.
     pub fn of_all(error: Nanos) -> Self {
         Self {
             usual: error,
@@ -25,7 +25,7 @@ impl ClockError {
         }
     }
 
-    /// What a header names.
+    /// Returns the errors that a header names.
     pub fn of_header(header: &Header) -> Self {
         let of = header.clock_error_ms_of.iter();
         Self {

@@ -1,4 +1,4 @@
-//! Whether a recorded history ends where its run ended.
+//! Tells whether a recorded history ends where its run ended.
 //!
 //! For: runs that were killed, or stopped before everything was healed and asked for once more:
 //! what they would have shown after that is not in their history. Not for: histories of others,
@@ -13,7 +13,8 @@ pub const END: &str = "end";
 /// Histories of this version say by the phase [`END`] that they are whole.
 const VERSION_WITH_END: u32 = 2;
 
-/// Why a history that Lockstorm recorded is not that of a whole run, if so.
+/// Returns the reason why a history that Lockstorm recorded is not that of a whole run, if it is
+/// not.
 pub fn cut_short(digest: &Digest) -> Option<String> {
     if !digest.header.is_recorded() {
         return None;
@@ -41,8 +42,8 @@ pub fn cut_short(digest: &Digest) -> Option<String> {
 }
 
 impl Analysis {
-    /// The same for a history that was cut short, for this `reason`: it shows what was violated,
-    /// and not that nothing was.
+    /// Weakens the analysis to that of a history that was cut short, for this `reason`: it shows
+    /// what was violated, and not that nothing was.
     #[must_use]
     pub fn of_part(mut self, reason: &str) -> Self {
         let judged = self.properties.values_mut();

@@ -1,4 +1,4 @@
-//! What every target asserts of a reader.
+//! Assertions about a reader that every target makes.
 
 mod survive;
 

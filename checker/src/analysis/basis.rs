@@ -1,4 +1,4 @@
-//! What a violation rests on: the fewest events with which it is found as it is.
+//! Basis of a violation: the fewest events with which it is found as it is.
 //!
 //! For: the events that the contradiction of a story cites. With all others deleted the same
 //! violation is found in the history, with the same claim; without any one of them it is not.
@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::property::rule;
 use crate::verdict::Property;
 
-/// Where more events are concerned, no excerpt is tried: each try judges them all.
+/// Number of events above which no excerpt is tried: each try judges them all.
 const ITEMS_MAX: usize = 4_000;
 /// Operations judged in all tries for one violation; some hundredths of a second at the
 /// most.
@@ -94,7 +94,7 @@ struct Likeness {
     /// Absent where it lasts to the end of the history.
     end: Option<Nanos>,
     certain: bool,
-    /// Who, and the acquire of each.
+    /// Holders by name, each with the invocation of its acquire.
     holders: Vec<(String, u64)>,
 }
 
@@ -123,7 +123,7 @@ impl Likeness {
     }
 }
 
-/// What the rule has looked at.
+/// Returns the events that the rule has looked at.
 fn own(case: &Case, finding: &Finding) -> Vec<Item> {
     let holds = finding.holds.iter().map(|&at| &case.holds[at]);
     let of_holds = holds.flat_map(|hold| {
@@ -137,7 +137,7 @@ fn own(case: &Case, finding: &Finding) -> Vec<Item> {
     items.into_iter().collect()
 }
 
-/// Who takes part.
+/// Returns the owners that take part.
 fn participants(case: &Case, finding: &Finding) -> BTreeSet<OwnerId> {
     let holders = finding.holds.iter().map(|&at| case.holds[at].owner);
     let others = finding.operations.iter();
@@ -193,7 +193,8 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
     items
 }
 
-/// What the servers were seen to be told while the operation was under way.
+/// Returns the notes of the commands that servers were seen to be sent for the lock while the
+/// operation was under way.
 fn commands(case: &Case, finding: &Finding) -> Vec<Item> {
     let Some(operation) = finding.operation().map(|id| case.digest.operation(id)) else {
         return Vec::new();
@@ -206,7 +207,8 @@ fn commands(case: &Case, finding: &Finding) -> Vec<Item> {
     inside.map(|command| Item::Note(command.event)).collect()
 }
 
-/// What the servers were seen to have of the lock since the interval began, and what they were.
+/// Returns the notes of what the servers were seen to have of the lock since the interval began,
+/// and those of all their roles.
 fn views(case: &Case, finding: &Finding) -> Vec<Item> {
     let asides = &case.digest.asides;
     let views = asides.views.iter();

@@ -1,5 +1,4 @@
-//! Which faults a violation is blamed on: those that were active when it was decided, and could
-//! decide it.
+//! Blames a violation on faults: those that were active when it was decided, and could decide it.
 //!
 //! ```text
 //! a        |--granted--|   |--renewed--|
@@ -59,7 +58,7 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
     active.into_iter().filter(concerns).collect()
 }
 
-/// Who takes part in a violation.
+/// Returns the owners that take part in a violation.
 fn concerned(case: &Case, finding: &Finding) -> Vec<OwnerId> {
     let holders = finding.holds.iter().map(|&at| case.holds[at].owner);
     let others = finding.operations.iter();
@@ -67,7 +66,7 @@ fn concerned(case: &Case, finding: &Finding) -> Vec<OwnerId> {
     holders.chain(others).collect()
 }
 
-/// When the violation was decided.
+/// Returns the interval in which the violation was decided.
 pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
     let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
     let (start, end) = (finding.interval.start, finding.interval.end);
@@ -124,7 +123,7 @@ pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
 /// So many of the events before a violation are looked at for a refusal, and so many refusals.
 const EDGES_MAX: usize = 64;
 const REFUSALS_MAX: usize = 4;
-/// Where a lock has more holds, refusals show nothing that would be worth the search.
+/// Number of holds of a lock above which refusals show nothing that would be worth the search.
 const HOLDS_MAX: usize = 2_000;
 
 /// The last instant before `until` at which the service certainly knew of a hold.
@@ -133,9 +132,9 @@ fn known(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
     own.max(known_by_refusal(case, hold, until).unwrap_or(own))
 }
 
-/// When the last acquire of another was sent, that was refused before `until` while nobody else can
-/// have had the lock. Of a lock that is granted by several servers a refusal shows nothing: some of
-/// them may have forgotten.
+/// Returns the time at which the last acquire of another owner was sent that was refused before
+/// `until` while nobody else can have had the lock. Of a lock that is granted by several servers a
+/// refusal shows nothing: some of them may have forgotten.
 fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
     let digest = case.digest;
     let givers = digest.givers(digest.operation(hold.acquire));
@@ -179,7 +178,8 @@ fn known_by_refusal(case: &Case, hold: &Hold, until: Nanos) -> Option<Nanos> {
     refusals.find(alone).map(|refusal| refusal.invoked)
 }
 
-/// When the last acquire or renewal of its owner was sent that was answered as done.
+/// Returns the time at which the owner's last acquire or renewal was sent that was answered as done
+/// by `until`.
 fn known_by_owner(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
     let digest = case.digest;
     let first = digest.operation(hold.acquire).invoked;
@@ -197,7 +197,7 @@ fn known_by_owner(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
     last.map_or(hold.hull.start, Operation::asked)
 }
 
-/// Whether a fault is of those that can bring about such a violation.
+/// Tells whether a fault is one that can bring about such a violation.
 fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
     match finding.property {
         Property::LeaseOverrun => {
@@ -222,7 +222,7 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
     }
 }
 
-/// Whether the service can lose a lock by a fault.
+/// Tells whether a fault can make the service lose a lock.
 fn can_forget(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
     let harms = match fault.class {
         FaultClass::Death
@@ -261,8 +261,8 @@ fn is_server(digest: &Digest, name: &str) -> bool {
     digest.owners.find(name).is_none()
 }
 
-/// Whether `node` may have known of the first hold: of a quorum, only who said yes has anything to
-/// forget.
+/// Tells whether `node` may have known of the first hold: of a quorum, only the nodes that granted
+/// it have anything to forget.
 fn voted(case: &Case, finding: &Finding, node: &str) -> bool {
     let holds = finding.holds.iter().map(|&at| &case.holds[at]);
     let Some(first) = holds.min_by_key(|hold| hold.core.start) else {

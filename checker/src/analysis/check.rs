@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::property::rule;
 use crate::verdict::{Analysis, Judgement, Property, Stalls, Verdict, Witness};
 
-/// Why a violation that was found is not reported.
+/// Reason why a violation that was found is not reported.
 const WITNESS_FAILED: &str = "a witness did not stand up to its replay, which is a fault of the \
                               checker: please report it with the history";
 
@@ -48,7 +48,7 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
     survivors(recorded, widened, most)
 }
 
-/// How whoever recorded the history stood still.
+/// Sums up how often and how long the recorder of the history stood still, if it did.
 fn stalls(digest: &Digest) -> Option<Stalls> {
     let lengths = digest.asides.stalls.iter();
     let lengths = lengths.map(|stall| stall.interval.1 - stall.interval.0);
@@ -63,10 +63,10 @@ fn stalls(digest: &Digest) -> Option<Stalls> {
 /// The answer of one property.
 struct Answer {
     ruling: Ruling,
-    /// How many of the violations are blamed on each fault.
+    /// Number of violations that are blamed on each fault.
     by_fault: Vec<u64>,
     witnesses: Vec<Witness>,
-    /// Whether each witness stood up to its replay.
+    /// `true` if each witness stood up to its replay.
     stands: bool,
 }
 
@@ -141,7 +141,7 @@ fn answer(case: &Case, property: Property) -> Answer {
     }
 }
 
-/// How many of the violations are blamed on each fault.
+/// Counts the violations that are blamed on each fault.
 fn by_fault(case: &Case, findings: &[Finding]) -> Vec<u64> {
     let mut counts = vec![0; case.faults.len()];
     for at in findings.iter().flat_map(|finding| blamed(case, finding)) {

@@ -11,7 +11,8 @@ use crate::parallel;
 use crate::property::rule;
 use crate::verdict::{Availability, Coverage, FaultSummary, Losses, Property};
 
-/// What one property finds in a digest, and what it was found by.
+/// Calls `look` with the findings of one property in a digest, and the case in which they were
+/// found.
 pub(crate) fn with_findings<R>(
     digest: &Digest,
     options: &Options,

@@ -1,4 +1,4 @@
-//! What is left of an analysis when clocks may be off.
+//! Part of an analysis that is left when clocks may be off.
 //!
 //! A violation counts only where the history shows one with every operation as long as it may have
 //! been. Who looked at the recorded times alone may have seen more: that is unknown then.
@@ -14,10 +14,10 @@ pub(crate) fn doubted(recorded: &Analysis) -> Vec<Property> {
     violated.map(|(&property, _)| property).collect()
 }
 
-/// Whether a property can be judged by widened times. Fairness compares two answers, a spurious
-/// refusal rests on what each owner did one after the other, a leftover on what was seen after an
-/// answer, and who was granted a dead lease waited less than a widened call: all are what clocks
-/// that are off do not tell.
+/// Tells whether a property can be judged by widened times. Fairness compares two answers, a
+/// spurious refusal rests on what each owner did one after the other, a leftover on what was seen
+/// after an answer, and an owner that was granted a dead lease waited less than a widened call:
+/// clocks that are off tell nothing of all these.
 pub(crate) fn can_survive(property: Property) -> bool {
     match property {
         Property::Fairness

@@ -1,4 +1,4 @@
-//! How long a lock could not be had while somebody wanted it and nobody held it.
+//! Time for which a lock could not be had while somebody wanted it and nobody held it.
 //!
 //! ```text
 //! a   |-- try --|       |-- try --|       |-- try, granted --|=====
@@ -15,7 +15,8 @@ use crate::holds::{Hold, Windows};
 use crate::operations::{Action, Digest, Interval, KeyId, OpId};
 use crate::verdict::Availability;
 
-/// Who wants a lock and polls for it asks again sooner.
+/// Longest pause between two tries that leaves the lock wanted: a client that polls for it asks
+/// again sooner.
 pub(crate) const PAUSE_MAX: Nanos = Nanos::from_millis(1000);
 
 /// A stretch without a grant, with the last try that was sent when it began.
@@ -66,13 +67,14 @@ pub(crate) fn availability(
     (figures, outages)
 }
 
-/// When nobody can say whether the lock could be had, as whoever asked stood still.
+/// Returns the times in which nobody can say whether the lock could be had, as the recorder of the
+/// history stood still.
 pub(crate) fn stalled(digest: &Digest) -> impl Iterator<Item = Interval> {
     let stalls = digest.asides.stalls.iter();
     stalls.map(|stall| Interval::new(stall.interval.0, stall.interval.1))
 }
 
-/// When a hold that was granted kept others out.
+/// Returns the interval in which a hold that was granted kept others out.
 pub(crate) fn held(hold: &Hold) -> Interval {
     let end = hold.core.end.min(hold.lease.ceiling);
     Interval::new(hold.core.start, end.max(hold.core.start))

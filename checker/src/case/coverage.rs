@@ -1,4 +1,4 @@
-//! What a history contains, so that a verdict can be weighed.
+//! Counts what a history contains, so that a verdict can be weighed.
 
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ pub(crate) fn coverage(
     }
 }
 
-/// What was tried, which can be told without the holds.
+/// Tries in a history, and all that can be counted without the holds.
 pub(crate) struct Tries {
-    /// What needs no more to be counted.
+    /// Counts that need nothing more.
     counted: Coverage,
     by_key: Vec<Attempts>,
 }
@@ -54,8 +54,8 @@ impl Tries {
         Self { counted, by_key }
     }
 
-    /// How many were made while another owner held the lock, or may have held it, in a mode that
-    /// excludes them.
+    /// Counts the tries that were made while another owner held the lock, or may have held it, in a
+    /// mode that excludes them.
     fn contended(&self, threads: usize, holds: &[Hold]) -> u64 {
         let counts = parallel::map(
             threads,
@@ -67,7 +67,7 @@ impl Tries {
     }
 }
 
-/// What became of the holds.
+/// Counts what became of the holds.
 fn of_holds(digest: &Digest, holds: &[Hold], faults: &[FaultSummary]) -> Coverage {
     let mut coverage = Coverage::default();
     let windows = faults::windows(faults);
@@ -90,14 +90,14 @@ fn of_holds(digest: &Digest, holds: &[Hold], faults: &[FaultSummary]) -> Coverag
     coverage
 }
 
-/// When the release of a hold was answered, if it was granted.
+/// Returns the time at which the release of a hold was answered, if the release was granted.
 fn released(digest: &Digest, hold: &Hold) -> Option<Nanos> {
     let release = digest.operation(hold.release?);
     let is_granted = release.outcome == Outcome::Ok;
     release.answered().filter(|_| is_granted)
 }
 
-/// Where the holds of `key` are.
+/// Returns the range of positions that the holds of `key` take up.
 fn group(holds: &[Hold], key: KeyId) -> Range<usize> {
     let start = holds.partition_point(|hold| hold.key < key);
     start..holds.partition_point(|hold| hold.key <= key)
@@ -112,7 +112,7 @@ struct Attempt {
     is_refused: bool,
 }
 
-/// What was tried on one key.
+/// Tries on one key.
 struct Attempts {
     key: KeyId,
     /// By their end.
@@ -210,7 +210,7 @@ impl Rival {
     }
 }
 
-/// How far the holds seen so far reach: the farthest, and the farthest of any other owner.
+/// Ends of the holds seen so far: the latest, and the latest of any other owner.
 #[derive(Default)]
 struct Reach {
     first: (Nanos, Option<OwnerId>),

@@ -36,8 +36,8 @@ pub(crate) fn faults(digest: &Digest) -> Vec<FaultSummary> {
     faults
 }
 
-/// When a fault was active: from its injection until it was healed, or for ever. `None` if it was
-/// never injected.
+/// Returns the time in which a fault was active: from its injection, or else from when it was first
+/// observed, until it was healed, or without end. `None` if it was neither injected nor observed.
 pub(crate) fn window(fault: &FaultSummary) -> Option<Interval> {
     let start = fault
         .at(FaultPhase::Injected)
@@ -62,7 +62,7 @@ pub(crate) fn active(faults: &[FaultSummary], interval: Interval) -> Vec<&FaultS
     faults.iter().filter(meets).collect()
 }
 
-/// Whether a fault hits a client or one of its links.
+/// Tells whether a fault hits a client or one of its links.
 pub(crate) fn touches_client(fault: &FaultSummary, client: &str) -> bool {
     let has = |names: &[Name]| names.iter().any(|name| **name == *client);
     match &fault.target {

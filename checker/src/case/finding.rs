@@ -25,9 +25,9 @@ impl Finding {
 
 /// The answer of a property.
 pub(crate) struct Ruling {
-    /// Which algorithm decided.
+    /// Name of the algorithm that decided.
     pub(crate) engine: &'static str,
-    /// Whether the history has matter for the property.
+    /// `true` if the history contains anything for the property to judge.
     pub(crate) has_matter: bool,
     /// All violations.
     pub(crate) count: u64,
@@ -36,21 +36,21 @@ pub(crate) struct Ruling {
     pub(crate) tested: Tested,
 }
 
-/// Whether the property was put to the test, by what its rule looks at; what the run must show
-/// besides is for `Rule::weigh`.
+/// Answer to whether the property was put to the test, by what its rule looks at; what the run must
+/// show besides is for `Rule::weigh`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tested {
     Yes,
     /// It was, and there is this to say where nothing is violated.
     Remarked(String),
-    /// Why there may be no violation although the lock is bad.
+    /// Reason why there may be no violation although the lock is bad.
     No(String),
-    /// Why the history cannot be judged at all, however it goes on.
+    /// Reason why the history cannot be judged at all, however it goes on.
     Never(String),
 }
 
-/// How many violations are listed with their intervals, for the count of each fault. Ten thousand
-/// findings take some megabytes; what lies beyond is counted as a whole.
+/// Maximum number of violations that are listed with their intervals, for the count of each fault.
+/// Ten thousand findings take some megabytes; those beyond are only counted as a whole.
 pub(crate) const FINDINGS_MAX: usize = 10_000;
 
 /// Puts findings of all keys in order of time, and keeps the first of them.
@@ -59,7 +59,8 @@ pub(crate) fn keep_first(findings: &mut Vec<Finding>) {
     findings.truncate(FINDINGS_MAX);
 }
 
-/// The same while they are gathered: seldom enough to cost nothing, often enough to stay small.
+/// Variant of [`keep_first`] for findings that are still being gathered: it acts seldom enough to
+/// cost nothing, and often enough to keep them few.
 pub(crate) fn keep_few(findings: &mut Vec<Finding>) {
     if findings.len() > 2 * FINDINGS_MAX {
         keep_first(findings);

@@ -19,7 +19,7 @@ pub(crate) struct Case<'a> {
     pub(crate) options: &'a Options,
     /// The operations of each owner; made when they are first asked for.
     pub(crate) by_owner: OnceLock<Groups<OpId>>,
-    /// What proves holds, by key, owner and mode; made when it is first asked for.
+    /// Operations that prove holds, by key, owner and mode; made when they are first asked for.
     pub(crate) proofs: OnceLock<Vec<(KeyId, OwnerId, bool, OpId)>>,
     /// Made when it is first asked for.
     pub(crate) standings: OnceLock<Vec<Standing>>,
@@ -53,18 +53,19 @@ impl<'a> Case<'a> {
         ((key, owner, reads) == own).then_some(id)
     }
 
-    /// Whether an operation of the owner of `hold` may be about it, and not about one of the other
-    /// mode.
+    /// Tells whether an operation of the owner of `hold` may be about it, and not about a hold of
+    /// the other mode.
     pub(crate) fn concerns(&self, operation: &Operation, hold: &Hold) -> bool {
         operation.is_vague || self.is_of_mode(operation, hold)
     }
 
-    /// Whether an operation is of the mode of `hold`, where it matters.
+    /// Tells whether an operation is of the mode of `hold`, where the mode matters.
     pub(crate) fn is_of_mode(&self, operation: &Operation, hold: &Hold) -> bool {
         operation.mode == hold.mode || !self.digest.has_two_modes()
     }
 
-    /// How often each owner may have held, and must have held, before each of its operations.
+    /// Returns how often each owner may have held, and must have held, before each of its granted
+    /// acquires and answered releases.
     pub(crate) fn standings(&self) -> &[Standing] {
         let drift = self.options.drift(&self.digest.header);
         let (operations, lost) = (&self.digest.operations, &self.digest.lost);
@@ -103,7 +104,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Whether a hold tolerates others that do so.
+/// Tells whether a hold tolerates others that are shared too.
 pub(crate) fn is_shared(hold: &Hold) -> bool {
     hold.mode == Mode::Read
 }

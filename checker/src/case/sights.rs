@@ -5,12 +5,12 @@ use super::parts::Case;
 use crate::history::{Nanos, NodeView};
 use crate::operations::{KeyId, OwnerId, ViewAside};
 
-/// What a server was seen to have.
+/// Token of an owner that a server was seen to have.
 #[derive(Clone, Copy)]
 pub(crate) struct Sight<'a> {
     pub(crate) view: &'a ViewAside,
     pub(crate) node: &'a NodeView,
-    /// When the first server was asked.
+    /// Time at which the first server was asked.
     pub(crate) since: Nanos,
     pub(crate) key: KeyId,
     pub(crate) owner: OwnerId,
@@ -42,7 +42,8 @@ pub(crate) fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
     sights
 }
 
-/// Whether what a server has is what the service has.
+/// Tells whether what a server has counts as what the service has: it is a primary, and no other
+/// was promoted last.
 fn counts(case: &Case, node: &NodeView, time: Nanos) -> bool {
     let roles = case.digest.asides.roles.iter();
     let promoted = roles.filter(|role| role.time <= time && &*role.note.role == "primary");

@@ -1,4 +1,4 @@
-//! When a history could not have shown a violation: never valid by vacuity.
+//! Reasons why a history could not have shown a violation: never valid by vacuity.
 //!
 //! Each rule answers with the reason, one sentence for a reader of the report.
 
@@ -7,7 +7,7 @@ use crate::history::FaultPhase;
 use crate::model_name::ModelName;
 use crate::verdict::{Availability, Coverage, FaultSummary};
 
-/// What a history contains as a whole.
+/// Contents of a history as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) coverage: &'a Coverage,
@@ -15,11 +15,11 @@ pub(crate) struct Run<'a> {
     pub(crate) availability: Availability,
     /// The model that it is judged by, if any.
     pub(crate) model: Option<ModelName>,
-    /// Whether an acquire is known to have been granted.
+    /// `true` if an acquire is known to have been granted.
     pub(crate) is_granted: bool,
 }
 
-/// Why no two holders could have been seen at once.
+/// Returns the reason why no two holders could have been seen at once, if there is one.
 pub(crate) fn of_exclusion(run: &Run) -> Option<String> {
     let coverage = run.coverage;
     if coverage.events == 0 {
@@ -34,7 +34,7 @@ pub(crate) fn of_exclusion(run: &Run) -> Option<String> {
     of_faults(run)
 }
 
-/// Why the faults of the run have not put the lock to the test.
+/// Returns the reason why the faults of the run have not put the lock to the test, if there is one.
 pub(crate) fn of_faults(run: &Run) -> Option<String> {
     if let Some(reason) = run.faults.iter().find_map(unobserved) {
         return Some(reason);
@@ -45,7 +45,8 @@ pub(crate) fn of_faults(run: &Run) -> Option<String> {
     None
 }
 
-/// Why the faults of the run have put neither a hold nor a call to the test.
+/// Returns the reason why the faults of the run have put neither a hold nor a call to the test, if
+/// there is one.
 pub(crate) fn of_calls(run: &Run) -> Option<String> {
     let is_met = run.faults.iter().any(|fault| fault.operations > 0);
     let unseen = run.faults.iter().find_map(unobserved);

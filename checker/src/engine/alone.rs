@@ -12,8 +12,8 @@ use crate::verdict::Verdict;
 /// Longer than any benchmark.
 const TIME: Duration = Duration::from_secs(600);
 
-/// What the frontier says of a history, with no other engine before it and no witness after it.
-/// For benchmarks; [`check_digest`](crate::check_digest) is what answers users.
+/// Judges a history by the frontier, with no other engine before it and no witness after it. For
+/// benchmarks; [`check_digest`](crate::check_digest) is what answers users.
 #[doc(hidden)]
 pub fn frontier_alone(digest: &Digest, model: ModelName) -> Verdict {
     let mut values = Values::default();

@@ -1,4 +1,4 @@
-//! How much a search may cost before it gives up and says so.
+//! Bounds on the cost of a search, which gives up beyond them and says so.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ impl Budget {
         }
     }
 
-    /// Whether the time is up, or the steps are used up.
+    /// Checks whether the time is up, or the steps are used up.
     ///
     /// # Errors
     /// When it is, or they are.
@@ -53,7 +53,7 @@ impl Budget {
         }
     }
 
-    /// Whether so many configurations of that size are too many.
+    /// Checks whether so many configurations, of so many bytes in all, are too many.
     ///
     /// # Errors
     /// When they are.
@@ -68,7 +68,7 @@ impl Budget {
     }
 }
 
-/// Which bound was hit.
+/// Bound that was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Exhausted {
     #[error("the time for the search is up; allow more with --budget")]

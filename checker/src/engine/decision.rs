@@ -1,4 +1,4 @@
-//! Whether the calls of one lock are linearizable.
+//! Decides whether the calls of one lock are linearizable.
 
 use super::budget::{Budget, Exhausted};
 use super::exact::{self, Proof, Rules};
@@ -21,14 +21,14 @@ pub(crate) enum Decision {
         due: CallId,
         /// So many calls, in order of invocation, are enough to see it.
         taken: u32,
-        /// Why it cannot, in some of the orders that the others allow.
+        /// Reasons why it cannot, in some of the orders that the others allow.
         reasons: Vec<Reason>,
     },
     /// The budget did not suffice.
     Unknown {
-        /// Which.
+        /// Bound that was hit.
         exhausted: Exhausted,
-        /// How many calls were decided, all possible.
+        /// Number of calls that were decided, all of them possible.
         decided: u64,
     },
 }
@@ -93,7 +93,7 @@ pub(crate) fn search<'a>(
     counted(specification, calls, budget).0
 }
 
-/// The same, and how many steps it took.
+/// Variant of [`search`] that also returns the number of steps it took.
 pub(crate) fn counted<'a>(
     specification: &Specification,
     calls: impl Iterator<Item = &'a Call>,

@@ -1,4 +1,4 @@
-//! How many permits are out at once, in O(n log n).
+//! Counts how many permits are out at once, in O(n log n).
 //!
 //! For: semaphores, where many may hold together and only their sum has a limit. Not for: one
 //! permit, of which the core sweep tells more.
@@ -21,7 +21,7 @@ pub(crate) struct Loan {
 /// Every grant that went beyond the limit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excess {
-    /// How many there were.
+    /// Number of such grants.
     pub(crate) count: u64,
     /// The tags of those who together held too much at the first of them; none can be left out.
     pub(crate) first: Vec<Vec<u32>>,

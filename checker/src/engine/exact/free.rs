@@ -17,7 +17,7 @@ use super::sessions::{Phantom, Session, Try};
 use crate::history::Nanos;
 use crate::model::CallId;
 
-/// What became of the tries.
+/// Outcome of explaining the refused tries.
 pub(super) enum Explained {
     /// Each met a holder.
     All,
@@ -31,7 +31,7 @@ pub(super) enum Explained {
     Unclear,
 }
 
-/// Whether each try met a holder. Cores do not clash, and are in order.
+/// Tells whether each try met a holder. Cores do not clash, and are in order.
 pub(super) fn explain(sessions: &[Session], tries: &[Try], phantoms: &[Phantom]) -> Explained {
     let at_once =
         |pair: &[Session]| pair[0].granted == pair[1].end_min && pair[0].granted == pair[0].end_min;
@@ -66,7 +66,7 @@ struct Zone {
     start: Option<Nanos>,
     /// `None`: for ever.
     end: Option<Nanos>,
-    /// When the next grant was answered; [`Nanos::MAX`] if there is none.
+    /// Time at which the next grant was answered; [`Nanos::MAX`] if there is none.
     next: Nanos,
     /// The first answer to a try inside, and the try.
     refused: Nanos,

@@ -8,13 +8,13 @@ use crate::history::{Mode, Nanos};
 use crate::model::{Call, CallId, LeaseId, Reply, Request};
 use crate::operations::OwnerId;
 
-/// What one owner did from a grant on.
+/// Hold of one owner, from its grant on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Session {
     pub(super) acquire: CallId,
-    /// When the acquire was sent: it cannot have begun earlier.
+    /// Time at which the acquire was sent: the session cannot have begun earlier.
     pub(super) sent: Nanos,
-    /// When the grant was answered: it has begun by then.
+    /// Time at which the grant was answered: the session has begun by then.
     pub(super) granted: Nanos,
     /// The first instant at which it can have ended.
     pub(super) end_min: Nanos,
@@ -36,13 +36,13 @@ pub(super) struct Try {
 /// An acquire without an answer: it may have begun a hold that nobody released, or nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phantom {
-    /// When the acquire was sent: it cannot have begun earlier.
+    /// Time at which the acquire was sent: the hold cannot have begun earlier.
     pub(super) sent: Nanos,
-    /// When its lease can have ended at the earliest; [`Nanos::MAX`] without a lease.
+    /// Earliest time at which its lease can have ended; [`Nanos::MAX`] without a lease.
     pub(super) end_min: Nanos,
 }
 
-/// What calls without an answer leave open.
+/// Questions that calls without an answer leave open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
     /// One of them may have ended a later session of its owner before its core did.
@@ -109,13 +109,13 @@ fn leases(calls: &[Call]) -> Vec<(Nanos, Nanos)> {
         .collect()
 }
 
-/// What an owner is doing.
+/// Current state of an owner.
 #[derive(Clone, Copy, Debug, Default)]
 struct Owner {
     open: Option<Open>,
     /// Its last call that was answered, and when.
     last: Option<(CallId, Nanos)>,
-    /// Whether an acquire or a release of it has no answer.
+    /// `true` if an acquire or a release of the owner has no answer.
     is_crashed: bool,
 }
 
@@ -124,7 +124,7 @@ struct Owner {
 struct Open {
     session: Session,
     lease: LeaseId,
-    /// When a renewal was sent that found it still holding.
+    /// Time at which the last renewal was sent that found the owner still holding.
     renewed: Nanos,
 }
 
@@ -135,7 +135,7 @@ struct Builder {
     log: Log,
 }
 
-/// Whether a renewal or a release names the mode of a hold.
+/// Tells whether a renewal or a release names the mode of a hold.
 fn is_of(call: &Call, is_shared: bool) -> bool {
     match call.request {
         Request::Renew { mode, .. } | Request::Release { mode, .. } => {
@@ -151,7 +151,7 @@ fn is_of(call: &Call, is_shared: bool) -> bool {
 }
 
 impl Owner {
-    /// Whether a call comes after all that was answered before, by time or by program order.
+    /// Tells whether a call comes after all that was answered before, by time or by program order.
     fn is_followed_by(&self, call: &Call) -> bool {
         self.last.is_none_or(|(last, answered)| {
             answered < call.invoked || (answered == call.invoked && call.after == Some(last))
@@ -243,7 +243,7 @@ impl Builder {
         self.rules == Rules::Readers && mode == Mode::Read
     }
 
-    /// When a lease can have ended at the earliest and at the latest.
+    /// Returns the earliest and the latest time at which a lease can have ended.
     fn lease(&self, lease: LeaseId) -> (Nanos, Nanos) {
         if lease == LeaseId::NEVER {
             return (Nanos::MAX, Nanos::MAX);
@@ -251,13 +251,14 @@ impl Builder {
         self.leases[lease.0 as usize]
     }
 
-    /// The same of a session, which held when it was renewed.
+    /// Returns the earliest and the latest time at which the lease of a session can have ended, as
+    /// the owner still held when it was renewed.
     fn lapse(&self, open: &Open) -> (Nanos, Nanos) {
         let (floor, ceiling) = self.lease(open.lease);
         (floor.max(open.renewed), ceiling)
     }
 
-    /// Who is granted the lock again had lost it.
+    /// Ends the session of an owner that is granted the lock again: it had lost the lock.
     fn close_before(&mut self, owner: &mut Owner, acquire: &Call) -> Option<()> {
         let Some(open) = owner.open.take() else {
             return Some(());
@@ -313,7 +314,7 @@ impl Builder {
         still.then_some(())
     }
 
-    /// Who is told that it does not hold the lock has lost it.
+    /// Ends the session of an owner that is told that it does not hold the lock: it has lost it.
     fn deny(&mut self, owner: &mut Owner, call: &Call) -> Option<()> {
         if owner.is_crashed || self.rules == Rules::Ownerless {
             return None;

@@ -15,7 +15,7 @@ use super::free::Explained;
 use super::sessions::{Session, Try};
 use crate::history::Nanos;
 
-/// Whether each try met somebody who kept it out. Cores do not clash, and are in order.
+/// Tells whether each try met somebody who kept it out. Cores do not clash, and are in order.
 pub(super) fn explain(sessions: &[Session], tries: &[Try]) -> Explained {
     // Of cores without length in one instant, which can come in any order, none may be a writer's.
     let at_once = |pair: &[Session]| {
@@ -88,7 +88,7 @@ impl Reach {
         Self(spans)
     }
 
-    /// Whether one of the spans touches the try.
+    /// Tells whether one of the spans touches the try.
     fn meets(&self, attempt: &Try) -> bool {
         let begun = self
             .0

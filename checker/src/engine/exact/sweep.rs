@@ -10,14 +10,14 @@ use super::free::{self, Explained};
 use super::sessions::{Log, Session, sessions};
 use super::shared;
 
-/// What the sweep must know of a lock.
+/// Facts that the sweep must know of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
     /// One holds at a time, and anybody may release it.
     Ownerless,
     /// One owner holds at a time; the tokens of a fenced lock grow.
     Exclusive { is_fenced: bool },
-    /// The same, and it may enter again.
+    /// One owner holds at a time, and may enter again; the tokens of a fenced lock grow.
     Reentrant { is_fenced: bool },
     /// So many hold at a time.
     Permits(u32),
@@ -42,7 +42,7 @@ impl Rules {
         })
     }
 
-    /// Whether one owner holds at a time, and once.
+    /// Tells whether one owner holds at a time, and only once.
     pub(super) fn is_plain(self) -> bool {
         match self {
             Self::Ownerless | Self::Exclusive { .. } | Self::Permits(1) => true,

@@ -38,7 +38,7 @@ impl<S> Default for Antichain<S> {
 }
 
 impl<S: Clone + Eq + Hash> Antichain<S> {
-    /// What an entry takes, without what its state and its set have elsewhere.
+    /// Bytes that an entry takes, without what its state and its set have elsewhere.
     pub(super) const ENTRY_BYTES: usize = size_of::<Entry<S>>() + size_of::<(u64, u32)>();
 
     /// Adds a configuration unless one covers it, and drops those that it covers. Tells whether it
@@ -119,7 +119,7 @@ impl<S: Clone + Eq + Hash> Antichain<S> {
     }
 }
 
-/// Whether an entry covers a new configuration; it is marked if it is the other way round.
+/// Tells whether an entry covers a new configuration; marks the entry if it is the other way round.
 fn covers<S: Clone + Eq + Hash>(
     entry: &mut Entry<S>,
     new: &Configuration<S>,

@@ -75,14 +75,14 @@ impl Bits {
         self.low & other.low != 0 || self.high.iter().zip(&other.high).any(common)
     }
 
-    /// Whether both have the same members among those of `mask`.
+    /// Tells whether both sets have the same members among those of `mask`.
     pub(super) fn equals_within(&self, other: &Self, mask: &Self) -> bool {
         let words = self.high.len().max(other.high.len());
         (self.low ^ other.low) & mask.low == 0
             && (0..words).all(|at| (self.word(at) ^ other.word(at)) & mask.word(at) == 0)
     }
 
-    /// Whether all members that are not of `mask` are members of `other`.
+    /// Tells whether all members that are not of `mask` are members of `other`.
     pub(super) fn is_within_beyond(&self, other: &Self, mask: &Self) -> bool {
         let mut high = self.high.iter().enumerate();
         self.low & !other.low & !mask.low == 0

@@ -52,7 +52,7 @@ fn calls(
     Some(first.map_or_else(Vec::new, |part| part.calls))
 }
 
-/// Who confirms what the sweep proves.
+/// Searches that confirm what the sweep proves.
 #[derive(Clone, Copy)]
 struct Against {
     /// The search, where the histories are small.
@@ -60,7 +60,7 @@ struct Against {
     frontier: bool,
 }
 
-/// How often the sweep proved a history legal, proved it illegal, and proved nothing.
+/// Numbers of histories that the sweep proved legal, proved illegal, and proved nothing of.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     legal: u32,

@@ -24,7 +24,7 @@ impl Deed {
     }
 }
 
-/// What an owner does: each deed, when it is sent, and when it is answered.
+/// Deeds of an owner, each with the time at which it is sent and the time at which it is answered.
 pub(super) type Script = Vec<(Deed, u64, u64)>;
 
 /// The events of owners that follow these scripts, one instant a millisecond.

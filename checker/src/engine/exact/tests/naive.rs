@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::{Call, Model, Specification};
 
-/// Whether there is an order in which all calls are allowed, by trying them all.
+/// Tells whether there is an order in which all calls are allowed, by trying every order.
 fn linearizable<M: Model>(model: &M, calls: &[Call]) -> bool {
     let required: u64 = (0..)
         .zip(calls)

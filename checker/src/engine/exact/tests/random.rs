@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::history::{Event, Function, Kind, Mode, Nanos, Process, Value};
 
-/// What the histories of a test are made of.
+/// Parameters of the histories of a test.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Copy)]
 pub(super) struct Shape {

@@ -9,16 +9,16 @@ use rand_chacha::ChaCha8Rng;
 use super::events::{Deed, Script, history};
 use crate::history::{Event, Mode};
 
-/// What the histories are made of.
+/// Parameters of the histories.
 #[derive(Clone, Copy)]
 pub(super) struct Service {
     /// So many may hold it at a time; one, if it knows readers.
     pub(super) permits: usize,
     pub(super) has_readers: bool,
     pub(super) has_leases: bool,
-    /// How often a call has no answer.
+    /// Probability that a call has no answer.
     pub(super) crashes: f64,
-    /// How often an acquire is answered wrongly.
+    /// Probability that an acquire is answered wrongly.
     pub(super) lies: f64,
     pub(super) owners: usize,
     pub(super) deeds: usize,
@@ -63,11 +63,11 @@ impl Lock {
     }
 }
 
-/// What an owner believes, and when it sent the call that is to take effect.
+/// Belief of an owner, and the time at which it sent the call that is to take effect.
 #[derive(Clone, Copy)]
 struct Client {
     holds: bool,
-    /// Whether it was told so wrongly.
+    /// `true` if it was wrongly told that it holds.
     lied_to: bool,
     sent: u64,
     done: usize,

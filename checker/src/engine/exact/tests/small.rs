@@ -3,7 +3,7 @@
 use super::events::{Deed, Script, history};
 use crate::history::Event;
 
-/// What one owner may do: each way to spread some deeds over the instants.
+/// Returns the scripts that one owner may follow: each way to spread some deeds over the instants.
 pub(super) fn scripts(deeds: &[&[Deed]], instants: u64) -> Vec<Script> {
     let mut all = vec![Script::new()];
     for deeds in deeds {
