@@ -14,11 +14,13 @@ use lockstorm_checker::{Options, check};
 use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::connection::{Dialer, Gate, NoTrail};
-use lockstorm_harness::locks::{Ask, LockContext, SharedInstance, delete_if_equal, set_if_absent};
+use lockstorm_harness::locks::{
+    LockContext, LockRequest, SharedInstance, delete_if_equal, set_if_absent,
+};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
-use lockstorm_scenarios::{Lock, Single, Span, Token, Topology};
+use lockstorm_scenarios::{DurationSpec, Lock, Single, Token, Topology};
 use tokio::task::JoinSet;
 
 /// Pairs of turns for each number of clients.
@@ -127,7 +129,7 @@ async fn recorded_turn(servers: &Servers, clients: usize, history: &std::path::P
     let recorder = Recorder::start(history, &Header::new(), RunClock::start())
         .expect("the history can be written");
     let lock = Lock::Token(Token {
-        lease: Span(LEASE),
+        lease: DurationSpec(LEASE),
         renew_every: None,
         mutant: None,
     });
@@ -141,8 +143,8 @@ async fn recorded_turn(servers: &Servers, clients: usize, history: &std::path::P
         tasks.spawn(async move {
             let mut cycles = 0_u64;
             while start.elapsed() < TURN {
-                session.acquire(&key, Ask::default()).await;
-                session.release(&key, Ask::default()).await;
+                session.acquire(&key, LockRequest::default()).await;
+                session.release(&key, LockRequest::default()).await;
                 cycles += 1;
             }
             cycles

@@ -222,7 +222,7 @@ impl Clients for ClientRegistry {
                 )));
             }
             (None, None | Some(0)) => gate.kill(),
-            (None, Some(replies)) => gate.doom(replies),
+            (None, Some(replies)) => gate.kill_after(replies),
         }
         Ok(())
     }

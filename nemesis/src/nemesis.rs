@@ -141,7 +141,7 @@ impl Nemesis {
     }
 
     /// The nodes and clients that faults in force have hit by name.
-    pub(crate) fn in_its_grip(&self) -> BTreeSet<String> {
+    pub(crate) fn active_targets(&self) -> BTreeSet<String> {
         let healed = self
             .active
             .iter()

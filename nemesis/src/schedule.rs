@@ -180,7 +180,7 @@ impl Package {
     async fn strike(&mut self, planned: &Planned, nemesis: &mut Nemesis) -> Vec<FaultError> {
         let mut rng = ChaCha8Rng::seed_from_u64(planned.pick);
         let fault = &self.faults[planned.entry];
-        let spared = nemesis.in_its_grip();
+        let spared = nemesis.active_targets();
         let mut aim = Aim::Storm(&mut rng, &spared);
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
         for fault in aim.at(fault, nemesis.deployment()).await {

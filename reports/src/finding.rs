@@ -6,8 +6,8 @@ use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::Expected;
 
-use crate::cure::Scene;
 use crate::model::{ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
+use crate::remedy::Scene;
 use crate::words;
 
 /// Findings that a report tells in full; what is left out is counted. More than this nobody

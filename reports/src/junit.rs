@@ -9,11 +9,11 @@ use std::time::Duration;
 use lockstorm_checker::{Property, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::cure::Scene;
 use crate::error::RenderError;
 use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
 use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
+use crate::remedy::Scene;
 use crate::{story, words};
 
 /// A run as JUnit XML.

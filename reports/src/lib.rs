@@ -15,7 +15,6 @@ mod changes;
 mod closeup;
 mod combine;
 mod coverage;
-mod cure;
 mod embed;
 mod encode;
 mod error;
@@ -35,6 +34,7 @@ mod measures;
 mod model;
 mod plots;
 mod recorded;
+mod remedy;
 mod render;
 #[cfg(test)]
 mod sample;
@@ -50,7 +50,6 @@ use lockstorm_checker::inert;
 
 pub use amend::amend;
 pub use combine::combine;
-pub use cure::remedies;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
     RESULTS_FILE, Record, read_baseline, read_record, read_results_text, read_run, read_suite,
@@ -66,6 +65,7 @@ pub use model::{
     Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun, Outcome,
     RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun,
 };
+pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 pub use stored::{inside, open_stored};

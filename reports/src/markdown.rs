@@ -209,7 +209,7 @@ fn push_finding(text: &mut String, finding: &Finding) {
     if let Some(sentence) = story::blame(&finding.scene()) {
         let _ = writeln!(text, "{}\n", escaped(&sentence));
     }
-    for (sentence, evidence) in story::cures(&finding.scene()) {
+    for (sentence, evidence) in story::remedies(&finding.scene()) {
         let _ = writeln!(
             text,
             "{}: {} ({})\n",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use lockstorm_checker::verdict::{Step, Witness};
 
-use crate::cure::{self, Scene};
 use crate::inert::visible;
+use crate::remedy::{self, Scene};
 use crate::words;
 
 /// One step, ready to be shown.
@@ -85,10 +85,10 @@ fn named(scene: &Scene, id: &str) -> String {
 pub(crate) const CURES: &str = "What would have prevented it";
 
 /// The remedies that the run supports, a sentence each, with the events that each rests on.
-pub(crate) fn cures(scene: &Scene) -> Vec<(String, Vec<u64>)> {
-    let cures = cure::cures(scene).into_iter();
-    cures
-        .map(|cure| (visible(&cure.sentence).into_owned(), cure.evidence))
+pub(crate) fn remedies(scene: &Scene) -> Vec<(String, Vec<u64>)> {
+    let remedies = remedy::remedies_of(scene).into_iter();
+    remedies
+        .map(|remedy| (visible(&remedy.sentence).into_owned(), remedy.evidence))
         .collect()
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn plain(scene: &Scene) -> String {
     if let Some(sentence) = blame(scene) {
         let _ = writeln!(text, "{sentence}");
     }
-    for (sentence, evidence) in cures(scene) {
+    for (sentence, evidence) in remedies(scene) {
         let _ = writeln!(text, "{CURES}: {sentence} [{}]", words::evidence(&evidence));
     }
     text

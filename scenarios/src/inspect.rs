@@ -12,7 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostics::Mistake;
 use crate::document::join;
-use crate::model::{DurationRange, Span};
+use crate::model::{DurationRange, DurationSpec};
 use crate::shape::{Field, Shape};
 use crate::suggest::{nearest, one_of, suggest};
 
@@ -204,7 +204,7 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
                 Err(wrong(format!("unknown word '{word}'")).help(suggest(word, words)))
             }
         }
-        (Shape::Span, DeValue::String(text)) => check_span(text).map_err(wrong),
+        (Shape::DurationSpec, DeValue::String(text)) => check_span(text).map_err(wrong),
         (Shape::Range, DeValue::String(text)) => check_range(text).map_err(wrong),
         (Shape::Count, DeValue::Integer(number)) => {
             u32::from_str_radix(number.as_str(), number.radix())
@@ -221,7 +221,7 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
             let known: Vec<&String> = variants.keys().collect();
             Err(wrong("expected a table, found a string".to_owned()).help(suggest(word, &known)))
         }
-        (Shape::Span | Shape::Range, DeValue::Integer(_) | DeValue::Float(_)) => {
+        (Shape::DurationSpec | Shape::Range, DeValue::Integer(_) | DeValue::Float(_)) => {
             let number = wrong(format!("expected {}, found a bare number", shape.what()));
             Err(number.help("a duration is a string with a unit: us, ms, s, m or h"))
         }
@@ -241,7 +241,7 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
 }
 
 fn check_span(text: &str) -> Result<(), String> {
-    let parsed = text.parse::<Span>();
+    let parsed = text.parse::<DurationSpec>();
     parsed.map(|_| ()).map_err(|error| error.to_string())
 }
 
@@ -252,7 +252,7 @@ fn check_range(text: &str) -> Result<(), String> {
     // Two good durations that make no range stand in the wrong order.
     match text
         .split_once("..")
-        .map(|(min, max)| (min.parse::<Span>(), max.parse::<Span>()))
+        .map(|(min, max)| (min.parse::<DurationSpec>(), max.parse::<DurationSpec>()))
     {
         Some((Ok(min), Ok(max))) => Err(format!(
             "the range runs backwards: {min} is longer than {max}; write \"{max}..{min}\""

@@ -24,8 +24,8 @@ pub(crate) enum Shape {
     Word(Vec<String>),
     /// Any string.
     Text,
-    /// A [`Span`](crate::Span).
-    Span,
+    /// A [`DurationSpec`](crate::DurationSpec).
+    DurationSpec,
     /// A [`DurationRange`](crate::DurationRange).
     Range,
     /// A `u32`.
@@ -76,7 +76,7 @@ impl Shape {
         match (kind.as_str(), schema["format"].as_str()) {
             (Some("object"), _) => Self::Table(Self::read_fields(schema, defs)),
             (Some("array"), _) => Self::List(Box::new(Self::read(&schema["items"], defs))),
-            (Some("string"), Some(SPAN_FORMAT)) => Self::Span,
+            (Some("string"), Some(SPAN_FORMAT)) => Self::DurationSpec,
             (Some("string"), Some(RANGE_FORMAT)) => Self::Range,
             (Some("string"), None) => Self::Text,
             (Some("integer"), Some("uint32")) => Self::Count,
@@ -130,7 +130,7 @@ impl Shape {
             Self::List(_) => "a list",
             Self::Word(_) => "one of a few words",
             Self::Text => "a string",
-            Self::Span => "a duration such as \"250ms\"",
+            Self::DurationSpec => "a duration such as \"250ms\"",
             Self::Range => "a duration or a range such as \"5ms..20ms\"",
             Self::Count => "a whole number",
             Self::Flag => "true or false",
@@ -143,7 +143,7 @@ impl Shape {
             Self::Table(_) | Self::Choice(_) => "{ ... }",
             Self::List(_) => "[...]",
             Self::Word(_) | Self::Text => "\"...\"",
-            Self::Span => "\"250ms\"",
+            Self::DurationSpec => "\"250ms\"",
             Self::Range => "\"5ms..20ms\"",
             Self::Count => "1",
             Self::Flag => "true",
@@ -174,7 +174,7 @@ mod tests {
         let clients = &field(&SCENARIO, "clients").shape;
         assert_eq!(field(clients, "count").shape, Shape::Count);
         assert_eq!(field(clients, "hold").shape, Shape::Range);
-        assert_eq!(field(clients, "wait").shape, Shape::Span);
+        assert_eq!(field(clients, "wait").shape, Shape::DurationSpec);
         assert_eq!(field(clients, "release").shape, Shape::Flag);
         let Shape::Choice(topologies) = &field(&SCENARIO, "topology").shape else {
             panic!("a topology is one of several kinds");

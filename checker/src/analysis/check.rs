@@ -124,7 +124,7 @@ fn answer(case: &Case, property: Property) -> Answer {
     let shown = ruling.findings.iter().take(case.options.witnesses_max);
     let broken = shown
         .clone()
-        .find(|finding| !rule(finding.property).stands_alone(case, finding));
+        .find(|finding| !rule(finding.property).verify_witness(case, finding));
     debug_assert!(
         broken.is_none(),
         "the witness does not stand alone: {broken:?}"
@@ -171,11 +171,11 @@ impl Answer {
                 None
             }
             Tested::No(reason) => Some(reason),
-            Tested::Yes => rule(property).weigh(run).or_else(|| {
+            Tested::Yes => rule(property).vacuity_reason(run).or_else(|| {
                 judgement.verdict = Verdict::Valid;
                 rule(property).remark(run)
             }),
-            Tested::Remarked(remark) => rule(property).weigh(run).or_else(|| {
+            Tested::Remarked(remark) => rule(property).vacuity_reason(run).or_else(|| {
                 judgement.verdict = Verdict::Valid;
                 Some(remark)
             }),

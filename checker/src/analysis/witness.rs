@@ -71,7 +71,7 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
 /// The story of a finding. `interval` is that of the witness, `scene` begins with its first
 /// acquire.
 fn story(case: &Case, finding: &Finding, interval: Interval, scene: Interval) -> Vec<Step> {
-    let until = rule(finding.property).plain_at(interval);
+    let until = rule(finding.property).contradiction_at(interval);
     let mut teller = Teller::new(case, finding, until);
     for &at in &finding.holds {
         teller.hold(&case.holds[at]);
@@ -80,7 +80,7 @@ fn story(case: &Case, finding: &Finding, interval: Interval, scene: Interval) ->
     for fault in active.into_iter().take(FAULTS_MAX) {
         teller.fault(fault);
     }
-    rule(finding.property).tell(&mut teller, interval);
+    rule(finding.property).narrate(&mut teller, interval);
     teller.routes(scene);
     teller.roles(scene);
     teller.stalls(scene);

@@ -18,20 +18,20 @@ impl Case<'_> {
     /// on the lock while it lasted (from the proof on, where it has one), its release. A grant that
     /// was answered while it lasted is one of them though it was asked for before.
     pub(crate) fn operations_of_hold(&self, hold: &Hold) -> Vec<OpId> {
-        let bears_at = |id: OpId| self.digest.operation(id).bears_at();
+        let effective_at = |id: OpId| self.digest.operation(id).effective_at();
         let first = hold.proof.unwrap_or(hold.acquire);
-        let granted = bears_at(first);
+        let granted = effective_at(first);
         let last = hold.release.or(hold.denial);
         // What proves a later hold of the same owner, and all that follows, belongs to that one.
         let mut proof = self.proof_after(hold, first);
-        while let Some(early) = proof.filter(|&id| bears_at(id) <= granted) {
+        while let Some(early) = proof.filter(|&id| effective_at(id) <= granted) {
             proof = self.proof_after(hold, early);
         }
-        let proof = proof.map(bears_at);
+        let proof = proof.map(effective_at);
         let own = self.operations_of(hold.owner).iter().copied();
         own.filter(|&id| {
             let operation = self.digest.operation(id);
-            let at = operation.bears_at();
+            let at = operation.effective_at();
             let extends = matches!(operation.action, Action::Acquire | Action::Renew);
             let inside = granted <= at
                 && match last {
@@ -39,7 +39,7 @@ impl Case<'_> {
                     Some(last) => {
                         let sent = self.digest.operation(last).invoked;
                         let is_renewal = operation.action == Action::Renew;
-                        at <= bears_at(last) || is_renewal && operation.invoked < sent
+                        at <= effective_at(last) || is_renewal && operation.invoked < sent
                     }
                     None => proof.is_none_or(|proof| at < proof),
                 };

@@ -17,7 +17,9 @@ mod modes;
 mod moment;
 
 use self::moment::{Moment, News, moment};
-use super::evidence::{deny, deny_release, excuse, is_adrift, is_after_grant, outlive, show};
+use super::evidence::{
+    deny, deny_release, excuse, is_after_grant, is_indeterminate_release, outlive, show,
+};
 use super::grants::Grants;
 use super::hold::Hold;
 use crate::history::{Mode, Nanos};
@@ -105,7 +107,7 @@ impl Owner {
             (Outcome::Unknown, _) => self.doubted = Some(id),
             (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
         }
-        self.adrift += u32::from(is_adrift(release));
+        self.adrift += u32::from(is_indeterminate_release(release));
         self.sent += 1;
     }
 }
@@ -161,7 +163,7 @@ impl Builder<'_> {
                 let acquire = self.digest.operation(id);
                 let place = self.place(acquire);
                 let asking = &mut self.owners[place].asking;
-                *asking = (*asking).max(acquire.bears_at());
+                *asking = (*asking).max(acquire.effective_at());
                 return;
             }
             News::Lost(owner) => {
@@ -266,7 +268,9 @@ impl Builder<'_> {
         // One that was under way before the grant was known may yet strike, whatever came then.
         let granting = self.digest.operation(left.proof.unwrap_or(left.acquire));
         let is_later = |release: &&Operation| granting.last_event() < release.invoke;
-        let doubted = release.filter(is_later).is_some_and(is_adrift);
+        let doubted = release
+            .filter(is_later)
+            .is_some_and(is_indeterminate_release);
         let inside = granted <= left.lease.floor && left.told_lost == Nanos::MAX;
         if doubted && inside && owner.sent == 1 {
             owner.adrift = owner.adrift.saturating_sub(1);
@@ -349,7 +353,7 @@ impl Builder<'_> {
 
     fn renew(&mut self, owner: &mut Owner, id: OpId, operation: &Operation) {
         // After the lease it may be the hold of another acquire that was renewed.
-        let beside_a_grant = operation.bears_at() < owner.asking;
+        let beside_a_grant = operation.effective_at() < owner.asking;
         let is_asking = beside_a_grant || owner.unanswered > Some(id);
         if operation.outcome == Outcome::Ok && (is_asking || owner.phantom.is_some()) {
             self.give_up(owner, id, operation);

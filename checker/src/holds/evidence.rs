@@ -9,7 +9,7 @@ use crate::operations::{Digest, Drift, Lease, OpId, Operation, Outcome};
 
 /// Whether a release may yet take effect, on whatever its owner then holds: one without an answer
 /// that names no token.
-pub(crate) fn is_adrift(release: &Operation) -> bool {
+pub(crate) fn is_indeterminate_release(release: &Operation) -> bool {
     release.outcome == Outcome::Unknown && release.token.is_none()
 }
 

@@ -264,7 +264,7 @@ impl Operation {
 
     /// Where it bears on the hold of its owner, as a time and the index of an event: a release and
     /// what is indeterminate where it was sent, anything else where it was answered.
-    pub(crate) fn bears_at(&self) -> (Nanos, u64) {
+    pub(crate) fn effective_at(&self) -> (Nanos, u64) {
         let is_late = self.action != Action::Release && self.outcome != Outcome::Unknown;
         match self.completion.filter(|_| is_late) {
             Some(completion) => (completion.time, completion.index),

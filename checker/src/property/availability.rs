@@ -30,7 +30,7 @@ impl Rule for Availability {
         )
     }
 
-    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, _interval: Interval) {
         teller.outage();
     }
 
@@ -38,11 +38,11 @@ impl Rule for Availability {
         Some(run.availability.sentence())
     }
 
-    fn weigh(&self, _run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, _run: &Run) -> Option<String> {
         None
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::outage(case, finding)
     }
 }

@@ -42,16 +42,16 @@ impl Rule for DeadOnArrival {
         claim(case, finding, interval)
     }
 
-    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, _interval: Interval) {
         teller.arrival();
     }
 
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         // A call that a fault delays is granted after it, if at all.
         vacuity::of_calls(run)
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::arrival(case, finding)
     }
 }

@@ -37,12 +37,12 @@ impl Rule for Fairness {
         claim(case, finding)
     }
 
-    fn tell(&self, teller: &mut Teller, _: Interval) {
+    fn narrate(&self, teller: &mut Teller, _: Interval) {
         teller.doorway();
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
-        stands_alone(case, finding)
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
+        verify_witness(case, finding)
     }
 }
 
@@ -354,7 +354,7 @@ fn claim(case: &Case, finding: &Finding) -> String {
     )
 }
 
-fn stands_alone(case: &Case, finding: &Finding) -> bool {
+fn verify_witness(case: &Case, finding: &Finding) -> bool {
     let &[waiting, granted] = finding.operations.as_slice() else {
         return false;
     };

@@ -40,12 +40,12 @@ impl Rule for Fencing {
         })
     }
 
-    fn tell(&self, teller: &mut Teller, _: Interval) {
+    fn narrate(&self, teller: &mut Teller, _: Interval) {
         teller.tokens();
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
-        stands_alone(case, finding)
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
+        verify_witness(case, finding)
     }
 }
 
@@ -375,7 +375,7 @@ fn name_holds(case: &Case, findings: &mut [Finding]) {
     }
 }
 
-fn stands_alone(case: &Case, finding: &Finding) -> bool {
+fn verify_witness(case: &Case, finding: &Finding) -> bool {
     let known = |operation: &Operation| {
         let shown = operation.token.is_some_and(|token| token > 0);
         shown && operation.outcome == Outcome::Ok && operation.key == finding.key

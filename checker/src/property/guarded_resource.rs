@@ -32,15 +32,15 @@ impl Rule for GuardedResource {
         damaged(case, finding)
     }
 
-    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, _interval: Interval) {
         teller.damage();
     }
 
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         vacuity::of_exclusion(run)
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::damage(case, finding)
     }
 }

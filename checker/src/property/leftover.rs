@@ -45,16 +45,16 @@ impl Rule for Leftover {
         })
     }
 
-    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, _interval: Interval) {
         teller.leftover();
     }
 
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         // Who was refused under a fault may leave a token behind, and nobody need hold the lock.
         vacuity::of_calls(run)
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::left(case, finding)
     }
 }

@@ -41,16 +41,16 @@ impl Rule for Liveness {
         stuck(case, finding, interval)
     }
 
-    fn tell(&self, teller: &mut Teller, interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.stuck(interval);
     }
 
-    fn weigh(&self, _run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, _run: &Run) -> Option<String> {
         // The final phase comes after the faults.
         None
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::refusal(case, finding)
     }
 }

@@ -37,14 +37,14 @@ impl Rule for LossNotice {
         format!("{owner} was not told that it had lost {lock} for {length}, longer than its lease")
     }
 
-    fn tell(&self, _teller: &mut Teller, _interval: Interval) {}
+    fn narrate(&self, _teller: &mut Teller, _interval: Interval) {}
 
-    fn weigh(&self, _run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, _run: &Run) -> Option<String> {
         // Every loss is a test of its own, under a fault or not.
         None
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::untold(case, finding)
     }
 }

@@ -31,16 +31,16 @@ impl Rule for LostLock {
         lost(case, finding, interval)
     }
 
-    fn tell(&self, teller: &mut Teller, interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.foreign_release(interval.start);
         teller.denial();
     }
 
-    fn plain_at(&self, interval: Interval) -> Nanos {
+    fn contradiction_at(&self, interval: Interval) -> Nanos {
         interval.start
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::denial(case, finding)
     }
 }

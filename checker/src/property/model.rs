@@ -45,7 +45,7 @@ impl Rule for Linearizability {
         impossible(case, finding)
     }
 
-    fn tell(&self, teller: &mut Teller, _: Interval) {
+    fn narrate(&self, teller: &mut Teller, _: Interval) {
         let operations = teller.finding().operations.clone();
         let skipped = operations.len().saturating_sub(STORY_MAX);
         for id in operations.into_iter().skip(skipped) {
@@ -53,12 +53,12 @@ impl Rule for Linearizability {
         }
     }
 
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         let is_lock = run.model.is_some_and(ModelName::is_lock);
         is_lock.then(|| vacuity::of_faults(run)).flatten()
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay(case, finding).is_some()
     }
 }

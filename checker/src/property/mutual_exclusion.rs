@@ -35,16 +35,16 @@ impl Rule for MutualExclusion {
         both_held(case, finding, interval)
     }
 
-    fn tell(&self, teller: &mut Teller, interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.foreign_release(interval.start);
         teller.last_refusal(interval.start);
     }
 
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         vacuity::of_exclusion(run)
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::holders(case, finding)
     }
 }

@@ -48,12 +48,12 @@ impl Rule for Ownership {
         Some("taken away")
     }
 
-    fn tell(&self, teller: &mut Teller, _: Interval) {
+    fn narrate(&self, teller: &mut Teller, _: Interval) {
         teller.foreign();
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
-        stands_alone(case, finding)
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
+        verify_witness(case, finding)
     }
 }
 
@@ -274,7 +274,7 @@ fn own_operations(case: &Case, release: &Operation) -> Vec<Operation> {
 
 /// With nothing left but these operations: it still released inside the hold of another, who then
 /// lost it.
-fn stands_alone(case: &Case, finding: &Finding) -> bool {
+fn verify_witness(case: &Case, finding: &Finding) -> bool {
     let Some(release) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
     };

@@ -42,16 +42,16 @@ impl Rule for Progress {
         })
     }
 
-    fn tell(&self, teller: &mut Teller, _interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, _interval: Interval) {
         teller.failure();
     }
 
-    fn weigh(&self, _run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, _run: &Run) -> Option<String> {
         // Every call is a test of its own, under a fault or not.
         None
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::failed(case, finding)
     }
 }
@@ -69,7 +69,7 @@ fn judge(case: &Case) -> Ruling {
     let is_watched = case.digest.header.notes_failures == Some(true);
     let (mut findings, mut excuse) = (Vec::new(), None);
     for failure in failures {
-        match weigh(case, failure) {
+        match weight(case, failure) {
             Weight::Found(finding) => findings.push(finding),
             Weight::Excused(why) => excuse = excuse.or(Some(why)),
         }
@@ -89,7 +89,7 @@ fn judge(case: &Case) -> Ruling {
     }
 }
 
-fn weigh(case: &Case, failure: &FailureAside) -> Weight {
+fn weight(case: &Case, failure: &FailureAside) -> Weight {
     if failure.note.kind == FailureKind::Hang && is_stalled(case, failure) {
         let still = "while the harness stood still";
         return Weight::Excused(format!("{} {still}", happened(failure)));

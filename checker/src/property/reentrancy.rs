@@ -43,12 +43,12 @@ impl Rule for Reentrancy {
         })
     }
 
-    fn tell(&self, teller: &mut Teller, _: Interval) {
+    fn narrate(&self, teller: &mut Teller, _: Interval) {
         teller.miscounted();
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
-        stands_alone(case, finding)
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
+        verify_witness(case, finding)
     }
 }
 
@@ -391,7 +391,7 @@ fn claim(case: &Case, finding: &Finding) -> String {
 }
 
 /// With nothing left but what the owner did, and the hold of the other.
-fn stands_alone(case: &Case, finding: &Finding) -> bool {
+fn verify_witness(case: &Case, finding: &Finding) -> bool {
     let Some(&last) = finding.operations.last() else {
         return false;
     };

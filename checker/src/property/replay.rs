@@ -273,7 +273,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     let mut operations = case.operations_of_hold(hold);
     operations.sort_by_key(|&id| {
         let is_later = id != hold.acquire;
-        (is_later, case.digest.operation(id).bears_at())
+        (is_later, case.digest.operation(id).effective_at())
     });
     let (first, rest) = operations.split_first()?;
     let acquire = case.digest.operation(*first);
@@ -300,7 +300,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     let mut told = told.map_or((Nanos::MAX, 0), |note| (note.time, note.event));
     for &id in rest {
         let operation = case.digest.operation(id);
-        let asked = operation.bears_at();
+        let asked = operation.effective_at();
         let asks = match operation.action {
             Action::Acquire => matches!(operation.outcome, Outcome::Ok | Outcome::Unknown),
             // Where the hold ends by it, it may be one of an acquire without an answer.
@@ -366,7 +366,7 @@ fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
             sent: (acquire.invoked, acquire.invoke),
             answered: acquire
                 .answered()
-                .map_or((Nanos(0), 0), |_| acquire.bears_at()),
+                .map_or((Nanos(0), 0), |_| acquire.effective_at()),
             unanswered: (acquire.outcome == Outcome::Unknown).then_some(acquire.invoke),
         })
         .collect();
@@ -383,7 +383,7 @@ fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
 /// Whether an acquire was under way when a renewal was answered, so that the renewal may be one of
 /// what that acquire was granted.
 fn is_asking(asked: &[Asked], renewal: &Operation) -> bool {
-    let answered = renewal.bears_at();
+    let answered = renewal.effective_at();
     let sent = asked.partition_point(|asked| asked.sent < answered);
     asked[..sent]
         .last()

@@ -22,16 +22,16 @@ pub(crate) trait Rule: Sync {
     }
 
     /// Tells what led to the violation, beyond the holds of the finding and the faults.
-    fn tell(&self, teller: &mut Teller, interval: Interval);
+    fn narrate(&self, teller: &mut Teller, interval: Interval);
 
     /// Returns the time at which the contradiction is plain; what came later explains nothing.
-    fn plain_at(&self, interval: Interval) -> Nanos {
+    fn contradiction_at(&self, interval: Interval) -> Nanos {
         interval.end
     }
 
     /// Returns the reason why the run as a whole may not have put the property to the test, if
     /// there is one.
-    fn weigh(&self, run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, run: &Run) -> Option<String> {
         vacuity::of_faults(run)
     }
 
@@ -43,7 +43,7 @@ pub(crate) trait Rule: Sync {
     /// Tells whether the finding still shows a violation when only its own operations are left of
     /// the history: a second way to the same accusation, by which every witness is tested before it
     /// is reported.
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool;
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool;
 }
 
 /// The owners of the holds of a finding, in its order.

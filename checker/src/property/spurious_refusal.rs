@@ -37,16 +37,16 @@ impl Rule for SpuriousRefusal {
         refused(case, finding, interval)
     }
 
-    fn tell(&self, teller: &mut Teller, interval: Interval) {
+    fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.needless(interval);
     }
 
-    fn weigh(&self, _run: &Run) -> Option<String> {
+    fn vacuity_reason(&self, _run: &Run) -> Option<String> {
         // Every refusal is a test of its own, under a fault or not.
         None
     }
 
-    fn stands_alone(&self, case: &Case, finding: &Finding) -> bool {
+    fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::needless(case, finding)
     }
 }

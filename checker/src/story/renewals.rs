@@ -48,7 +48,7 @@ impl Teller<'_> {
             let done = own && operation.outcome == Outcome::Ok;
             rests && done && inside && granting.precedes(operation)
         });
-        steps.sort_by_key(|&id| digest.operation(id).bears_at());
+        steps.sort_by_key(|&id| digest.operation(id).effective_at());
         // Further grants have steps of their own where the story counts them.
         let is_counted = hold.partial.is_some() || self.finding.property == Property::Reentrancy;
         let mut reach = self.floor(hold, hold.acquire);

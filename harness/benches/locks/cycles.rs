@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::Name;
 use lockstorm_harness::client::Reply;
-use lockstorm_harness::locks::Ask;
+use lockstorm_harness::locks::LockRequest;
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, lock, percentile};
@@ -64,8 +64,8 @@ async fn one_turn(stage: &Stage, name: &str, clients: usize) -> f64 {
         tasks.spawn(async move {
             let mut cycles = 0_u64;
             while start.elapsed() < TURN {
-                let granted = session.acquire(&key, Ask::default()).await;
-                let released = session.release(&key, Ask::default()).await;
+                let granted = session.acquire(&key, LockRequest::default()).await;
+                let released = session.release(&key, LockRequest::default()).await;
                 assert_eq!([granted, released], [Reply::Done; 2], "nobody competes");
                 cycles += 1;
             }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Event, Function, History, Kind, Name};
 use lockstorm_harness::client::{Reply, Session};
-use lockstorm_harness::locks::{Ask, Instances};
+use lockstorm_harness::locks::{Instances, LockRequest};
 use lockstorm_scenarios::DurationRange;
 use tokio::task::JoinSet;
 
@@ -101,9 +101,9 @@ async fn hand_offs(stage: &Stage, name: &str, clients: usize) -> Times {
 
 async fn compete(mut session: Session, granted: Arc<AtomicUsize>) {
     let key: Name = "lock".into();
-    let ask = Ask {
+    let ask = LockRequest {
         wait: Some(Duration::from_secs(30)),
-        ..Ask::default()
+        ..LockRequest::default()
     };
     loop {
         assert_eq!(session.acquire_within(&key, ask, RETRY).await, Reply::Done);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Event, Function, History, Kind, Name};
 use lockstorm_harness::client::{Reply, Session};
-use lockstorm_harness::locks::Ask;
+use lockstorm_harness::locks::LockRequest;
 
 use super::stage::{Stage, lock, percentile};
 
@@ -78,7 +78,10 @@ pub async fn run() {
 async fn take(session: &mut Session) {
     for n in 0..LOCKS {
         let key: Name = format!("lock-{n}").into();
-        assert_eq!(session.acquire(&key, Ask::default()).await, Reply::Done);
+        assert_eq!(
+            session.acquire(&key, LockRequest::default()).await,
+            Reply::Done
+        );
         if n % TAKEN_AT_ONCE == 0 {
             // No work, but whatever round is due.
             assert_eq!(session.work(Duration::ZERO).await, Reply::Done);

@@ -18,7 +18,7 @@ use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target, Watch};
 use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
 use crate::connection::{Gate, Guide, Route, Trail};
-use crate::locks::{Ask, Grant, Lock, Loss, Outcome, Released};
+use crate::locks::{Grant, Lock, LockRequest, Loss, Outcome, Released};
 use crate::process::{ClientProcess, Page};
 use crate::recorder::{EventSink, Processes};
 use crate::server::Servers;
@@ -305,7 +305,7 @@ impl<T> From<Mute> for Outcome<T> {
     }
 }
 
-fn target(key: &str, ask: Ask) -> Target {
+fn target(key: &str, ask: LockRequest) -> Target {
     Target {
         key: key.to_owned(),
         mode: ask.mode,
@@ -315,7 +315,7 @@ fn target(key: &str, ask: Ask) -> Target {
 }
 
 impl Lock for Remote {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let waits = self.can(Can::Wait);
         let takes = ask.wait.filter(|_| waits).unwrap_or_default();
         let call = Call::Acquire(target(key, ask));
@@ -345,7 +345,7 @@ impl Lock for Remote {
         outcome
     }
 
-    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let call = Call::Renew(target(key, ask));
         self.ask(call, Duration::ZERO, |answer| {
             if let Answer::Renewed { lease_ms } = answer {
@@ -359,7 +359,7 @@ impl Lock for Remote {
         .await
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let call = Call::Release(target(key, ask));
         self.ask(call, Duration::ZERO, |answer| {
             if let Answer::Released { count } = answer {
@@ -416,7 +416,7 @@ impl Lock for Remote {
         outcome
     }
 
-    async fn alive(&mut self, key: &str, ask: Ask) -> Outcome<()> {
+    async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
         let call = Call::Alive(target(key, ask));
         let outcome = self
             .ask(call, Duration::ZERO, |answer| {

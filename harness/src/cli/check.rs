@@ -13,7 +13,7 @@ use lockstorm_checker::{
     check_digest, cut_short,
 };
 use lockstorm_reports::{Record, read_record};
-use lockstorm_scenarios::Span;
+use lockstorm_scenarios::DurationSpec;
 use serde_json::json;
 
 use super::exit::ExitCode;
@@ -44,17 +44,17 @@ pub struct CheckArgs {
     /// explain. Without it, the header decides, and where it says nothing, all times are taken to
     /// be read from one clock.
     #[arg(long, value_name = "TIME")]
-    pub clock_error: Option<Span>,
+    pub clock_error: Option<DurationSpec>,
     /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
     #[arg(long, value_name = "NAME[:PARAM]")]
     pub model: Option<ModelName>,
     /// Time that the search for an order that the model allows may take for each file.
     #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub budget: Span,
+    pub budget: DurationSpec,
     /// Longest time for which nobody may be granted a lock that is wanted and free; without it, the
     /// history decides, and where it says nothing, any time is allowed.
     #[arg(long, value_name = "TIME")]
-    pub availability_gap: Option<Span>,
+    pub availability_gap: Option<DurationSpec>,
     /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: CheckFormat,
@@ -122,7 +122,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     Ok(worst)
 }
 
-fn nanos(span: Span) -> Nanos {
+fn nanos(span: DurationSpec) -> Nanos {
     Nanos(u64::try_from(span.0.as_nanos()).unwrap_or(u64::MAX))
 }
 
@@ -194,7 +194,7 @@ fn clocks(digest: &Digest, options: &Options) -> Option<String> {
         format!(
             "no clock is off by more than {}; each request may have been sent so much earlier, and \
              each answer received so much later, as is shown in what follows",
-            Span(Duration::from_nanos(error.0))
+            DurationSpec(Duration::from_nanos(error.0))
         )
     })
 }

@@ -8,7 +8,7 @@ use lockstorm_scenarios::{Lock as Spec, with_every_lock};
 use tokio::time::Instant;
 
 use crate::adapter::Remote;
-use crate::locks::{self, Ask, Grant, Lock, LockContext, Loss, Outcome, Released};
+use crate::locks::{self, Grant, Lock, LockContext, LockRequest, Loss, Outcome, Released};
 
 macro_rules! any_lock {
     ($(
@@ -62,11 +62,11 @@ macro_rules! any_lock {
 with_every_lock!(any_lock);
 
 impl Lock for AnyLock {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         each!(self, lock => lock.acquire(key, ask).await)
     }
 
-    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         each!(self, lock => lock.renew(key, ask).await)
     }
 
@@ -74,11 +74,11 @@ impl Lock for AnyLock {
         each!(self, lock => lock.renewal_batch())
     }
 
-    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+    async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         each!(self, lock => lock.renew_batch(leases).await)
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         each!(self, lock => lock.release(key, ask).await)
     }
 
@@ -106,7 +106,7 @@ impl Lock for AnyLock {
         each!(self, lock => lock.touch(key).await)
     }
 
-    async fn alive(&mut self, key: &str, ask: Ask) -> Outcome<()> {
+    async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
         each!(self, lock => lock.alive(key, ask).await)
     }
 

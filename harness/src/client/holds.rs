@@ -7,7 +7,7 @@ use lockstorm_checker::history::{Mode, Name};
 use tokio::time::Instant;
 
 use super::watchdog::Watchdog;
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 
 /// The holds of one client: keys, each with its mode.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Holds {
 /// A lock that a client believes to hold.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    ask: Ask,
+    ask: LockRequest,
     /// Number of times that it is held.
     times: u32,
 }
@@ -37,9 +37,9 @@ impl Holds {
     }
 
     /// `key` was granted once more.
-    pub fn granted(&mut self, key: &Name, ask: Ask) {
+    pub fn granted(&mut self, key: &Name, ask: LockRequest) {
         if self.held.is_empty() {
-            self.watchdog.wound_up(Instant::now());
+            self.watchdog.arm(Instant::now());
         }
         let held = self.held.entry((key.clone(), ask.mode));
         held.or_insert(Held { ask, times: 0 }).times += 1;
@@ -62,12 +62,12 @@ impl Holds {
     }
 
     /// A round of the watchdog begins: which leases it has to extend.
-    pub fn begin_round(&mut self) -> Vec<(Name, Ask)> {
-        self.watchdog.wound_up(Instant::now());
+    pub fn begin_round(&mut self) -> Vec<(Name, LockRequest)> {
+        self.watchdog.arm(Instant::now());
         let places = self.held.keys();
-        let renewal = |mode: &Mode| Ask {
+        let renewal = |mode: &Mode| LockRequest {
             mode: *mode,
-            ..Ask::default()
+            ..LockRequest::default()
         };
         places
             .map(|(key, mode)| (key.clone(), renewal(mode)))
@@ -80,14 +80,14 @@ impl Holds {
     }
 
     /// Returns what the client believes it holds, each key and mode once.
-    pub fn believed(&self) -> Vec<(Name, Ask)> {
+    pub fn believed(&self) -> Vec<(Name, LockRequest)> {
         let held = self.held.iter().filter(|(_, held)| held.times > 0);
         held.map(|((key, _), held)| (key.clone(), held.ask))
             .collect()
     }
 
     /// Returns what the client believes it holds, once for each time that it does.
-    pub fn every_time(&self) -> Vec<(Name, Ask)> {
+    pub fn every_time(&self) -> Vec<(Name, LockRequest)> {
         let times = |held: &Held| held.times as usize;
         self.held
             .iter()

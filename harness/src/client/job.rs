@@ -6,7 +6,7 @@ use lockstorm_checker::history::{Function, Kind, Name, Value};
 use serde_json::json;
 
 use super::session::{Answer, Reply, Session};
-use crate::locks::{Ask, Lock as _, Outcome};
+use crate::locks::{Lock as _, LockRequest, Outcome};
 use crate::orders::{Bearer, Desk, DeskError, Found, OrderDatabase};
 use crate::recorder::MAIN;
 
@@ -56,7 +56,7 @@ impl Session {
         if let Some(job) = &mut self.job {
             job.due = found;
         }
-        self.complete(MAIN, Function::Read, key, Ask::default(), outcome)
+        self.complete(MAIN, Function::Read, key, LockRequest::default(), outcome)
             .await
     }
 
@@ -82,7 +82,7 @@ impl Session {
         self.record(MAIN, Kind::Invoke, Function::Append, key, asked, None)
             .await;
         let outcome = self.at_desk(move |desk| desk.close(order, &by)).await;
-        self.complete(MAIN, Function::Append, key, Ask::default(), outcome)
+        self.complete(MAIN, Function::Append, key, LockRequest::default(), outcome)
             .await
     }
 
@@ -106,7 +106,7 @@ impl Session {
         let asked = Value {
             resource: Some(RESOURCE.into()),
             token,
-            ..self.value(Ask::default())
+            ..self.value(LockRequest::default())
         };
         let by = Bearer {
             service: self.owner.to_string(),

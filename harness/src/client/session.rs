@@ -16,7 +16,7 @@ use super::holds::Holds;
 use super::job::{Job, STALE};
 use crate::client::AnyLock;
 use crate::connection::{CLIENT_KILLED, Gate};
-use crate::locks::{Ask, Grant, Lock as _, Outcome, Released};
+use crate::locks::{Grant, Lock as _, LockRequest, Outcome, Released};
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// One try to get `key`.
-    pub async fn acquire(&mut self, key: &Name, ask: Ask) -> Reply {
+    pub async fn acquire(&mut self, key: &Name, ask: LockRequest) -> Reply {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
@@ -138,7 +138,7 @@ impl Session {
     }
 
     /// Keeps what was granted, and records how an acquire ended.
-    async fn acquired(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Reply {
+    async fn acquired(&mut self, key: &Name, ask: LockRequest, outcome: Outcome<Grant>) -> Reply {
         if let Some(watch) = &self.watch {
             for mark in self.lock.marks(key) {
                 watch.marks().note(mark, &self.owner);
@@ -177,7 +177,12 @@ impl Session {
     /// Tries again and again until granted, or until the wait is over or the client is dead. When
     /// it may be worth a try is for the lock to say, which by default pauses as long as `retry`
     /// says.
-    pub async fn acquire_within(&mut self, key: &Name, ask: Ask, retry: DurationRange) -> Reply {
+    pub async fn acquire_within(
+        &mut self,
+        key: &Name,
+        ask: LockRequest,
+        retry: DurationRange,
+    ) -> Reply {
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
         if self.lock.waits() {
             return self.acquire(key, ask).await;
@@ -214,7 +219,7 @@ impl Session {
     async fn acquire_in_turn(
         &mut self,
         key: &Name,
-        ask: Ask,
+        ask: LockRequest,
         retry: DurationRange,
         deadline: Instant,
     ) -> Reply {
@@ -255,9 +260,9 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
-        let ask = Ask {
+        let ask = LockRequest {
             mode,
-            ..Ask::default()
+            ..LockRequest::default()
         };
         self.ask_renewal(MAIN, key, ask, false).await;
         let outcome = self.lock.renew(key, ask).await;
@@ -292,7 +297,7 @@ impl Session {
         Reply::Done
     }
 
-    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: Ask, by_harness: bool) {
+    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: LockRequest, by_harness: bool) {
         let asked = Value {
             lease_ms: self.lease_ms,
             by_harness,
@@ -306,7 +311,7 @@ impl Session {
         &mut self,
         lane: usize,
         key: &Name,
-        ask: Ask,
+        ask: LockRequest,
         outcome: Outcome<Grant>,
     ) -> Reply {
         if matches!(outcome, Outcome::Denied) {
@@ -317,7 +322,7 @@ impl Session {
     }
 
     /// Gives `key` back once.
-    pub async fn release(&mut self, key: &Name, ask: Ask) -> Reply {
+    pub async fn release(&mut self, key: &Name, ask: LockRequest) -> Reply {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
@@ -388,7 +393,7 @@ impl Session {
 
     /// Returns the locks that the client believes it holds, each once for each time that it holds
     /// it.
-    pub async fn held(&mut self) -> Vec<(Name, Ask)> {
+    pub async fn held(&mut self) -> Vec<(Name, LockRequest)> {
         self.hear_of_losses().await;
         self.holds.every_time()
     }
@@ -405,16 +410,22 @@ impl Session {
     async fn lose(&mut self, key: &Name, mode: Mode, noticed: Option<Nanos>) {
         self.holds.gone(key, mode);
         if noticed.is_some() {
-            let ask = Ask {
+            let ask = LockRequest {
                 mode,
-                ..Ask::default()
+                ..LockRequest::default()
             };
             self.note(Function::Lost, key, ask, noticed).await;
         }
     }
 
     /// Records a note on `key`, of now unless another time is named.
-    async fn note(&mut self, function: Function, key: &Name, ask: Ask, time: Option<Nanos>) {
+    async fn note(
+        &mut self,
+        function: Function,
+        key: &Name,
+        ask: LockRequest,
+        time: Option<Nanos>,
+    ) {
         let value = self.value(ask);
         let mut event = self.event(MAIN, Kind::Note, function, key, value);
         event.time = time.unwrap_or(event.time);
@@ -422,7 +433,7 @@ impl Session {
     }
 
     /// Says who asks, and how; leaves out what is usual.
-    pub(super) fn value(&self, ask: Ask) -> Value {
+    pub(super) fn value(&self, ask: LockRequest) -> Value {
         Value {
             owner: Some(self.owner.clone()),
             mode: (ask.mode == Mode::Read).then_some(Mode::Read),
@@ -432,7 +443,7 @@ impl Session {
     }
 
     /// Says what an acquire asks for.
-    fn asked(&self, ask: Ask) -> Value {
+    fn asked(&self, ask: LockRequest) -> Value {
         Value {
             lease_ms: self.lease_ms,
             wait_ms: ask.wait.map(|wait| wait.as_millis() as u64),
@@ -446,7 +457,7 @@ impl Session {
         lane: usize,
         function: Function,
         key: &Name,
-        ask: Ask,
+        ask: LockRequest,
         outcome: Outcome<T>,
     ) -> Reply {
         let denial = if function == Function::Acquire {

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::session::{Reply, Session};
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 
 /// Order that a script can give a client.
 #[derive(Clone, Debug)]
@@ -19,14 +19,14 @@ pub enum Order {
         /// Lock to ask for.
         key: Name,
         /// Mode and permits to ask for, and how long to wait for them.
-        ask: Ask,
+        ask: LockRequest,
         /// Pauses between tries.
         retry: DurationRange,
     },
     /// Extend a lease.
     Renew(Name, Mode),
     /// Give a lock back.
-    Release(Name, Ask),
+    Release(Name, LockRequest),
     /// Work in the critical section.
     Work(Duration),
     /// Look up which orders are due.

@@ -24,7 +24,7 @@ impl Watchdog {
 
     /// From `now` on there is something to watch over, or a round begins: the next one is a period
     /// later. It counts from the beginning, so that a long round does not put off the next.
-    pub(super) fn wound_up(&mut self, now: Instant) {
+    pub(super) fn arm(&mut self, now: Instant) {
         self.next = self.every.map(|every| now + every);
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Header;
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{Adapter, Lock, Span, Topology};
+use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
@@ -26,7 +26,7 @@ use crate::server::{Node, ServerSettings, Servers};
 /// Longest time that an answer may take: the start of an interpreter on a busy machine.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 /// Time that a client is told to wait for a server's reply.
-const REPLY_TIMEOUT: Span = Span::from_millis(500);
+const REPLY_TIMEOUT: DurationSpec = DurationSpec::from_millis(500);
 
 /// Servers, and the program under test.
 pub struct Ground {
@@ -207,8 +207,8 @@ impl Ground {
             lock: Lock::Adapter(Adapter {
                 name: "adapter".to_owned(),
                 command: self.command.clone(),
-                lease: Span(lease),
-                renew_every: renew_every.map(Span),
+                lease: DurationSpec(lease),
+                renew_every: renew_every.map(DurationSpec),
                 answers_within: Adapter::ANSWERS_WITHIN,
                 promises: Vec::new(),
             }),

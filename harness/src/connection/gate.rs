@@ -182,7 +182,7 @@ impl Gate {
     }
 
     /// Kills the client when `replies` further commands were answered.
-    pub fn doom(&self, replies: u32) {
+    pub fn kill_after(&self, replies: u32) {
         self.replies_left
             .store(i64::from(replies), Ordering::Release);
     }
@@ -219,7 +219,7 @@ mod tests {
     #[tokio::test]
     async fn a_doomed_client_dies_with_the_reply_that_was_foretold() {
         let gate = Gate::default();
-        gate.doom(2);
+        gate.kill_after(2);
         gate.count_reply();
         assert_eq!(gate.state(), ClientState::Doomed);
         gate.count_reply();

@@ -101,7 +101,7 @@ pub struct Wake(OwnedSemaphorePermit);
 
 impl Wake {
     /// The server was asked and has answered, so that nobody else need ask.
-    pub fn heeded(self) {
+    pub fn acknowledge(self) {
         self.0.forget();
     }
 }

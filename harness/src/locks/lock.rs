@@ -15,10 +15,15 @@ use crate::connection::{CallError, Dialer, Route};
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
 pub trait Lock: Send {
     /// Asks for `key`; denied means that another holds it.
-    fn acquire(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Grant>> + Send;
+    fn acquire(
+        &mut self,
+        key: &str,
+        ask: LockRequest,
+    ) -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// Extends the lease of `key`; denied means that this client does not hold it.
-    fn renew(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Grant>> + Send;
+    fn renew(&mut self, key: &str, ask: LockRequest)
+    -> impl Future<Output = Outcome<Grant>> + Send;
 
     /// How many leases `renew_batch` takes at most.
     fn renewal_batch(&self) -> usize {
@@ -28,7 +33,7 @@ pub trait Lock: Send {
     /// Extends several leases; gives an outcome for each, in order.
     fn renew_batch(
         &mut self,
-        leases: &[(Name, Ask)],
+        leases: &[(Name, LockRequest)],
     ) -> impl Future<Output = Vec<Outcome<Grant>>> + Send {
         async move {
             let mut outcomes = Vec::with_capacity(leases.len());
@@ -40,7 +45,11 @@ pub trait Lock: Send {
     }
 
     /// Gives `key` back; denied means that this client did not hold it.
-    fn release(&mut self, key: &str, ask: Ask) -> impl Future<Output = Outcome<Released>> + Send;
+    fn release(
+        &mut self,
+        key: &str,
+        ask: LockRequest,
+    ) -> impl Future<Output = Outcome<Released>> + Send;
 
     /// After a refusal: waits until it may be worth to ask for `key` again, but not beyond
     /// `deadline`. A lock that is told of releases waits to be told; any other takes the `pause`.
@@ -81,7 +90,7 @@ pub trait Lock: Send {
     }
 
     /// Whether the client goes on as the holder of `key`; denied means that it was told otherwise.
-    fn alive(&mut self, _key: &str, _ask: Ask) -> impl Future<Output = Outcome<()>> + Send {
+    fn alive(&mut self, _key: &str, _ask: LockRequest) -> impl Future<Output = Outcome<()>> + Send {
         std::future::ready(Outcome::Done(()))
     }
 
@@ -108,7 +117,7 @@ pub trait Lock: Send {
 
 /// How a lock is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct LockRequest {
     /// Alone, or with other readers.
     pub mode: Mode,
     /// How many permits of a semaphore.
@@ -117,7 +126,7 @@ pub struct Ask {
     pub wait: Option<Duration>,
 }
 
-impl Default for Ask {
+impl Default for LockRequest {
     /// One try for all of the lock.
     fn default() -> Self {
         Self {

@@ -15,7 +15,7 @@ mod token;
 mod token_fenced;
 mod token_wait;
 
-pub use lock::{Ask, Grant, Lock, LockContext, Loss, Outcome, Released};
+pub use lock::{Grant, Lock, LockContext, LockRequest, Loss, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use redisson::{

@@ -5,7 +5,7 @@
 
 use lockstorm_checker::history::Name;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 /// One client's side of nothing.
 pub struct NoLock;
@@ -18,15 +18,15 @@ impl NoLock {
 }
 
 impl Lock for NoLock {
-    async fn acquire(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, _: &str, _: LockRequest) -> Outcome<Grant> {
         Outcome::Done(Grant::default())
     }
 
-    async fn renew(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, _: &str, _: LockRequest) -> Outcome<Grant> {
         Outcome::Done(Grant::default())
     }
 
-    async fn release(&mut self, _: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, _: &str, _: LockRequest) -> Outcome<Released> {
         Outcome::Done(Released::default())
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 use super::token::{outcome, set_if_absent};
 use crate::connection::Primary;
 
@@ -32,18 +32,18 @@ impl PlainDel {
 }
 
 impl Lock for PlainDel {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let command = set_if_absent(key, &self.client, self.lease);
         outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let mut command = redis::cmd("PEXPIRE");
         command.arg(key).arg(self.lease.as_millis() as u64);
         outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let mut command = redis::cmd("DEL");
         command.arg(key);
         outcome(self.primary.call(&command).await, Released::default())

@@ -15,7 +15,7 @@ use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released, random_value};
 use super::mutation::Mutation;
 use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
 use crate::connection::{CallError, Connection, Dialer, Route};
@@ -165,7 +165,7 @@ impl Votes {
 }
 
 impl Lock for Redlock {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let start = Instant::now();
         let value = random_value(&mut self.rng);
         let command = set_if_absent(key, &value, self.lease);
@@ -186,7 +186,7 @@ impl Lock for Redlock {
         outcome
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let start = Instant::now();
         let command = extend_if_equal(key, self.value(key), self.lease);
         match self.ask_all(&command).await {
@@ -195,7 +195,7 @@ impl Lock for Redlock {
         }
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let command = delete_if_equal(key, self.value(key));
         let nodes = if self.mutation.is(Mutant::ReleaseOnOneNode) {
             1

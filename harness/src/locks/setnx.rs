@@ -9,7 +9,7 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 use crate::connection::Primary;
 
 /// One client's side of the lock.
@@ -56,7 +56,7 @@ impl Setnx {
 }
 
 impl Lock for Setnx {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let mut command = redis::cmd("SETNX");
         command.arg(key).arg(&self.client);
         match self.primary.call(&command).await {
@@ -69,11 +69,11 @@ impl Lock for Setnx {
         }
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         self.expire(key).await
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let mut command = redis::cmd("DEL");
         command.arg(key);
         match self.primary.call(&command).await {

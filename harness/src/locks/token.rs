@@ -11,7 +11,7 @@ use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released, random_value};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released, random_value};
 use super::mutation::Mutation;
 use crate::connection::{CallError, Primary};
 
@@ -153,7 +153,7 @@ pub fn outcome<T>(reply: Result<Value, CallError>, done: T) -> Outcome<T> {
 }
 
 impl Lock for Token {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let value = self.draw();
         let command = set(&self.mutation, key, &value, self.lease);
         let outcome = outcome(self.primary.call(&command).await, Grant::of(self.lease));
@@ -161,13 +161,13 @@ impl Lock for Token {
         outcome
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let script = self.mutation.script(RENEW);
         let command = extend_by(script, key, self.value(key), self.lease);
         outcome(self.primary.call(&command).await, Grant::of(self.lease))
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let command = delete_by(self.mutation.script(RELEASE), key, self.value(key));
         outcome(self.primary.call(&command).await, Released::default())
     }

@@ -10,7 +10,7 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
 use super::redisson::suffixed;
 use super::token::Token;
@@ -36,7 +36,7 @@ impl TokenFenced {
 }
 
 impl Lock for TokenFenced {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let value = self.token.draw();
         let mut command = redis::cmd("EVAL");
         command
@@ -60,11 +60,11 @@ impl Lock for TokenFenced {
         outcome
     }
 
-    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.token.renew(key, ask).await
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
 

@@ -10,7 +10,7 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{self as scenarios, Mutant};
 use redis::{Cmd, Value};
 
-use super::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
 use super::token::{Token, delete_if_equal, extend_if_equal, outcome, set_if_absent};
 use crate::connection::{CallError, Dialer};
@@ -73,7 +73,7 @@ impl TokenWait {
 }
 
 impl Lock for TokenWait {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let value = self.token.draw();
         let command = set_if_absent(key, &value, self.lease);
         let outcome = match self.call(&command).await {
@@ -95,7 +95,7 @@ impl Lock for TokenWait {
         outcome
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let command = extend_if_equal(key, self.token.value(key), self.lease);
         match self.call(&command).await {
             Ok((Outcome::Done(_), false)) => self.too_few(),
@@ -104,7 +104,7 @@ impl Lock for TokenWait {
         }
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
 

@@ -130,7 +130,7 @@ fn passes(transaction: &Transaction<'_>, by: &Bearer) -> rusqlite::Result<bool> 
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::{Orders, Span};
+    use lockstorm_scenarios::{DurationSpec, Orders};
 
     use super::super::database::OrderDatabase;
     use super::*;
@@ -153,7 +153,7 @@ mod tests {
     fn orders(count: u32, fenced: bool) -> Orders {
         Orders {
             count,
-            due_every: Span::from_millis(100),
+            due_every: DurationSpec::from_millis(100),
             fenced,
         }
     }

@@ -12,7 +12,9 @@ use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
-use lockstorm_scenarios::{Case, ClientKind, GuardedResource, Lock, LockFeature, Span, Trace};
+use lockstorm_scenarios::{
+    Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::environment;
@@ -26,7 +28,7 @@ use crate::process::Shim;
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
 use crate::server::{Program, ServerSettings, Servers};
-use crate::trace::{Herald, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
+use crate::trace::{FaultNoteSink, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
 
@@ -166,7 +168,11 @@ async fn record(
         notes_failures: has_programs(&job.case).then_some(true),
         promises: promises.map(|promise| promise.name().to_owned()).collect(),
         prefix: servers.prefix().map(str::to_owned),
-        availability_gap_ms_max: job.case.checks.availability_gap.map(Span::as_millis),
+        availability_gap_ms_max: job
+            .case
+            .checks
+            .availability_gap
+            .map(DurationSpec::as_millis),
         ..Header::new()
     };
     let recorder = Recorder::start(history, &header, RunClock::start())?;
@@ -180,7 +186,7 @@ async fn record(
     let (monitor, watch) = trace(&job.case, &servers, &sink).await?;
     let roles = Arc::new(Roles::new(&servers, sink.clone()).await);
     let role_watch = RoleWatch::start(&roles, &servers);
-    let herald = Herald {
+    let herald = FaultNoteSink {
         sink: sink.clone(),
         watch: watch.clone(),
     };

@@ -443,7 +443,7 @@ fn range_of(text: &str) -> Option<RangeInclusive<u16>> {
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::{Persistence, Span};
+    use lockstorm_scenarios::{DurationSpec, Persistence};
 
     use super::*;
 
@@ -452,9 +452,9 @@ mod tests {
             shards,
             replicas,
             persistence: Persistence::None,
-            node_timeout: Span::from_millis(500),
+            node_timeout: DurationSpec::from_millis(500),
             min_replicas_to_write: 0,
-            min_replicas_max_lag: Span::from_secs(10),
+            min_replicas_max_lag: DurationSpec::from_secs(10),
         }
     }
 

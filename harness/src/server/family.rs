@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use lockstorm_nemesis::FaultError;
-use lockstorm_scenarios::{Persistence, Span};
+use lockstorm_scenarios::{DurationSpec, Persistence};
 use tokio::time::{Instant, sleep};
 
 use super::node::Node;
@@ -28,7 +28,7 @@ pub struct Family {
     /// With fewer replicas that keep up, writes are refused.
     pub min_replicas: u32,
     /// Greatest time since a replica that keeps up was heard.
-    pub max_lag: Span,
+    pub max_lag: DurationSpec,
 }
 
 impl Family {

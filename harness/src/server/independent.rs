@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
-use lockstorm_scenarios::{Independent, Span};
+use lockstorm_scenarios::{DurationSpec, Independent};
 
 use super::binary::Program;
 use super::family::{Family, promote, wait_until_in_step};
@@ -18,7 +18,7 @@ use crate::connection::Route;
 use crate::environment_error::EnvironmentError;
 
 /// Redis's default; it means nothing to masters that take writes without replicas, as these do.
-const MAX_LAG: Span = Span::from_secs(10);
+const MAX_LAG: DurationSpec = DurationSpec::from_secs(10);
 
 /// Number of servers that a master and its replicas are.
 const fn family_size(topology: &Independent) -> usize {

@@ -21,4 +21,4 @@ mod watch;
 pub use marks::Marks;
 pub use monitor::{Monitor, MonitorSettings};
 pub use roles::{RoleWatch, Roles};
-pub use watch::{Herald, Watch};
+pub use watch::{FaultNoteSink, Watch};

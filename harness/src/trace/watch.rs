@@ -190,7 +190,7 @@ fn is_same(old: (Nanos, &[NodeView]), new: (Nanos, &[NodeView])) -> bool {
 }
 
 /// Records the notes of the nemesis, and has the watch look at what each of them has changed.
-pub struct Herald {
+pub struct FaultNoteSink {
     /// Sink into which the notes go.
     pub sink: EventSink,
     /// Watch that looks, if there is one.
@@ -198,7 +198,7 @@ pub struct Herald {
 }
 
 #[async_trait]
-impl NoteSink for Herald {
+impl NoteSink for FaultNoteSink {
     async fn note(&self, note: FaultNote) {
         self.sink.note(note).await;
         if let Some(watch) = &self.watch {

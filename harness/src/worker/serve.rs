@@ -12,7 +12,7 @@ use crate::adapter::{
     Answer, Call, LINE_MAX, Lines, Note, PROTOCOL, Reply, Request, Spoken, Target, line,
 };
 use crate::clock::wall_ms;
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 
 /// Requests that may come while the watchdog waits for its word; the harness sends one at a time.
 const WAITING_MAX: usize = 16;
@@ -202,7 +202,8 @@ impl Worker {
             if announced.is_empty() {
                 continue;
             }
-            let (numbers, batch): (Vec<u64>, Vec<(Name, Ask)>) = announced.into_iter().unzip();
+            let (numbers, batch): (Vec<u64>, Vec<(Name, LockRequest)>) =
+                announced.into_iter().unzip();
             let answers = subject.renew_batch(&batch).await;
             for (number, outcome) in numbers.into_iter().zip(answers) {
                 say(&Note::Renewed { number, outcome })?;
@@ -212,7 +213,7 @@ impl Worker {
     }
 }
 
-fn renewal_of(key: &Name, ask: Ask) -> Target {
+fn renewal_of(key: &Name, ask: LockRequest) -> Target {
     Target {
         key: key.to_string(),
         mode: ask.mode,

@@ -12,7 +12,7 @@ use super::serve::say;
 use crate::adapter::{Answer, Can, Note, Open, Server, Target};
 use crate::client::{AnyLock, Holds};
 use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
-use crate::locks::{Ask, Grant, Lock as _, LockContext, Outcome, SharedInstance};
+use crate::locks::{Grant, Lock as _, LockContext, LockRequest, Outcome, SharedInstance};
 use crate::seed::Seed;
 
 /// Name of the stream of choices that client `name`'s lock makes: the same in every kind of client.
@@ -132,7 +132,8 @@ impl Subject {
     /// Tells whether it goes on as the holder.
     pub(super) fn alive(&self, target: &Target) -> Answer {
         let believed = self.holds.believed();
-        let place = |(key, ask): &(Name, Ask)| **key == *target.key && ask.mode == target.mode;
+        let place =
+            |(key, ask): &(Name, LockRequest)| **key == *target.key && ask.mode == target.mode;
         if believed.iter().any(place) {
             Answer::Held
         } else {
@@ -155,14 +156,14 @@ impl Subject {
     }
 
     /// A round of the watchdog begins: the leases to extend, in batches.
-    pub(super) fn begin_round(&mut self) -> Vec<Vec<(Name, Ask)>> {
+    pub(super) fn begin_round(&mut self) -> Vec<Vec<(Name, LockRequest)>> {
         let leases = self.holds.begin_round();
         let batches = leases.chunks(self.lock.renewal_batch());
         batches.map(<[_]>::to_vec).collect()
     }
 
     /// Extends the leases of one batch; gives an answer for each, in order.
-    pub(super) async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Answer> {
+    pub(super) async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Answer> {
         let outcomes = self.lock.renew_batch(leases).await;
         let answered = leases.iter().zip(outcomes);
         answered
@@ -170,7 +171,7 @@ impl Subject {
             .collect()
     }
 
-    fn renewed(&mut self, key: &Name, ask: Ask, outcome: Outcome<Grant>) -> Answer {
+    fn renewed(&mut self, key: &Name, ask: LockRequest, outcome: Outcome<Grant>) -> Answer {
         if matches!(outcome, Outcome::Denied) {
             self.holds.gone(key, ask.mode);
         }
@@ -228,8 +229,8 @@ fn answer<T>(outcome: Outcome<T>, done: impl FnOnce(T) -> Answer, denied: Answer
     }
 }
 
-fn read_target(target: &Target) -> (Name, Ask) {
-    let ask = Ask {
+fn read_target(target: &Target) -> (Name, LockRequest) {
+    let ask = LockRequest {
         mode: target.mode,
         permits: target.permits,
         wait: target.wait_ms.map(Duration::from_millis),

@@ -7,16 +7,16 @@ use futures_util::future::join_all;
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Name, PhaseNote};
 use lockstorm_nemesis::Nemesis;
-use lockstorm_scenarios::{DurationRange, Span};
+use lockstorm_scenarios::{DurationRange, DurationSpec};
 use tokio::time::{Instant, timeout};
 
 use super::litmus;
 use super::stage::{Stage, Stopped};
 use crate::client::{Order, Reply, Session};
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 
 /// Time that a free lock may stay unobtainable, beyond one lease, unless the scenario says.
-pub const LIVENESS_BOUND: Span = Span::from_secs(5);
+pub const LIVENESS_BOUND: DurationSpec = DurationSpec::from_secs(5);
 /// Time that holders may take to give back.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 /// Pauses of a probe between two tries.
@@ -104,9 +104,9 @@ fn probe_names(stage: &Stage) -> Vec<String> {
 async fn probe(mut session: Session, keys: impl Iterator<Item = &Name>, bound: Duration) {
     let end = Instant::now() + bound;
     for key in keys {
-        let ask = Ask {
+        let ask = LockRequest {
             wait: Some(end.saturating_duration_since(Instant::now())),
-            ..Ask::default()
+            ..LockRequest::default()
         };
         if session.acquire_within(key, ask, PROBE_RETRY).await == Reply::Done {
             if session.has_job() {

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::stage::{Stage, Stopped};
 use super::waits::Waits;
 use crate::client::{ClientTask, Order, Reply};
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 
 /// Time that any one step may take beyond what it asks for.
 const STEP_WITHIN: Duration = Duration::from_secs(30);
@@ -106,7 +106,7 @@ async fn take(
         Step::Acquire(acquire) => {
             let order = Order::Acquire {
                 key: acquire.key.as_str().into(),
-                ask: Ask {
+                ask: LockRequest {
                     mode: acquire.mode,
                     permits: acquire.permits,
                     wait: acquire.wait.map(|wait| wait.0),
@@ -126,7 +126,7 @@ async fn take(
             expect(renew_reply(reply), renew.expect, RenewReply::Any)
         }
         Step::Release(release) => {
-            let ask = Ask {
+            let ask = LockRequest {
                 mode: release.mode,
                 permits: release.permits,
                 wait: None,

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios::{Case, ClientKind, DurationRange, Lock, Mutant, Span, Step, Workload};
+use lockstorm_scenarios::{
+    Case, ClientKind, DurationRange, DurationSpec, Lock, Mutant, Step, Workload,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
@@ -281,8 +283,8 @@ impl Stage {
         let spec = &self.case.lock;
         Open {
             client: name.to_owned(),
-            lease_ms: spec.lease().map(Span::as_millis),
-            renew_every_ms: spec.renew_every().map(Span::as_millis),
+            lease_ms: spec.lease().map(DurationSpec::as_millis),
+            renew_every_ms: spec.renew_every().map(DurationSpec::as_millis),
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
             topology: self.case.topology.alike().name().to_owned(),
             servers: adapter::servers(&self.servers.route()),

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::stage::{Stage, Stopped};
 use crate::client::{Reply, Session};
-use crate::locks::Ask;
+use crate::locks::LockRequest;
 use crate::seed::draw;
 
 /// Interval at which the user hears how far it is.
@@ -234,7 +234,7 @@ impl Worker {
 
     async fn round(&mut self, key: &Name) -> Reply {
         let reads = self.rng.random_range(0..PERCENT) < self.habits.read_percent;
-        let ask = Ask {
+        let ask = LockRequest {
             mode: if reads { Mode::Read } else { Mode::Write },
             permits: 1,
             wait: Some(self.habits.wait.0),
@@ -263,13 +263,13 @@ fn next_multiple(elapsed: Duration, every: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::Span;
+    use lockstorm_scenarios::DurationSpec;
 
     use super::*;
 
     const fn storm(rounds: Option<u32>, grants: Option<u32>) -> Storm {
         Storm {
-            duration: Span::from_secs(5),
+            duration: DurationSpec::from_secs(5),
             rounds,
             grants,
             quiet: None,

@@ -7,7 +7,8 @@ use crate::support::{WITHIN, have_server};
 use lockstorm_harness::connection::slot_of;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    Cluster, Failover, FailoverMode, FaultSpec, Kill, MigrateSlot, Persistence, Span, Topology, Way,
+    Cluster, DurationSpec, Failover, FailoverMode, FaultSpec, Kill, MigrateSlot, Persistence,
+    Topology, Way,
 };
 use tokio::time::{Instant, sleep};
 
@@ -19,9 +20,9 @@ async fn cluster(fabric: bool) -> Ground {
         shards: 3,
         replicas: 1,
         persistence: Persistence::None,
-        node_timeout: Span::from_millis(500),
+        node_timeout: DurationSpec::from_millis(500),
         min_replicas_to_write: 0,
-        min_replicas_max_lag: Span::from_secs(10),
+        min_replicas_max_lag: DurationSpec::from_secs(10),
     });
     Ground::new(topology, fabric).await
 }

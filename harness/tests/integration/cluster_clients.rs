@@ -10,10 +10,11 @@ use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::connection::{CallError, Shards, Trail, slot_of};
-use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    Cluster, Failover, FailoverMode, FaultSpec, MigrateSlot, Persistence, Span, Topology, Way,
+    Cluster, DurationSpec, Failover, FailoverMode, FaultSpec, MigrateSlot, Persistence, Topology,
+    Way,
 };
 use tokio::time::{Instant, timeout};
 
@@ -22,9 +23,9 @@ async fn cluster() -> Ground {
         shards: 3,
         replicas: 1,
         persistence: Persistence::None,
-        node_timeout: Span::from_millis(500),
+        node_timeout: DurationSpec::from_millis(500),
         min_replicas_to_write: 0,
-        min_replicas_max_lag: Span::from_secs(10),
+        min_replicas_max_lag: DurationSpec::from_secs(10),
     });
     Ground::new(topology, false).await
 }
@@ -78,7 +79,7 @@ async fn a_lock_is_found_in_its_shard_and_after_a_failover_by_the_servers_own_wo
     }
     let mut ground = cluster().await;
     let (mut lock, turns) = client(&ground, 0, "token = {}");
-    assert!(is_done(&lock.acquire("lock", Ask::default()).await));
+    assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     let old = ground.servers.keepers("lock").await.remove(0);
     let found = [
         format!("nowhere→{old}: first use; shard-1 names it"),
@@ -96,13 +97,13 @@ async fn a_lock_is_found_in_its_shard_and_after_a_failover_by_the_servers_own_wo
         .await
         .expect("it takes over");
     // An old master says so by itself, once it is a replica.
-    assert!(is_done(&lock.release("lock", Ask::default()).await));
+    assert!(is_done(&lock.release("lock", LockRequest::default()).await));
     let followed = [
         format!("{old}→{new}: MOVED by {old}; it tells who leads what"),
         format!("nowhere→{new}: first use"),
     ];
     assert_eq!(turns.take(), followed);
-    assert!(is_done(&lock.acquire("lock", Ask::default()).await));
+    assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     assert_eq!(turns.take(), Vec::<String>::new(), "it knows now");
 }
 
@@ -113,7 +114,7 @@ async fn a_key_that_has_gone_ahead_is_asked_for_once_and_each_time_anew() {
     }
     let mut ground = cluster().await;
     let (mut lock, turns) = client(&ground, 0, "token = {}");
-    assert!(is_done(&lock.acquire("lock", Ask::default()).await));
+    assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     let old = ground.servers.keepers("lock").await.remove(0);
     let migration = FaultSpec::MigrateSlot(MigrateSlot {
         key: "lock".to_owned(),
@@ -127,14 +128,14 @@ async fn a_key_that_has_gone_ahead_is_asked_for_once_and_each_time_anew() {
         .expect("its keys move");
     turns.take();
     for _ in 0..2 {
-        assert!(is_done(&lock.renew("lock", Ask::default()).await));
+        assert!(is_done(&lock.renew("lock", LockRequest::default()).await));
         let asked = turns.take();
         assert!(asked[0].ends_with(&format!("ASK by {old}")), "{asked:?}");
     }
-    assert!(is_done(&lock.release("lock", Ask::default()).await));
+    assert!(is_done(&lock.release("lock", LockRequest::default()).await));
     assert!(ground.nemesis.heal_all().await.is_empty());
     turns.take();
-    assert!(is_done(&lock.acquire("lock", Ask::default()).await));
+    assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     let moved = turns.take();
     assert!(moved[0].contains(&format!("MOVED by {old}")), "{moved:?}");
 }
@@ -173,7 +174,7 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
     }
     let mut ground = cluster().await;
     let (mut lock, _) = client(&ground, 0, "token = {}");
-    assert!(is_done(&lock.acquire("lock", Ask::default()).await));
+    assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     let keeper = ground.servers.keepers("lock").await.remove(0);
     let other = if keeper == "shard-1" {
         "shard-2"
@@ -186,7 +187,7 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
     }
     let deadline = Instant::now() + WITHIN;
     loop {
-        let renewed = lock.renew("lock", Ask::default()).await;
+        let renewed = lock.renew("lock", LockRequest::default()).await;
         if matches!(&renewed, Outcome::Failed(text) if text.starts_with("CLUSTERDOWN")) {
             break;
         }
@@ -195,7 +196,7 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
     }
     assert!(ground.nemesis.heal_all().await.is_empty());
     loop {
-        let acquired = lock.acquire("lock", Ask::default()).await;
+        let acquired = lock.acquire("lock", LockRequest::default()).await;
         if is_done(&acquired) {
             return;
         }
@@ -220,10 +221,10 @@ async fn a_waiting_client_of_redisson_is_woken_in_every_shard_and_era() {
             let lock = format!("redisson = {{ lease = \"300s\", era = \"{era}\" }}");
             let (mut holder, _) = client(&ground, 0, &lock);
             let (mut waiter, _) = client(&ground, 1, &lock);
-            assert!(is_done(&holder.acquire(key, Ask::default()).await));
+            assert!(is_done(&holder.acquire(key, LockRequest::default()).await));
             let waiting = async {
                 loop {
-                    match waiter.acquire(key, Ask::default()).await {
+                    match waiter.acquire(key, LockRequest::default()).await {
                         Outcome::Denied => {}
                         outcome => return outcome,
                     }
@@ -251,7 +252,7 @@ async fn a_waiting_client_of_redisson_is_woken_in_every_shard_and_era() {
                 {
                     assert!(Instant::now() < deadline, "nobody subscribes");
                 }
-                holder.release(key, Ask::default()).await
+                holder.release(key, LockRequest::default()).await
             };
             let both = async { tokio::join!(waiting, releasing) };
             let (granted, released) = timeout(WITHIN, both).await.expect("it is woken");
@@ -259,7 +260,7 @@ async fn a_waiting_client_of_redisson_is_woken_in_every_shard_and_era() {
                 is_done(&granted) && is_done(&released),
                 "{era}: {granted:?}"
             );
-            assert!(is_done(&waiter.release(key, Ask::default()).await));
+            assert!(is_done(&waiter.release(key, LockRequest::default()).await));
         }
     }
 }
@@ -274,10 +275,10 @@ async fn locks_of_all_shards_are_renewed_in_one_round() {
     let (mut lock, _) = client(&ground, 0, "redisson = {}");
     let mut leases = Vec::new();
     for key in KEYS {
-        assert!(is_done(&lock.acquire(key, Ask::default()).await));
-        leases.push((key.into(), Ask::default()));
+        assert!(is_done(&lock.acquire(key, LockRequest::default()).await));
+        leases.push((key.into(), LockRequest::default()));
     }
-    leases.push(("nobody's".into(), Ask::default()));
+    leases.push(("nobody's".into(), LockRequest::default()));
     let outcomes = lock.renew_batch(&leases).await;
     assert!(outcomes[..3].iter().all(is_done), "{outcomes:?}");
     assert!(matches!(outcomes[3], Outcome::Denied), "{outcomes:?}");

@@ -11,7 +11,7 @@ use crate::support::ground::{Ground, spec, with_command};
 use crate::support::{WITHIN, have_server};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::locks::{Ask, Instances, Lock as _, Outcome, SharedInstance};
+use lockstorm_harness::locks::{Instances, Lock as _, LockRequest, Outcome, SharedInstance};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -24,7 +24,7 @@ const OUTSIDER: usize = 0;
 const TRIES: usize = 2;
 /// Before it tries again, where it can hear nothing.
 const PAUSE: Duration = Duration::from_millis(5);
-const ASK: Ask = Ask {
+const ASK: LockRequest = LockRequest {
     mode: Mode::Write,
     permits: 1,
     wait: Some(Duration::from_secs(60)),
@@ -38,7 +38,7 @@ fn assert_done<T: std::fmt::Debug>(outcome: &Outcome<T>) {
 }
 
 /// Tries until granted, as a client does.
-async fn obtain(lock: &mut AnyLock, ask: Ask) {
+async fn obtain(lock: &mut AnyLock, ask: LockRequest) {
     let deadline = Instant::now() + ask.wait.expect("it waits");
     loop {
         match lock.acquire(KEY, ask).await {
@@ -276,7 +276,7 @@ async fn the_release_of_a_writer_wakes_all_readers_of_an_instance() {
     let ground = Ground::single().await;
     let mut writer = ground.client(OUTSIDER, lock);
     assert_done(&writer.acquire(KEY, ASK).await);
-    let read = Ask {
+    let read = LockRequest {
         mode: Mode::Read,
         ..ASK
     };

@@ -6,12 +6,12 @@ use std::time::Duration;
 use crate::support::ground::{Ground, with_command};
 use crate::support::have_server;
 use lockstorm_checker::history::Mode;
-use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 
 /// The key of every test.
 const KEY: &str = "lock";
 /// One try for all of the lock.
-const NOW: Ask = Ask {
+const NOW: LockRequest = LockRequest {
     mode: Mode::Write,
     permits: 1,
     wait: None,
@@ -19,7 +19,7 @@ const NOW: Ask = Ask {
 /// How long whoever waits is ready to wait, in milliseconds.
 const WAIT_MS: i64 = 60_000;
 /// One try by somebody who is ready to wait.
-const WAITING: Ask = Ask {
+const WAITING: LockRequest = LockRequest {
     wait: Some(Duration::from_millis(WAIT_MS as u64)),
     ..NOW
 };
@@ -62,7 +62,7 @@ async fn only_the_newest_era_remembers_its_unlocks_under_a_latch() {
         let mut client = ground.client(n, lock);
         let mut monitor = ground.monitor().await;
         for mode in [Mode::Write, Mode::Read] {
-            let ask = Ask { mode, ..NOW };
+            let ask = LockRequest { mode, ..NOW };
             assert_done(&client.acquire(KEY, ask).await);
             assert_done(&client.release(KEY, ask).await);
         }
@@ -96,7 +96,7 @@ async fn an_unlock_of_what_has_gone_is_refused_but_by_older_readers_and_writers(
     .enumerate()
     {
         for mode in [Mode::Write, Mode::Read] {
-            let ask = Ask { mode, ..NOW };
+            let ask = LockRequest { mode, ..NOW };
             let mut client = ground.client(n, lock);
             assert_done(&client.acquire(KEY, ask).await);
             ground.ask(&["FLUSHALL"]).await;
@@ -237,7 +237,7 @@ async fn the_older_eras_keep_dead_readers_with_the_living() {
         return;
     }
     let ground = Ground::single().await;
-    let read = Ask {
+    let read = LockRequest {
         mode: Mode::Read,
         ..NOW
     };

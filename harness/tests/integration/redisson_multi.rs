@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::ground::Ground;
 use crate::support::have_server;
-use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Independent, Persistence, Topology};
 use tokio::time::Instant;
@@ -48,10 +48,10 @@ async fn an_unlock_of_multi_lock_stops_half_way_in_the_newest_era_only() {
     {
         let lock = format!("redisson-multi = {{ era = \"{era}\" }}");
         let mut client = ground.client(n, &lock);
-        let acquired = client.acquire(KEY, Ask::default()).await;
+        let acquired = client.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
         forget(&ground, "n1").await;
-        let released = client.release(KEY, Ask::default()).await;
+        let released = client.release(KEY, LockRequest::default()).await;
         assert_eq!(released, Outcome::Denied, "{era}");
         assert_eq!(keys(&ground).await, ["0", left, left], "{era}");
         for node in ["n2", "n3"] {
@@ -68,12 +68,12 @@ async fn an_unlock_of_red_lock_never_says_that_it_was_lost() {
     let ground = three_masters().await;
     for (n, era) in ["3.10", "3.17", "4.7"].iter().enumerate() {
         let mut client = ground.client(n, &format!("redisson-red = {{ era = \"{era}\" }}"));
-        let acquired = client.acquire(KEY, Ask::default()).await;
+        let acquired = client.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
         for node in ["n1", "n2"] {
             forget(&ground, node).await;
         }
-        let released = client.release(KEY, Ask::default()).await;
+        let released = client.release(KEY, LockRequest::default()).await;
         assert!(matches!(released, Outcome::Done(_)), "{era}: {released:?}");
         assert_eq!(keys(&ground).await, ["0", "0", "0"], "{era}");
     }
@@ -91,7 +91,7 @@ async fn a_dead_master_is_tried_for_seconds_and_then_counts_as_a_refusal() {
     let tried = async |n, lock: &str| {
         let begun = Instant::now();
         let mut client = ground.client(n, lock);
-        let acquired = client.acquire(KEY, Ask::default()).await;
+        let acquired = client.acquire(KEY, LockRequest::default()).await;
         (acquired, begun.elapsed())
     };
     let (multi, multi_took) = tried(0, "redisson-multi = { watchdog = \"2s\" }").await;
@@ -124,13 +124,13 @@ async fn a_lease_without_a_wait_is_taken_for_nothing_by_3_10_only() {
     {
         let lock = format!("redisson-multi = {{ lease = \"20s\", era = \"{era}\" }}");
         let mut first = ground.client(2 * n, &lock);
-        let acquired = first.acquire(KEY, Ask::default()).await;
+        let acquired = first.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
         let also = ground
             .client(2 * n + 1, &lock)
-            .acquire(KEY, Ask::default())
+            .acquire(KEY, LockRequest::default())
             .await;
         assert_eq!(matches!(also, Outcome::Done(_)), *second, "{era}: {also:?}");
-        first.release(KEY, Ask::default()).await;
+        first.release(KEY, LockRequest::default()).await;
     }
 }

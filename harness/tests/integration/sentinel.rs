@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::connection::Trail;
-use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Failover, FailoverMode, FaultSpec, Kill, Pause, Topology, load_str};
 use tokio::time::{Instant, sleep};
@@ -110,7 +110,7 @@ async fn until_granted(lock: &mut AnyLock, key: &str) -> Vec<Outcome<()>> {
     let deadline = Instant::now() + WITHIN;
     let mut before = Vec::new();
     loop {
-        match lock.acquire(key, Ask::default()).await {
+        match lock.acquire(key, LockRequest::default()).await {
             Outcome::Done(_) => return before,
             Outcome::Denied => before.push(Outcome::Denied),
             Outcome::Failed(text) => before.push(Outcome::Failed(text)),
@@ -208,7 +208,7 @@ async fn a_client_asks_the_sentinels_once_its_connection_is_lost() {
     assert_eq!(until_granted(&mut lock, "before").await, []);
     ground.nemesis.inject(&kill("primary")).await.expect("dies");
     led_by(&ground, "replica-1").await;
-    let first = lock.acquire("after", Ask::default()).await;
+    let first = lock.acquire("after", LockRequest::default()).await;
     assert!(
         matches!(first, Outcome::Unknown(_)),
         "a lost command is not sent again: {first:?}"
@@ -266,7 +266,7 @@ async fn who_asks_every_second_turns_and_who_does_not_goes_on_asking_the_old_pri
         .await
         .expect("stops");
     led_by(&ground, "replica-1").await;
-    let lost = asks.acquire("c", Ask::default()).await;
+    let lost = asks.acquire("c", LockRequest::default()).await;
     assert!(matches!(lost, Outcome::Unknown(_)), "{lost:?}");
     until_granted(&mut scans, "d").await;
     let turns = kept.turns();

@@ -10,7 +10,7 @@ use crate::support::have_server;
 use lockstorm_checker::history::{Event, Function, Header, History, Kind, Name, read_jsonl};
 use lockstorm_harness::client::{AnyLock, Reply, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::Ask;
+use lockstorm_harness::locks::LockRequest;
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 
@@ -53,7 +53,7 @@ impl Client {
     /// Takes locks that nobody else wants.
     async fn take(&mut self, locks: usize) {
         for n in 0..locks {
-            let reply = self.session.acquire(&key(n), Ask::default()).await;
+            let reply = self.session.acquire(&key(n), LockRequest::default()).await;
             assert_eq!(reply, Reply::Done);
         }
     }
@@ -117,14 +117,17 @@ async fn the_watchdog_lets_go_of_what_is_given_back_or_lost() {
     let ground = Ground::single().await;
     let mut client = Client::new(&ground, "redisson = {}");
     client.take(4).await;
-    let released = client.session.release(&key(0), Ask::default()).await;
+    let released = client
+        .session
+        .release(&key(0), LockRequest::default())
+        .await;
     assert_eq!(released, Reply::Done);
     assert_eq!(ground.number(&["DEL", "lock-1"]).await, 1);
     for _ in 0..2 {
         assert_eq!(client.session.renew_all().await, Reply::Done);
     }
     let held: Vec<_> = client.session.held().await;
-    assert_eq!(held, [2, 3].map(|n| (key(n), Ask::default())));
+    assert_eq!(held, [2, 3].map(|n| (key(n), LockRequest::default())));
     let history = client.history().await;
     assert_eq!(renewals(&history, |event| event.key == key(0)), 0);
     let lost = |event: &Event| event.error.as_deref() == Some(Event::NOT_OWNER);

@@ -23,7 +23,7 @@ impl Kind for scenarios::Clock {
     const ENDS: Ends = Ends::Healed;
 
     fn fault(self) -> Box<dyn Fault> {
-        let nanos = |span: Option<scenarios::Span>| {
+        let nanos = |span: Option<scenarios::DurationSpec>| {
             let nanos = span.unwrap_or_default().0.as_nanos();
             i64::try_from(nanos).unwrap_or(i64::MAX)
         };

@@ -78,7 +78,7 @@ fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
             (operations::tables(finding, close))
             (why(finding, number == 1))
             (blame(finding))
-            (cures(finding))
+            (remedies(finding))
             (elsewhere(finding))
         }
     }
@@ -130,13 +130,13 @@ fn spacetime(finding: &Finding, close: Option<&CloseUp>) -> Markup {
 }
 
 /// What would have prevented it, where the run shows it.
-fn cures(finding: &Finding) -> Markup {
-    let cures = story::cures(&finding.scene());
+fn remedies(finding: &Finding) -> Markup {
+    let remedies = story::remedies(&finding.scene());
     html! {
-        @if !cures.is_empty() {
+        @if !remedies.is_empty() {
             h3 { (story::CURES) }
-            ul.cures {
-                @for (sentence, events) in &cures {
+            ul.remedies {
+                @for (sentence, events) in &remedies {
                     li {
                         (sentence) " "
                         span.evidence { (evidence::links(events, finding.folder)) }

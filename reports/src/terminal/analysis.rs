@@ -4,8 +4,8 @@ use lockstorm_checker::Analysis;
 
 use super::paint::Tone;
 use super::text::{TerminalOptions, Text};
-use crate::cure::Scene;
 use crate::head::{Head, Sign};
+use crate::remedy::Scene;
 use crate::words;
 
 /// An analysis as text: the verdict of each property with its reason, the story of each witness,

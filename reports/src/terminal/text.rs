@@ -9,11 +9,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Paint, Tone};
 use super::table::wrap;
-use crate::cure::Scene;
 use crate::finding::{Finding, Findings};
 use crate::head::{Head, Standing, expectation};
 use crate::inert::visible;
 use crate::model::{ChangeState, Changes, RunRecord};
+use crate::remedy::Scene;
 use crate::story::{self, Line};
 use crate::words;
 
@@ -183,7 +183,7 @@ impl Text {
         if let Some(sentence) = story::blame(scene) {
             self.indented(2, Tone::Plain, &sentence);
         }
-        for (sentence, evidence) in story::cures(scene) {
+        for (sentence, evidence) in story::remedies(scene) {
             let evidence = words::evidence(&evidence);
             let sentence = format!("{}: {sentence} [{evidence}]", story::CURES);
             self.indented(2, Tone::Plain, &sentence);

@@ -4,7 +4,7 @@ use lockstorm_checker::{Property, Verdict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::DurationSpec;
 use super::locks::LockKind;
 
 /// `[checks]`.
@@ -17,11 +17,11 @@ pub struct Checks {
     pub only: Option<Vec<Property>>,
     /// How long a lock may stay unobtainable in the final phase, beyond one lease.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub liveness_bound: Option<Span>,
+    pub liveness_bound: Option<DurationSpec>,
     /// How long nobody may be granted a lock that is wanted and free; absent means that
     /// availability is measured and not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub availability_gap: Option<Span>,
+    pub availability_gap: Option<DurationSpec>,
 }
 
 /// A list of properties. The checker, which owns their names, knows no schemas.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::{DurationRange, Span};
+use super::duration::{DurationRange, DurationSpec};
 
 /// How many clients a storm has and how they behave. A litmus names its clients in its steps and
 /// takes only `reply-timeout` from here.
@@ -29,15 +29,15 @@ pub struct Clients {
     /// All clients begin their rounds together, this far apart, as timed jobs do, instead of
     /// pausing between them; who is late leaves out what has passed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<Span>,
+    pub every: Option<DurationSpec>,
     /// How long an acquire goes on trying before the client gives up the round.
-    pub wait: Span,
+    pub wait: DurationSpec,
     /// Pause between two tries of a waiting acquire.
     pub retry: DurationRange,
     /// Share of the acquires that ask for the read side, in percent.
     pub read_percent: u32,
     /// How long a client waits for a reply; then the outcome is indeterminate.
-    pub reply_timeout: Span,
+    pub reply_timeout: DurationSpec,
 }
 
 /// What a client is.
@@ -81,10 +81,10 @@ impl Default for Clients {
             release: true,
             think: DurationRange::from_millis(0, 10),
             every: None,
-            wait: Span::from_secs(1),
+            wait: DurationSpec::from_secs(1),
             retry: DurationRange::from_millis(5, 20),
             read_percent: 0,
-            reply_timeout: Span::from_millis(500),
+            reply_timeout: DurationSpec::from_millis(500),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A length of time, written as a string with a unit (`us`, `ms`, `s`, `m`, `h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Span(pub Duration);
+pub struct DurationSpec(pub Duration);
 
 /// Why a text is no duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub struct ParseDurationError(pub String);
 /// Longest duration: long enough for any run, short enough to add to any instant.
 const SPAN_MAX: Duration = Duration::from_secs(1000 * 3600);
 
-/// Value of `format` in the schema of a [`Span`].
+/// Value of `format` in the schema of a [`DurationSpec`].
 pub(crate) const SPAN_FORMAT: &str = "span";
 
 /// Value of `format` in the schema of a [`DurationRange`].
@@ -39,7 +39,7 @@ const UNITS: [(&str, u64); 5] = [
     ("us", 1),
 ];
 
-impl Span {
+impl DurationSpec {
     /// `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
         Self(Duration::from_millis(ms))
@@ -56,7 +56,7 @@ impl Span {
     }
 }
 
-impl FromStr for Span {
+impl FromStr for DurationSpec {
     type Err = ParseDurationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -80,7 +80,7 @@ impl FromStr for Span {
     }
 }
 
-impl TryFrom<String> for Span {
+impl TryFrom<String> for DurationSpec {
     type Error = ParseDurationError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -88,7 +88,7 @@ impl TryFrom<String> for Span {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for DurationSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.0.as_micros() as u64;
         if micros == 0 {
@@ -102,9 +102,9 @@ impl fmt::Display for Span {
     }
 }
 
-impl JsonSchema for Span {
+impl JsonSchema for DurationSpec {
     fn schema_name() -> Cow<'static, str> {
-        "Span".into()
+        "DurationSpec".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -118,8 +118,8 @@ impl JsonSchema for Span {
     }
 }
 
-impl From<Span> for String {
-    fn from(span: Span) -> Self {
+impl From<DurationSpec> for String {
+    fn from(span: DurationSpec) -> Self {
         span.to_string()
     }
 }
@@ -129,17 +129,17 @@ impl From<Span> for String {
 #[serde(try_from = "String", into = "String")]
 pub struct DurationRange {
     /// Shortest.
-    pub min: Span,
+    pub min: DurationSpec,
     /// Longest; not below the shortest.
-    pub max: Span,
+    pub max: DurationSpec,
 }
 
 impl DurationRange {
     /// From `min_ms` to `max_ms` milliseconds.
     pub const fn from_millis(min_ms: u64, max_ms: u64) -> Self {
         Self {
-            min: Span::from_millis(min_ms),
-            max: Span::from_millis(max_ms),
+            min: DurationSpec::from_millis(min_ms),
+            max: DurationSpec::from_millis(max_ms),
         }
     }
 }
@@ -210,7 +210,7 @@ mod tests {
             ("0ms", "0s"),
             ("1000h", "1000h"),
         ] {
-            let span: Span = text.parse().expect(text);
+            let span: DurationSpec = text.parse().expect(text);
             assert_eq!(span.to_string(), written);
         }
     }
@@ -229,7 +229,7 @@ mod tests {
             "1..2s",
             "9999999999999h",
         ] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
+            assert!(text.parse::<DurationSpec>().is_err(), "{text}");
         }
         for text in ["", "..", "1s..", "..1s", "2s..1s", "1s..2s..3s"] {
             assert!(text.parse::<DurationRange>().is_err(), "{text}");
@@ -240,7 +240,7 @@ mod tests {
         /// What a run writes into its `scenario.toml` must mean the same when it is read.
         #[test]
         fn a_span_written_and_read_is_the_same(micros in 0..SPAN_MAX.as_micros() as u64) {
-            let span = Span(Duration::from_micros(micros));
+            let span = DurationSpec(Duration::from_micros(micros));
             prop_assert_eq!(span.to_string().parse(), Ok(span));
         }
     }

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::{DurationRange, Span};
+use super::duration::{DurationRange, DurationSpec};
 use super::sync::Sync;
 
 /// A Redisson whose behaviour differs from that of the others.
@@ -150,10 +150,10 @@ impl Era {
     }
 
     /// After how long any other waiter of a fair lock is presumed dead, unless told otherwise.
-    pub const fn fair_wait(self) -> Span {
+    pub const fn fair_wait(self) -> DurationSpec {
         match self {
-            Self::V3_10 => Span::from_secs(5),
-            Self::V3_17 | Self::V4_7 => Span::from_secs(300),
+            Self::V3_10 => DurationSpec::from_secs(5),
+            Self::V3_17 | Self::V4_7 => DurationSpec::from_secs(300),
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::DurationSpec;
 
 /// What the holders of the lock work on, as `guarded-resource.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct Orders {
     /// How many orders there are.
     pub count: u32,
     /// Each order is past its time this long after the one before; 0s means all from the start.
-    pub due_every: Span,
+    pub due_every: DurationSpec,
     /// Whether the database refuses whoever comes with a smaller fencing token than it has seen,
     /// or with the same as another.
     pub fenced: bool,
@@ -30,7 +30,7 @@ impl Default for Orders {
     fn default() -> Self {
         Self {
             count: 3,
-            due_every: Span::default(),
+            due_every: DurationSpec::default(),
             fenced: false,
         }
     }

@@ -32,7 +32,7 @@ pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
 pub use checks::{Checks, Expected};
 pub use clients::{ClientKind, Clients, Pick};
-pub use duration::{DurationRange, ParseDurationError, Span};
+pub use duration::{DurationRange, DurationSpec, ParseDurationError};
 pub use era::Era;
 pub use external::{Disturbance, External, Tls};
 pub use faults::*;

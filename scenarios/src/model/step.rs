@@ -4,7 +4,7 @@ use lockstorm_checker::history::Mode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::DurationSpec;
 use super::faults::{FaultKind, FaultSpec, Link, NodeTarget};
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
@@ -84,7 +84,7 @@ pub struct Acquire {
     pub permits: u32,
     /// How long it goes on trying; absent means one try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Span>,
+    pub wait: Option<DurationSpec>,
     /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub under_way: bool,
@@ -185,7 +185,7 @@ pub struct Work {
     pub client: String,
     /// For how long.
     #[serde(rename = "for")]
-    pub length: Span,
+    pub length: DurationSpec,
 }
 
 /// Parameters of [`Step::FindOrders`].
@@ -253,11 +253,11 @@ pub struct Await {
     pub answer_to: Option<String>,
     /// Give up after this long: the script then stops.
     #[serde(default = "default_within")]
-    pub within: Span,
+    pub within: DurationSpec,
 }
 
-const fn default_within() -> Span {
-    Span::from_secs(10)
+const fn default_within() -> DurationSpec {
+    DurationSpec::from_secs(10)
 }
 
 /// Parameters of [`Step::Heal`].

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::DurationSpec;
 use super::faults::FaultSpec;
 
 /// `[storm]`.
@@ -11,7 +11,7 @@ use super::faults::FaultSpec;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Storm {
     /// How long the load lasts, before everything is healed and checked.
-    pub duration: Span,
+    pub duration: DurationSpec,
     /// How many rounds each client does; the storm ends with the last of them, and `duration` is
     /// only how long that may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,9 +30,9 @@ pub struct Storm {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Quiet {
     /// From the end of one to the start of the next.
-    pub every: Span,
+    pub every: DurationSpec,
     /// How long each lasts.
-    pub lasts: Span,
+    pub lasts: DurationSpec,
 }
 
 /// One `[[nemesis]]`: a fault that comes back through the whole storm.
@@ -43,9 +43,9 @@ pub struct NemesisEntry {
     pub fault: FaultSpec,
     /// From the end of one to the start of the next, on average; drawn from half to one and a
     /// half of it.
-    pub every: Span,
+    pub every: DurationSpec,
     /// How long each lasts before it is healed.
-    pub lasts: Span,
+    pub lasts: DurationSpec,
     /// Faults of one package come one after the other, those of several at the same time.
     #[serde(default = "main_package", skip_serializing_if = "is_main_package")]
     pub package: String,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::duration::Span;
+use super::duration::DurationSpec;
 
 /// Parameters of [`Topology::Single`](super::Topology::Single).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct Replicated {
     pub min_replicas_to_write: u32,
     /// A replica keeps up as long as it was heard so recently; whole seconds.
     #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
-    pub min_replicas_max_lag: Span,
+    pub min_replicas_max_lag: DurationSpec,
 }
 
 impl Default for Replicated {
@@ -53,8 +53,8 @@ const fn one() -> u32 {
 }
 
 /// Redis's own default.
-const fn max_lag() -> Span {
-    Span::from_secs(10)
+const fn max_lag() -> DurationSpec {
+    DurationSpec::from_secs(10)
 }
 
 #[expect(
@@ -65,7 +65,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-fn is_usual_max_lag(lag: &Span) -> bool {
+fn is_usual_max_lag(lag: &DurationSpec) -> bool {
     *lag == max_lag()
 }
 
@@ -93,7 +93,7 @@ pub struct Sentinel {
     pub min_replicas_to_write: u32,
     /// A replica keeps up as long as it was heard so recently; whole seconds.
     #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
-    pub min_replicas_max_lag: Span,
+    pub min_replicas_max_lag: DurationSpec,
 }
 
 const fn three() -> u32 {
@@ -145,18 +145,18 @@ pub struct Cluster {
     pub persistence: Persistence,
     /// After how long without an answer a server is thought to be dead.
     #[serde(default = "half_a_second")]
-    pub node_timeout: Span,
+    pub node_timeout: DurationSpec,
     /// How many replicas must keep up with a master for it to take writes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min_replicas_to_write: u32,
     /// A replica keeps up as long as it was heard so recently; whole seconds.
     #[serde(default = "max_lag", skip_serializing_if = "is_usual_max_lag")]
-    pub min_replicas_max_lag: Span,
+    pub min_replicas_max_lag: DurationSpec,
 }
 
 /// The shortest that is steady on a busy machine; Redis's own default is 15 s.
-const fn half_a_second() -> Span {
-    Span::from_millis(500)
+const fn half_a_second() -> DurationSpec {
+    DurationSpec::from_millis(500)
 }
 
 /// What a server keeps on disk, and so what a restart remembers.

@@ -1,31 +1,31 @@
 //! Rules on what a fault asks for, wherever it is asked for.
 
 use super::findings::Findings;
-use crate::model::{Clock, FaultSpec, Span};
+use crate::model::{Clock, DurationSpec, FaultSpec};
 
 /// The greatest speed of a clock, in percent: as if a minute were a second.
 const SPEED_MAX: u32 = 6000;
 
 /// How long a server may be put to sleep, or put off commands, at most.
-const SLEEP_MAX: Span = Span::from_secs(60);
+const SLEEP_MAX: DurationSpec = DurationSpec::from_secs(60);
 
 /// Judges the parameters of the fault at `path` that name nothing.
 pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) {
     if let FaultSpec::Clock(clock) = fault {
         judge_clock(clock, path, findings);
     } else if let FaultSpec::SlowFsync(slow) = fault
-        && slow.by == Span::default()
+        && slow.by == DurationSpec::default()
     {
         let message = "`by` must be greater than 0";
         findings.value(&format!("{path}.by"), message, "such as \"500ms\"");
     } else if let FaultSpec::Sleep(sleep) = fault
-        && (sleep.length == Span::default() || sleep.length > SLEEP_MAX)
+        && (sleep.length == DurationSpec::default() || sleep.length > SLEEP_MAX)
     {
         let message = format!("a server cannot sleep for {}", sleep.length);
         let help = format!("`for` must be greater than 0 and at most {SLEEP_MAX}");
         findings.value(&format!("{path}.for"), message, &help);
     } else if let FaultSpec::PauseCommands(pause) = fault
-        && (pause.length == Span::default() || pause.length > SLEEP_MAX)
+        && (pause.length == DurationSpec::default() || pause.length > SLEEP_MAX)
     {
         let message = format!("a server cannot put off commands for {}", pause.length);
         let help = format!("`for` must be greater than 0 and at most {SLEEP_MAX}");
@@ -46,7 +46,10 @@ fn judge_clock(clock: &Clock, path: &str, findings: &mut Findings<'_>) {
         (Some(_), None) | (None, Some(_)) => {}
     }
     let jumps = [("forward", clock.forward), ("back", clock.back)];
-    for (key, _) in jumps.iter().filter(|(_, by)| *by == Some(Span::default())) {
+    for (key, _) in jumps
+        .iter()
+        .filter(|(_, by)| *by == Some(DurationSpec::default()))
+    {
         let message = format!("`{key}` must be greater than 0");
         findings.value(&format!("{path}.{key}"), message, "such as \"2s\"");
     }

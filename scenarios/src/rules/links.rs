@@ -1,7 +1,7 @@
 //! Rules on what faults do to links, in a litmus as in a storm.
 
 use super::findings::Findings;
-use crate::model::{Delay, FaultSpec, Partition, PartitionForm, Span};
+use crate::model::{Delay, DurationSpec, FaultSpec, Partition, PartitionForm};
 
 /// The greatest share of packets that something may happen to.
 const PERCENT_MAX: u32 = 99;
@@ -23,7 +23,7 @@ pub(crate) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
         judge_percent(lose.percent, path, "or cut the link", findings);
     } else if let FaultSpec::Reorder(reorder) = fault {
         judge_percent(reorder.percent, path, "or delay the link", findings);
-        if reorder.by == Span::default() {
+        if reorder.by == DurationSpec::default() {
             let message = "`by` must be greater than 0: without a delay nothing is overtaken";
             findings.value(&format!("{path}.by"), message, "such as \"20ms\"");
         }
@@ -41,7 +41,7 @@ fn judge_percent(percent: u32, path: &str, instead: &str, findings: &mut Finding
 }
 
 fn judge_delay(delay: &Delay, path: &str, findings: &mut Findings<'_>) {
-    if delay.by == Span::default() && delay.jitter == Span::default() {
+    if delay.by == DurationSpec::default() && delay.jitter == DurationSpec::default() {
         let path = format!("{path}.by");
         findings.value(
             &path,

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
 use crate::model::{
-    Adapter, Lock, LockFeature, LockKind, Mutant, Span, Step, Sync, Topology, TopologyKind,
+    Adapter, DurationSpec, Lock, LockFeature, LockKind, Mutant, Step, Sync, Topology, TopologyKind,
 };
 
 /// What an EXPIRE can say: it counts whole seconds.
@@ -83,7 +83,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
             judge_renewal(redlock.renew_every, lease, &path, findings);
             let timeout = redlock.node_timeout;
             let path = format!("{path}.node-timeout");
-            if timeout == Span::default() {
+            if timeout == DurationSpec::default() {
                 let help = "take a few times a round trip, such as \"50ms\"";
                 findings.value(&path, "`node-timeout` must be greater than 0", help);
             } else if timeout >= lease {
@@ -161,12 +161,17 @@ fn names_lease(lock: &Lock) -> &'static str {
     }
 }
 
-fn judge_renewal(every: Option<Span>, lease: Span, path: &str, findings: &mut Findings<'_>) {
+fn judge_renewal(
+    every: Option<DurationSpec>,
+    lease: DurationSpec,
+    path: &str,
+    findings: &mut Findings<'_>,
+) {
     let Some(every) = every else {
         return;
     };
     let path = &format!("{path}.renew-every");
-    if every == Span::default() {
+    if every == DurationSpec::default() {
         let help = "a third of the lease is usual; leave it out for no renewal";
         findings.value(path, "the lease is renewed without a pause", help);
     } else if every >= lease {

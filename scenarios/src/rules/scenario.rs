@@ -7,7 +7,7 @@ use super::{external, guarded_resource, lock, names, processes, script, storm, t
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
-use crate::model::{Clients, LockKind, Span, TopologyKind};
+use crate::model::{Clients, DurationSpec, LockKind, TopologyKind};
 
 /// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
 pub(crate) const COUNT_MAX: u32 = 10_000;
@@ -293,7 +293,7 @@ fn judge_clients(draft: &Draft, findings: &mut Findings<'_>) {
             );
         }
     }
-    if *reply_timeout == Span::default() {
+    if *reply_timeout == DurationSpec::default() {
         let help = "500ms is the default; far above a round trip";
         findings.value(
             "clients.reply-timeout",
@@ -301,7 +301,7 @@ fn judge_clients(draft: &Draft, findings: &mut Findings<'_>) {
             help,
         );
     }
-    if clients.every == Some(Span::default()) {
+    if clients.every == Some(DurationSpec::default()) {
         let message = "`every` must be greater than 0";
         findings.value("clients.every", message, "such as \"1s\"");
     }

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::ground::Ground;
 use super::{fault, links};
 use crate::draft::Draft;
-use crate::model::{Clients, FaultSpec, NodeWord, Role, Span, Storm};
+use crate::model::{Clients, DurationSpec, FaultSpec, NodeWord, Role, Storm};
 use crate::suggest::one_of;
 
 /// Ends that stand for several places, between which there are links.
@@ -25,7 +25,7 @@ const ONE: &str = "one";
 /// Judges the storm, if there is one, and its faults.
 pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
     if let Some(storm) = &draft.storm
-        && storm.duration == Span::default()
+        && storm.duration == DurationSpec::default()
     {
         findings.value(
             "storm.duration",
@@ -35,7 +35,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
     }
     if let Some(quiet) = draft.storm.as_ref().and_then(|storm| storm.quiet) {
         for (key, span) in [("every", quiet.every), ("lasts", quiet.lasts)] {
-            if span == Span::default() {
+            if span == DurationSpec::default() {
                 let path = format!("storm.quiet.{key}");
                 findings.value(
                     &path,
@@ -52,7 +52,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         let Some(entry) = entry else { continue };
         let path = format!("nemesis.{n}");
         for (key, span) in [("every", entry.every), ("lasts", entry.lasts)] {
-            if span == Span::default() {
+            if span == DurationSpec::default() {
                 let message = format!("`{key}` must be greater than 0");
                 findings.value(&format!("{path}.{key}"), message, "such as \"500ms\"");
             }

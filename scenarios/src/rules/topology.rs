@@ -2,14 +2,14 @@
 
 use super::external;
 use super::findings::Findings;
-use crate::model::{Cluster, Sentinel, Span, Topology};
+use crate::model::{Cluster, DurationSpec, Sentinel, Topology};
 
 /// Servers of one run at most: more say nothing new and outgrow a test machine.
 pub(super) const NODES_MAX: u32 = 31;
 /// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
 const SHARDS_MIN: u32 = 3;
 /// Below it servers take each other for dead although nothing is wrong.
-const NODE_TIMEOUT_MIN: Span = Span::from_millis(100);
+const NODE_TIMEOUT_MIN: DurationSpec = DurationSpec::from_millis(100);
 /// What min-replicas-max-lag can say: it counts whole seconds.
 const MAX_LAG_UNIT_MS: u64 = 1000;
 
@@ -131,9 +131,9 @@ fn wrong_min_replicas(needed: u32, replicas: u32) -> Option<Wrong> {
     })
 }
 
-fn wrong_max_lag(lag: Span) -> Option<Wrong> {
+fn wrong_max_lag(lag: DurationSpec) -> Option<Wrong> {
     let is_whole = lag.as_millis().is_multiple_of(MAX_LAG_UNIT_MS);
-    (!is_whole || lag < Span::from_millis(MAX_LAG_UNIT_MS)).then(|| {
+    (!is_whole || lag < DurationSpec::from_millis(MAX_LAG_UNIT_MS)).then(|| {
         (
             format!("`min-replicas-max-lag` must be whole seconds, 1 or more, not {lag}"),
             "such as \"1s\"".to_owned(),
@@ -161,7 +161,7 @@ fn too_many_servers(masters: u32, replicas: u32, called: &str) -> Option<Wrong> 
     })
 }
 
-fn wrong_node_timeout(timeout: Span) -> Option<Wrong> {
+fn wrong_node_timeout(timeout: DurationSpec) -> Option<Wrong> {
     (timeout < NODE_TIMEOUT_MIN).then(|| {
         (
             format!("`node-timeout` must be at least {NODE_TIMEOUT_MIN}, not {timeout}"),

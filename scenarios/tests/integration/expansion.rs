@@ -4,7 +4,7 @@ use std::fs;
 
 use lockstorm_checker::Property;
 use lockstorm_scenarios::{
-    Diagnostics, Expanded, Expected, LockKind, Mutant, Span, expand, load, load_str,
+    Diagnostics, DurationSpec, Expanded, Expected, LockKind, Mutant, expand, load, load_str,
 };
 use tempfile::TempDir;
 
@@ -77,7 +77,7 @@ fn a_cell_takes_lock_and_topology_from_the_matrix_and_the_rest_from_the_file() {
         .map(|case| {
             (
                 case.name.as_str(),
-                case.lock.lease().map(Span::as_millis),
+                case.lock.lease().map(DurationSpec::as_millis),
                 case.topology.label(),
             )
         })
@@ -127,7 +127,10 @@ fn what_a_row_leaves_out_is_what_the_file_says() {
         ]
     );
     assert_eq!(
-        expanded.cases[0].lock.renew_every().map(Span::as_millis),
+        expanded.cases[0]
+            .lock
+            .renew_every()
+            .map(DurationSpec::as_millis),
         Some(1500)
     );
 }

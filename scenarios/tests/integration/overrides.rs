@@ -1,6 +1,6 @@
 //! `--set path=value`: what it replaces, and how it is told that it is wrong.
 
-use lockstorm_scenarios::{Diagnostics, Loaded, Lock, Override, Span, Step, load_str};
+use lockstorm_scenarios::{Diagnostics, DurationSpec, Loaded, Lock, Override, Step, load_str};
 
 const STORM: &str = r#"
 name = "overridden"
@@ -36,11 +36,11 @@ fn a_number_a_quoted_string_and_a_bare_word_replace_values() {
     assert_eq!(scenario.clients.count, 10);
     assert_eq!(
         scenario.lock.and_then(|lock| lock.lease()),
-        Some(Span::from_secs(1))
+        Some(DurationSpec::from_secs(1))
     );
     assert_eq!(
         scenario.storm.map(|storm| storm.duration),
-        Some(Span::from_millis(250))
+        Some(DurationSpec::from_millis(250))
     );
 }
 
@@ -48,7 +48,9 @@ fn a_number_a_quoted_string_and_a_bare_word_replace_values() {
 fn a_whole_table_is_replaced_by_an_inline_table() {
     let sets = ["lock={ setnx = { lease = \"3s\" } }"];
     let scenario = with(STORM, &sets).expect("it fits").scenario;
-    assert!(matches!(scenario.lock, Some(Lock::Setnx(setnx)) if setnx.lease == Span::from_secs(3)));
+    assert!(
+        matches!(scenario.lock, Some(Lock::Setnx(setnx)) if setnx.lease == DurationSpec::from_secs(3))
+    );
 }
 
 #[test]

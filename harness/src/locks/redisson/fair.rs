@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
-use lockstorm_scenarios::{Era, Span};
+use lockstorm_scenarios::{DurationSpec, Era};
 use redis::Cmd;
 use tokio::time::Instant;
 
@@ -17,7 +17,7 @@ use super::names;
 use super::reentrant::released;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 /// A script with the head that all of a fair lock share.
 macro_rules! with_head {
@@ -64,12 +64,12 @@ impl RedissonFair {
     }
 
     /// After how long who waits like this is presumed dead.
-    fn wait_ms(&self, ask: Ask) -> u64 {
-        let wait = self.spec.presumed_dead_after(ask.wait.map(Span));
+    fn wait_ms(&self, ask: LockRequest) -> u64 {
+        let wait = self.spec.presumed_dead_after(ask.wait.map(DurationSpec));
         wait.as_millis()
     }
 
-    fn acquire_script(&self, key: &str, ask: Ask) -> Cmd {
+    fn acquire_script(&self, key: &str, ask: LockRequest) -> Cmd {
         let script = match (ask.wait, self.instance.era()) {
             (None, _) => TRY,
             (Some(_), Era::V3_10) => LOCK_3_10,
@@ -88,7 +88,7 @@ impl RedissonFair {
     }
 
     /// How much earlier all that wait come when somebody is granted the lock at once.
-    fn turn_ms(&self, ask: Ask) -> u64 {
+    fn turn_ms(&self, ask: LockRequest) -> u64 {
         match self.instance.era() {
             Era::V3_10 => 0,
             Era::V3_17 | Era::V4_7 => self.wait_ms(ask),
@@ -96,7 +96,7 @@ impl RedissonFair {
     }
 
     /// Remembers a place in the queue; `true` if there was none before.
-    fn take_place(&mut self, key: &str, ask: Ask) -> bool {
+    fn take_place(&mut self, key: &str, ask: LockRequest) -> bool {
         let wait_ms = self.wait_ms(ask);
         self.places.insert(key.to_owned(), wait_ms).is_none()
     }
@@ -134,7 +134,7 @@ impl RedissonFair {
 }
 
 impl Lock for RedissonFair {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.queued = false;
         let command = self.acquire_script(key, ask);
         match self.instance.call_synced(&command).await {
@@ -165,7 +165,7 @@ impl Lock for RedissonFair {
         }
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         self.instance.keep(key, self.lease).await
     }
 
@@ -173,11 +173,11 @@ impl Lock for RedissonFair {
         self.instance.era().renewal_batch()
     }
 
-    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+    async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         self.instance.keep_all(leases, self.lease).await
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key);
         released(self.instance.unlock(&unlock).await)
     }

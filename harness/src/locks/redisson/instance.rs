@@ -435,7 +435,7 @@ impl Instance {
 
     fn heed(&mut self) {
         if let Some(woken) = self.woken.take() {
-            woken.heeded();
+            woken.acknowledge();
         }
     }
 }

@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 use super::reentrant::Redisson;
 use super::shared::SharedInstance;
 use crate::connection::{CallError, Killed, Route};
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 use crate::locks::mutation::Mutation;
 
 /// The shortest time for which `RedLock` waits for a sub-lock.
@@ -149,7 +149,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
     async fn take_enough(
         &mut self,
         key: &str,
-        ask: Ask,
+        ask: LockRequest,
         wait: Option<Duration>,
     ) -> Result<bool, Killed> {
         let deadline = wait.map(|wait| Instant::now() + wait);
@@ -189,7 +189,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
         &mut self,
         at: usize,
         key: &str,
-        ask: Ask,
+        ask: LockRequest,
         until: Option<Instant>,
     ) -> Result<bool, Killed> {
         let (before, rest) = self.parts.split_at_mut(at);
@@ -214,7 +214,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
     }
 
     /// Gives back what was taken; what the servers answer changes nothing.
-    async fn give_back_taken(&mut self, key: &str, ask: Ask) -> Result<(), Killed> {
+    async fn give_back_taken(&mut self, key: &str, ask: LockRequest) -> Result<(), Killed> {
         let taken = std::mem::take(&mut self.taken);
         if self.mutation.is(Mutant::NothingGivenBack) {
             return Ok(());
@@ -223,7 +223,12 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
     }
 
     /// Gives back these sub-locks and keeps every error to itself.
-    async fn give_back(&mut self, those: &[usize], key: &str, ask: Ask) -> Result<(), Killed> {
+    async fn give_back(
+        &mut self,
+        those: &[usize],
+        key: &str,
+        ask: LockRequest,
+    ) -> Result<(), Killed> {
         let parts = self.parts.iter_mut().enumerate();
         let parts = parts.filter(|(at, _)| those.contains(at));
         let releases = parts.map(|(_, part)| part.lock.release(key, ask));
@@ -251,7 +256,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
     }
 
     /// `MultiLock.unlock`: the first error is the caller's, and in a newer Redisson the end of it.
-    async fn unlock_all(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn unlock_all(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         if !self.era.unlock_stops_half_way() {
             let releases = self.parts.iter_mut();
             let releases = releases.map(|part| part.lock.release(key, ask));
@@ -284,7 +289,12 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
 impl Part {
     /// Waits until then at most; whether the sub-lock was granted. A server that took the request
     /// and said nothing is asked to give back what it may have granted.
-    async fn take(&mut self, key: &str, ask: Ask, until: Option<Instant>) -> Result<bool, Killed> {
+    async fn take(
+        &mut self,
+        key: &str,
+        ask: LockRequest,
+        until: Option<Instant>,
+    ) -> Result<bool, Killed> {
         let begun = Instant::now();
         loop {
             self.asked = Instant::now();
@@ -314,7 +324,13 @@ impl Part {
 
 /// Plays the watchdog of each of these until it is `over`. Should the client die of it, its next
 /// command says so.
-async fn keep(mut held: Vec<&mut Part>, key: &str, ask: Ask, lease: Duration, over: &Notify) {
+async fn keep(
+    mut held: Vec<&mut Part>,
+    key: &str,
+    ask: LockRequest,
+    lease: Duration,
+    over: &Notify,
+) {
     let mut round = Instant::now() + lease / 3;
     loop {
         tokio::select! {
@@ -328,7 +344,7 @@ async fn keep(mut held: Vec<&mut Part>, key: &str, ask: Ask, lease: Duration, ov
 }
 
 impl Part {
-    async fn keep(&mut self, key: &str, ask: Ask) {
+    async fn keep(&mut self, key: &str, ask: LockRequest) {
         let asked = Instant::now();
         if let Outcome::Done(_) = self.lock.renew(key, ask).await {
             self.asked = asked;
@@ -370,7 +386,7 @@ impl Tally {
 }
 
 impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.follow();
         let begun = Instant::now();
         let wait = ask.wait.filter(|wait| !wait.is_zero());
@@ -407,7 +423,7 @@ impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
         true
     }
 
-    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let mut outcomes = self.renew_batch(&[(key.into(), ask)]).await;
         outcomes.pop().expect("one lease, one outcome")
     }
@@ -418,7 +434,7 @@ impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
             .map_or(1, |part| part.lock.renewal_batch())
     }
 
-    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+    async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         self.follow();
         for part in &mut self.parts {
             part.lock.set_lease(self.time_to_live);
@@ -437,7 +453,7 @@ impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
         tallies.into_iter().map(|tally| self.judge(tally)).collect()
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         self.follow();
         if !MAJORITY {
             return Box::pin(self.unlock_all(key, ask)).await;

@@ -18,7 +18,7 @@ use super::names;
 use super::semaphore::Stock;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 const ACQUIRE: &str = include_str!("scripts/permits_acquire.lua");
 const RELEASE: &str = include_str!("scripts/permit_release.lua");
@@ -59,7 +59,7 @@ impl RedissonPermits {
 }
 
 impl Lock for RedissonPermits {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         if let Err(error) = self.stock.set(&mut self.instance, key).await {
             return error.into();
         }
@@ -100,11 +100,11 @@ impl Lock for RedissonPermits {
         outcome
     }
 
-    async fn renew(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, _: &str, _: LockRequest) -> Outcome<Grant> {
         Outcome::Failed("permits of this semaphore are not renewed".to_owned())
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let Some(ids) = self.held.get_mut(key).and_then(Vec::pop) else {
             return Outcome::Failed("this client has no permit to give back".to_owned());
         };

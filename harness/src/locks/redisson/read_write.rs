@@ -15,7 +15,7 @@ use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
 use super::renewal::{keep_script, kept};
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
 const READ_LOCK_3_10: &str = include_str!("scripts/read_lock_3_10.lua");
@@ -114,7 +114,7 @@ impl RedissonRw {
 }
 
 impl Lock for RedissonRw {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key, ask.mode);
         let synced = match self.instance.call_synced(&command).await {
             Ok(synced) => synced,
@@ -133,7 +133,7 @@ impl Lock for RedissonRw {
         }
     }
 
-    async fn renew(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = match ask.mode {
             Mode::Write => keep_script(&self.instance, &[key], self.lease, &self.writer()),
             Mode::Read => self.read_renew_script(key),
@@ -141,7 +141,7 @@ impl Lock for RedissonRw {
         kept(self.instance.call(&command).await, self.lease)
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key, ask.mode);
         released(self.instance.unlock(&unlock).await)
     }

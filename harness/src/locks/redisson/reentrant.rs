@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use crate::connection::CallError;
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 const LOCK: &str = include_str!("scripts/lock.lua");
 const LOCK_FENCED: &str = include_str!("scripts/lock_fenced.lua");
@@ -74,7 +74,7 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
 
     /// Gives back what a server may have granted that said nothing, in one try: Redisson uses the
     /// connection that it has.
-    pub(super) async fn take_back(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    pub(super) async fn take_back(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let persists = self.instance.set_persists(false);
         let released = self.release(key, ask).await;
         self.instance.set_persists(persists);
@@ -166,7 +166,7 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
 }
 
 impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
-    async fn acquire(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key);
         let mut asked = self.ask(&command, key).await;
         if self.instance.persists() && self.instance.era().withdraws() {
@@ -192,7 +192,7 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
         }
     }
 
-    async fn renew(&mut self, key: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         self.instance.keep(key, self.lease).await
     }
 
@@ -200,11 +200,11 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
         self.instance.era().renewal_batch()
     }
 
-    async fn renew_batch(&mut self, leases: &[(Name, Ask)]) -> Vec<Outcome<Grant>> {
+    async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         self.instance.keep_all(leases, self.lease).await
     }
 
-    async fn release(&mut self, key: &str, _: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key);
         released(self.instance.unlock(&unlock).await)
     }

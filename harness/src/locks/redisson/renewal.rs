@@ -8,7 +8,7 @@ use redis::{Cmd, Value};
 
 use super::instance::{Instance, eval};
 use crate::connection::{CallError, slot_of};
-use crate::locks::lock::{Ask, Grant, Outcome};
+use crate::locks::lock::{Grant, LockRequest, Outcome};
 
 const RENEW: &str = include_str!("scripts/renew.lua");
 
@@ -22,7 +22,7 @@ impl Instance {
     /// Keeps several locks; gives an outcome for each, in order.
     pub async fn keep_all(
         &mut self,
-        leases: &[(Name, Ask)],
+        leases: &[(Name, LockRequest)],
         lease: Duration,
     ) -> Vec<Outcome<Grant>> {
         let mut outcomes = vec![None; leases.len()];
@@ -46,7 +46,7 @@ impl Instance {
     }
 
     /// The numbers of the leases that one script can keep: all, or in a Cluster those of a slot.
-    fn together(&self, leases: &[(Name, Ask)]) -> Vec<Vec<usize>> {
+    fn together(&self, leases: &[(Name, LockRequest)]) -> Vec<Vec<usize>> {
         if !self.is_sharded() {
             return vec![(0..leases.len()).collect()];
         }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::instance::Instance;
 use super::names;
 use crate::connection::CallError;
-use crate::locks::lock::{Ask, Grant, Lock, LockContext, Outcome, Released};
+use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
 
 const ACQUIRE: &str = include_str!("scripts/semaphore_acquire.lua");
 const RELEASE: &str = include_str!("scripts/semaphore_release.lua");
@@ -37,7 +37,7 @@ impl RedissonSemaphore {
 }
 
 impl Lock for RedissonSemaphore {
-    async fn acquire(&mut self, key: &str, ask: Ask) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         if let Err(error) = self.stock.set(&mut self.instance, key).await {
             return error.into();
         }
@@ -58,11 +58,11 @@ impl Lock for RedissonSemaphore {
         }
     }
 
-    async fn renew(&mut self, _: &str, _: Ask) -> Outcome<Grant> {
+    async fn renew(&mut self, _: &str, _: LockRequest) -> Outcome<Grant> {
         Outcome::Failed("permits of this semaphore never expire".to_owned())
     }
 
-    async fn release(&mut self, key: &str, ask: Ask) -> Outcome<Released> {
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let mut command = redis::cmd("EVAL");
         command
             .arg(self.instance.script(RELEASE))

@@ -34,7 +34,7 @@ fn in_words(value: &str, unit: &str) -> Option<String> {
         .or(inside("Nanos::from_millis("))
         .and_then(number);
     let seconds = inside("Duration::from_secs(")
-        .or(inside("Span::from_secs("))
+        .or(inside("DurationSpec::from_secs("))
         .and_then(number);
     if let Some(ms) = millis.or(seconds.map(|s| s * 1000)) {
         return Some(match unit {

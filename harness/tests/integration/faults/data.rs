@@ -6,8 +6,8 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_harness::connection::Wire;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    BusyScript, ConnectionUse, Evict, EvictionPolicy, FaultSpec, FlushAll, FlushScripts,
-    KillConnections, Memory, Persistence, Sleep, Span,
+    BusyScript, ConnectionUse, DurationSpec, Evict, EvictionPolicy, FaultSpec, FlushAll,
+    FlushScripts, KillConnections, Memory, Persistence, Sleep,
 };
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
@@ -149,7 +149,7 @@ async fn a_sleeping_server_answers_nobody_until_it_wakes() {
         return;
     }
     let mut ground = ground(single(Persistence::None), false).await;
-    let length = Span::from_millis(800);
+    let length = DurationSpec::from_millis(800);
     let asleep = Instant::now();
     ground
         .inject(FaultSpec::Sleep(Sleep {
@@ -173,7 +173,7 @@ async fn a_sleep_that_is_over_before_anyone_looks_is_proved_by_its_length() {
         return;
     }
     let mut ground = ground(single(Persistence::None), false).await;
-    let length = Span::from_millis(20);
+    let length = DurationSpec::from_millis(20);
     ground
         .inject(FaultSpec::Sleep(Sleep {
             node: node(),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use lockstorm_harness::connection::Wire;
-use lockstorm_scenarios::{CutMode, Delay, FaultSpec, Partition, Persistence, Span};
+use lockstorm_scenarios::{CutMode, Delay, DurationSpec, FaultSpec, Partition, Persistence};
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
@@ -24,8 +24,8 @@ async fn a_delay_between_a_client_and_its_server_is_what_the_client_measures() {
     let delay = FaultSpec::Delay(Delay {
         from: "primary".into(),
         to: "a".into(),
-        by: Span::from_millis(200),
-        jitter: Span::default(),
+        by: DurationSpec::from_millis(200),
+        jitter: DurationSpec::default(),
     });
     ground.inject(delay).await;
     let address = ground.servers.nodes()[0].public;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    Clock, FaultSpec, Memory, Persistence, PowerCut, Restart, SlowFsync, Span,
+    Clock, DurationSpec, FaultSpec, Memory, Persistence, PowerCut, Restart, SlowFsync,
 };
 use tokio::time::{Instant, sleep};
 
@@ -16,7 +16,11 @@ use crate::support::have_server;
 
 const NODE: &str = "primary";
 
-fn clock(forward: Option<Span>, back: Option<Span>, speed: Option<u32>) -> FaultSpec {
+fn clock(
+    forward: Option<DurationSpec>,
+    back: Option<DurationSpec>,
+    speed: Option<u32>,
+) -> FaultSpec {
     FaultSpec::Clock(Clock {
         node: Some(NODE.to_owned()),
         client: None,
@@ -26,7 +30,7 @@ fn clock(forward: Option<Span>, back: Option<Span>, speed: Option<u32>) -> Fault
     })
 }
 
-const DAY: Span = Span::from_secs(86_400);
+const DAY: DurationSpec = DurationSpec::from_secs(86_400);
 
 async fn seconds(ground: &Ground, node: &str) -> i64 {
     let time = ground
@@ -165,7 +169,7 @@ async fn clocks_and_disks_are_out_of_reach_without_the_shim() {
     }
     let mut ground = ground(single(Persistence::None), false).await;
     let node = NODE.to_owned();
-    let by = Span::from_millis(1);
+    let by = DurationSpec::from_millis(1);
     for fault in [
         clock(Some(DAY), None, None),
         FaultSpec::PowerCut(PowerCut { node: node.clone() }),
@@ -178,7 +182,7 @@ async fn clocks_and_disks_are_out_of_reach_without_the_shim() {
     assert!(!ground.notes.phases().contains(&FaultPhase::Injected));
 }
 
-fn slow(by: Span) -> FaultSpec {
+fn slow(by: DurationSpec) -> FaultSpec {
     let node = NODE.to_owned();
     FaultSpec::SlowFsync(SlowFsync { node, by })
 }
@@ -218,7 +222,7 @@ async fn what_was_set_since_the_last_sync_is_lost_with_the_power_and_not_with_th
     let mut ground = ground_with_shim(single(Persistence::AofEverysec)).await;
     // Each write is told to the disk a second later at most; the first is waited for.
     ground.ask(NODE, &["SET", "early", "a"]).await.expect("set");
-    ground.inject(slow(Span::from_secs(600))).await;
+    ground.inject(slow(DurationSpec::from_secs(600))).await;
     let deadline = Instant::now() + crate::support::WITHIN;
     while !ground.notes.phases().contains(&FaultPhase::Observed) {
         assert!(Instant::now() < deadline, "no synchronisation began");
@@ -301,7 +305,7 @@ async fn a_slow_disk_holds_the_reply_back_where_each_write_is_synced() {
     }
     let mut ground = ground_with_shim(single(Persistence::AofAlways)).await;
     let by = Duration::from_millis(200);
-    ground.inject(slow(Span(by))).await;
+    ground.inject(slow(DurationSpec(by))).await;
     assert!(
         !ground.notes.phases().contains(&FaultPhase::Observed),
         "nothing was written yet"

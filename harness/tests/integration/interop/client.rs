@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::locks::{Ask, Lock as _, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
@@ -118,9 +118,9 @@ impl Client {
         let request = self.request("release", mode);
         match &mut self.hands {
             Hands::Ours(lock) => {
-                let ask = Ask {
+                let ask = LockRequest {
                     mode,
-                    ..Ask::default()
+                    ..LockRequest::default()
                 };
                 match lock.release(&self.name, ask).await {
                     Outcome::Done(_) => true,
@@ -152,10 +152,10 @@ impl Client {
         let mut request = self.request("acquire", mode);
         match &mut self.hands {
             Hands::Ours(lock) => {
-                let ask = Ask {
+                let ask = LockRequest {
                     mode,
                     wait,
-                    ..Ask::default()
+                    ..LockRequest::default()
                 };
                 match lock.acquire(&self.name, ask).await {
                     Outcome::Done(grant) => Some(Granted { token: grant.token }),

@@ -10,7 +10,7 @@ use lockstorm_checker::history::{
 use lockstorm_checker::{Analysis, Options, Property, Verdict, check};
 use lockstorm_harness::client::{Reply, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::locks::Ask;
+use lockstorm_harness::locks::LockRequest;
 use lockstorm_harness::recorder::{EventSink, Recorder};
 use lockstorm_harness::seed::Seed;
 use lockstorm_scenarios::{DurationRange, Era};
@@ -170,10 +170,10 @@ async fn rounds(mut session: Session, kind: Kind, mut rng: ChaCha8Rng, until: In
         }
         let key: Name = NAMES[rng.random_range(0..NAMES.len())].into();
         let reads = kind == Kind::ReadWrite && rng.random();
-        let ask = Ask {
+        let ask = LockRequest {
             mode: if reads { Mode::Read } else { Mode::Write },
             wait: Some(WAIT),
-            ..Ask::default()
+            ..LockRequest::default()
         };
         // Nobody looks again by himself: who is not woken waits for the lease to end.
         let pause = DurationRange::from_millis(600_000, 600_000);

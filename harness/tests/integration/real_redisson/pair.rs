@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockstorm_scenarios::{
-    Adapter, Case, Era, Lock, LockKind, Span, Step, TopologyKind, Workload, expand, list, load_str,
-    to_toml,
+    Adapter, Case, DurationSpec, Era, Lock, LockKind, Step, TopologyKind, Workload, expand, list,
+    load_str, to_toml,
 };
 use serde_json::Value as Json;
 
@@ -144,7 +144,7 @@ impl Pair {
             lease,
             renew_every: None,
             // It tries dead masters again, one after the other.
-            answers_within: Span::from_secs(60),
+            answers_within: DurationSpec::from_secs(60),
             promises: Vec::new(),
         });
         Some(Case {
@@ -180,7 +180,7 @@ const fn version(era: Era) -> &'static str {
 }
 
 /// The time to live of its grants, and whether a watchdog keeps them.
-fn lease_of(lock: &Lock) -> Option<(Span, bool)> {
+fn lease_of(lock: &Lock) -> Option<(DurationSpec, bool)> {
     match lock {
         Lock::Redisson(spec)
         | Lock::RedissonSpin(spec)

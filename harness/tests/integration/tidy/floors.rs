@@ -58,7 +58,7 @@ const FLOORS: [(&str, &[&[&str]]); 5] = [
         &[
             &["error", "model", "schema", "stored", "trace"],
             &["closeup", "coverage", "files", "hit", "measures", "words"],
-            &["cure", "encode", "head", "recorded", "topology"],
+            &["encode", "head", "recorded", "remedy", "topology"],
             &["combine", "finding", "grid", "listing", "story"],
             &["changes", "junit", "markdown", "plots", "terminal"],
             &["embed", "gallery", "github"],

@@ -3,7 +3,7 @@
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
 use lockstorm_scenarios::{
-    Clock, FaultSpec, KillClient, KillThread, PauseClient, Span, StallWatchdog,
+    Clock, DurationSpec, FaultSpec, KillClient, KillThread, PauseClient, StallWatchdog,
 };
 
 use crate::faults::extras::Extras;
@@ -112,7 +112,7 @@ fn behind(client: &str) -> FaultSpec {
         node: None,
         client: Some(client.to_owned()),
         forward: None,
-        back: Some(Span::from_secs(2)),
+        back: Some(DurationSpec::from_secs(2)),
         speed: None,
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstorm_nemesis::Schedule;
-use lockstorm_scenarios::{FaultSpec, Kill, NemesisEntry, Pause, Quiet, Span};
+use lockstorm_scenarios::{DurationSpec, FaultSpec, Kill, NemesisEntry, Pause, Quiet};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
@@ -16,8 +16,8 @@ use crate::faults::notes::stage;
 fn entry(package: &str, fault: FaultSpec, ms: u64) -> NemesisEntry {
     NemesisEntry {
         fault,
-        every: Span::from_millis(ms),
-        lasts: Span::from_millis(ms),
+        every: DurationSpec::from_millis(ms),
+        lasts: DurationSpec::from_millis(ms),
         package: package.to_owned(),
     }
 }
@@ -100,8 +100,8 @@ async fn nothing_is_broken_in_a_quiet_period_and_things_are_again_after_it() {
         entry("pauses", pause("one"), 400),
     ];
     let quiet = Quiet {
-        every: Span::from_secs(5),
-        lasts: Span::from_secs(5),
+        every: DurationSpec::from_secs(5),
+        lasts: DurationSpec::from_secs(5),
     };
     let stop = CancellationToken::new();
     let rng = ChaCha8Rng::seed_from_u64(4);

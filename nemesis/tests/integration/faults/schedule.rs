@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use lockstorm_nemesis::{Deployment, Plan, Schedule};
 use lockstorm_scenarios::{
-    Cut, CutMode, FaultSpec, Kill, Memory, NemesisEntry, PauseClient, Promote, Restart, Span,
+    Cut, CutMode, DurationSpec, FaultSpec, Kill, Memory, NemesisEntry, PauseClient, Promote,
+    Restart,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -18,8 +19,8 @@ use crate::faults::notes::{Notes, stage};
 fn entry(fault: FaultSpec, every_ms: u64, lasts_ms: u64) -> NemesisEntry {
     NemesisEntry {
         fault,
-        every: Span::from_millis(every_ms),
-        lasts: Span::from_millis(lasts_ms),
+        every: DurationSpec::from_millis(every_ms),
+        lasts: DurationSpec::from_millis(lasts_ms),
         package: "main".to_owned(),
     }
 }

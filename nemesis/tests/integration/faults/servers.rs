@@ -6,8 +6,8 @@ use std::time::Duration;
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
-    BusyScript, Clock, ConnectionUse, FaultSpec, FlushScripts, KillConnections, PauseCommands,
-    PausedCommands, PowerCut, Sleep, SlowFsync, Span,
+    BusyScript, Clock, ConnectionUse, DurationSpec, FaultSpec, FlushScripts, KillConnections,
+    PauseCommands, PausedCommands, PowerCut, Sleep, SlowFsync,
 };
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ fn ahead() -> FaultSpec {
     FaultSpec::Clock(Clock {
         node: Some(node()),
         client: None,
-        forward: Some(Span::from_secs(2)),
+        forward: Some(DurationSpec::from_secs(2)),
         back: None,
         speed: None,
     })
@@ -35,7 +35,7 @@ fn flush_scripts() -> FaultSpec {
     FaultSpec::FlushScripts(FlushScripts { node: node() })
 }
 
-fn sleep_for(length: Span) -> FaultSpec {
+fn sleep_for(length: DurationSpec) -> FaultSpec {
     FaultSpec::Sleep(Sleep {
         node: node(),
         length,
@@ -45,7 +45,7 @@ fn sleep_for(length: Span) -> FaultSpec {
 fn pause_commands(which: PausedCommands) -> FaultSpec {
     FaultSpec::PauseCommands(PauseCommands {
         node: node(),
-        length: Span::from_secs(3),
+        length: DurationSpec::from_secs(3),
         which,
     })
 }
@@ -107,7 +107,7 @@ async fn a_clock_that_does_not_jump_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_disk_is_observed_once_something_is_synced() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(0));
-    let by = Span::from_millis(500);
+    let by = DurationSpec::from_millis(500);
     let slow = FaultSpec::SlowFsync(SlowFsync { node: node(), by });
     nemesis.inject(&slow).await.unwrap();
     assert_eq!(notes.stages("F1"), "requested injected");
@@ -123,7 +123,7 @@ async fn a_slow_disk_is_observed_once_something_is_synced() {
 #[tokio::test(start_paused = true)]
 async fn a_disk_that_is_not_slow_stays_unobserved() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(0).inert(&["slow"]));
-    let by = Span::from_millis(500);
+    let by = DurationSpec::from_millis(500);
     let slow = FaultSpec::SlowFsync(SlowFsync { node: node(), by });
     nemesis.inject(&slow).await.unwrap();
     fake.extras("primary", Extras::sync);
@@ -174,7 +174,7 @@ async fn a_sleeping_server_is_waited_for_until_it_wakes() {
     let (_fake, notes, mut nemesis) = stage(Fake::replicated(0));
     let start = Instant::now();
     nemesis
-        .inject(&sleep_for(Span::from_secs(3)))
+        .inject(&sleep_for(DurationSpec::from_secs(3)))
         .await
         .unwrap();
     nemesis.heal("sleep", "primary").await.unwrap();
@@ -188,7 +188,12 @@ async fn a_sleeping_server_is_waited_for_until_it_wakes() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_does_not_sleep_is_reported() {
     let fake = Fake::replicated(0).inert(&["sleep"]);
-    expect_no_effect(fake, sleep_for(Span::from_secs(3)), "answered after").await;
+    expect_no_effect(
+        fake,
+        sleep_for(DurationSpec::from_secs(3)),
+        "answered after",
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]

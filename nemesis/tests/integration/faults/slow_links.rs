@@ -2,7 +2,7 @@
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_scenarios::{
-    CutMode, Delay, FaultSpec, Lose, Partition, PartitionForm, Reorder, Span, Throttle,
+    CutMode, Delay, DurationSpec, FaultSpec, Lose, Partition, PartitionForm, Reorder, Throttle,
 };
 
 use crate::faults::fake::Fake;
@@ -12,8 +12,8 @@ fn delay(from: &str, to: &str) -> FaultSpec {
     FaultSpec::Delay(Delay {
         from: from.into(),
         to: to.into(),
-        by: Span::from_millis(50),
-        jitter: Span::default(),
+        by: DurationSpec::from_millis(50),
+        jitter: DurationSpec::default(),
     })
 }
 
@@ -121,7 +121,7 @@ async fn where_there_are_no_packets_none_is_lost_or_overtaken_and_the_remedy_is_
         from,
         to,
         percent,
-        by: Span::from_millis(5),
+        by: DurationSpec::from_millis(5),
     });
     for (fault, action) in [(lose, "lose"), (reorder, "reorder")] {
         let error = nemesis.inject(&fault).await.unwrap_err().to_string();

@@ -13,8 +13,8 @@ use super::script::{Row, What, numbers, rows};
 use lockstorm_scenarios::Absence;
 
 use crate::closeup::{CloseUp, Deed};
-use crate::cure::Scene;
 use crate::hit::{Hit, absence};
+use crate::remedy::Scene;
 use crate::words;
 
 /// A picture, and what had to be left out of it.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 
 /// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock): of a server or of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,10 +18,10 @@ pub struct Clock {
     pub client: Option<String>,
     /// It jumps so far into the future.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forward: Option<Span>,
+    pub forward: Option<DurationSpec>,
     /// It jumps so far into the past.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back: Option<Span>,
+    pub back: Option<DurationSpec>,
     /// From then on it goes at this speed, in percent of the true one: 0 stands still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<u32>,

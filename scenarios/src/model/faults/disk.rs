@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 
 /// Parameters of [`FaultSpec::PowerCut`](super::FaultSpec::PowerCut).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,5 +21,5 @@ pub struct SlowFsync {
     /// Which server.
     pub node: NodeTarget,
     /// How long each synchronisation waits before it begins.
-    pub by: Span,
+    pub by: DurationSpec,
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use crate::model::Span;
+use crate::model::DurationSpec;
 
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `sentinels`, `nodes`,
 /// `clients`.
@@ -96,14 +96,14 @@ pub struct Delay {
     /// Where they arrive later.
     pub to: String,
     /// How much later.
-    pub by: Span,
+    pub by: DurationSpec,
     /// How much later still at most, drawn anew for each piece; nothing is overtaken.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub jitter: Span,
+    pub jitter: DurationSpec,
 }
 
-fn is_zero(span: &Span) -> bool {
-    *span == Span::default()
+fn is_zero(span: &DurationSpec) -> bool {
+    *span == DurationSpec::default()
 }
 
 /// Parameters of [`FaultSpec::Throttle`](super::FaultSpec::Throttle).
@@ -141,7 +141,7 @@ pub struct Reorder {
     /// How many of a hundred stay behind.
     pub percent: u32,
     /// By how much, so that those sent meanwhile overtake them.
-    pub by: Span,
+    pub by: DurationSpec,
 }
 
 /// Parameters of [`FaultSpec::Partition`](super::FaultSpec::Partition): either the sides, or the

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 
 /// Parameters of [`FaultSpec::Kill`](super::FaultSpec::Kill).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ pub struct PauseCommands {
     pub node: NodeTarget,
     /// For how long.
     #[serde(rename = "for")]
-    pub length: Span,
+    pub length: DurationSpec,
     /// Which commands wait.
     #[serde(default)]
     pub which: PausedCommands,
@@ -101,5 +101,5 @@ pub struct Sleep {
     pub node: NodeTarget,
     /// For how long.
     #[serde(rename = "for")]
-    pub length: Span,
+    pub length: DurationSpec,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 
 /// Options of [`Lock::Adapter`](super::Lock::Adapter).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,14 +17,14 @@ pub struct Adapter {
     pub command: Vec<String>,
     /// Time to live of a grant.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
+    pub renew_every: Option<DurationSpec>,
     /// How long any of its answers may take, beside the time that the request itself says: longer
     /// than the library tries again where a server is away.
     #[serde(default = "default_answers_within")]
-    pub answers_within: Span,
+    pub answers_within: DurationSpec,
     /// What the library promises beyond what every lock does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
@@ -50,15 +50,15 @@ impl Promise {
 impl Adapter {
     /// How long any of its answers may take unless the scenario says: far above the time that a
     /// library gives a server, unless it tries again and again.
-    pub const ANSWERS_WITHIN: Span = Span::from_secs(10);
+    pub const ANSWERS_WITHIN: DurationSpec = DurationSpec::from_secs(10);
 }
 
 impl LockOptions for Adapter {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
     }
 
@@ -66,11 +66,11 @@ impl LockOptions for Adapter {
         &self.promises
     }
 
-    fn answers_within(&self) -> Span {
+    fn answers_within(&self) -> DurationSpec {
         self.answers_within
     }
 }
 
-const fn default_answers_within() -> Span {
+const fn default_answers_within() -> DurationSpec {
     Adapter::ANSWERS_WITHIN
 }

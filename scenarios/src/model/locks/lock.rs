@@ -16,7 +16,7 @@ use super::semaphore::Semaphore;
 use super::setnx::Setnx;
 use super::token::Token;
 use super::token_wait::TokenWait;
-use crate::model::duration::{DurationRange, Span};
+use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
 use crate::model::sync::Sync;
@@ -70,11 +70,11 @@ macro_rules! lock {
 with_every_lock!(lock);
 
 /// How long an answer may take where dead masters are tried again, one after the other.
-const DEAD_MASTERS_TAKE: Span = Span::from_secs(60);
+const DEAD_MASTERS_TAKE: DurationSpec = DurationSpec::from_secs(60);
 
 impl Lock {
     /// See [`LockOptions::lease`].
-    pub fn lease(&self) -> Option<Span> {
+    pub fn lease(&self) -> Option<DurationSpec> {
         self.options().lease()
     }
 
@@ -84,12 +84,12 @@ impl Lock {
     }
 
     /// See [`LockOptions::renew_every`].
-    pub fn renew_every(&self) -> Option<Span> {
+    pub fn renew_every(&self) -> Option<DurationSpec> {
         self.options().renew_every()
     }
 
     /// See [`LockOptions::answers_within`].
-    pub fn answers_within(&self) -> Span {
+    pub fn answers_within(&self) -> DurationSpec {
         match self {
             Self::RedissonMulti(_) | Self::RedissonRed(_) => DEAD_MASTERS_TAKE,
             other => other.options().answers_within(),

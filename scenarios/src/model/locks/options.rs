@@ -1,7 +1,7 @@
 //! Options that locks have in common, and what follows from the options of any lock.
 
 use super::adapter::{Adapter, Promise};
-use crate::model::duration::{DurationRange, Span};
+use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
 use crate::model::sync::Sync;
@@ -9,12 +9,12 @@ use crate::model::sync::Sync;
 /// The options of one lock. The defaults are those of a lock that has no such option.
 pub trait LockOptions {
     /// Time to live of a grant; `None` for a lock that never expires.
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         None
     }
 
     /// How often a held lease is extended, if at all.
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         None
     }
 
@@ -24,7 +24,7 @@ pub trait LockOptions {
     }
 
     /// How long an answer of its program may take, beside the time that the request itself says.
-    fn answers_within(&self) -> Span {
+    fn answers_within(&self) -> DurationSpec {
         Adapter::ANSWERS_WITHIN
     }
 
@@ -66,22 +66,22 @@ pub trait LockOptions {
 }
 
 /// How often a watchdog comes that keeps leases of `watchdog`; never where there is a lease.
-pub(super) fn watch(lease: Option<Span>, watchdog: Span) -> Option<Span> {
+pub(super) fn watch(lease: Option<DurationSpec>, watchdog: DurationSpec) -> Option<DurationSpec> {
     lease
         .is_none()
-        .then(|| Span::from_millis(watchdog.as_millis() / 3))
+        .then(|| DurationSpec::from_millis(watchdog.as_millis() / 3))
 }
 
-pub(super) const fn default_lease() -> Span {
-    Span::from_secs(2)
+pub(super) const fn default_lease() -> DurationSpec {
+    DurationSpec::from_secs(2)
 }
 
 pub(super) const fn default_permits() -> u32 {
     2
 }
 
-pub(super) const fn default_sync_timeout() -> Span {
-    Span::from_secs(1)
+pub(super) const fn default_sync_timeout() -> DurationSpec {
+    DurationSpec::from_secs(1)
 }
 
 /// A client that dies takes only itself along.
@@ -89,6 +89,6 @@ pub(super) const fn default_threads() -> u32 {
     1
 }
 
-pub(super) const fn default_watchdog() -> Span {
-    Span::from_secs(30)
+pub(super) const fn default_watchdog() -> DurationSpec {
+    DurationSpec::from_secs(30)
 }

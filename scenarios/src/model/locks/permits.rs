@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease, default_permits};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
 /// Options of [`Lock::RedissonPermits`](super::Lock::RedissonPermits).
@@ -16,14 +16,14 @@ pub struct Permits {
     pub permits: u32,
     /// After how long a permit may be taken back.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
 }
 
 impl LockOptions for Permits {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 

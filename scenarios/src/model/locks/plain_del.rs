@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
 /// Options of [`Lock::PlainDel`](super::Lock::PlainDel).
@@ -13,14 +13,14 @@ use crate::model::mutant::Mutant;
 pub struct PlainDel {
     /// Time to live of the key.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
 }
 
 impl LockOptions for PlainDel {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_sync_timeout, default_threads, default_watchdog, watch};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
 use crate::model::sync::Sync;
@@ -15,16 +15,16 @@ use crate::model::sync::Sync;
 pub struct Redisson {
     /// Time to live of a grant; absent means that the watchdog keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Span>,
+    pub lease: Option<DurationSpec>,
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
-    pub watchdog: Span,
+    pub watchdog: DurationSpec,
     /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
     /// How long they may take (`slavesSyncTimeout`).
     #[serde(default = "default_sync_timeout")]
-    pub sync_timeout: Span,
+    pub sync_timeout: DurationSpec,
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
@@ -43,17 +43,17 @@ impl Redisson {
     }
 
     /// Time to live that a grant gets.
-    pub fn time_to_live(&self) -> Span {
+    pub fn time_to_live(&self) -> DurationSpec {
         self.lease.unwrap_or(self.watchdog)
     }
 }
 
 impl LockOptions for Redisson {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.time_to_live())
     }
 
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         watch(self.lease, self.watchdog)
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease};
-use crate::model::duration::{DurationRange, Span};
+use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::mutant::Mutant;
 
 /// Options of [`Lock::Redlock`](super::Lock::Redlock).
@@ -13,13 +13,13 @@ use crate::model::mutant::Mutant;
 pub struct Redlock {
     /// Time to live of the key on each node.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
+    pub renew_every: Option<DurationSpec>,
     /// How long one node may take to answer; far below the lease.
     #[serde(default = "default_node_timeout")]
-    pub node_timeout: Span,
+    pub node_timeout: DurationSpec,
     /// Pause between two tries of a waiting acquire, drawn at random from this range.
     #[serde(default = "default_retry_delay")]
     pub retry_delay: DurationRange,
@@ -29,11 +29,11 @@ pub struct Redlock {
 }
 
 impl LockOptions for Redlock {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
     }
 
@@ -50,8 +50,8 @@ impl LockOptions for Redlock {
     }
 }
 
-const fn default_node_timeout() -> Span {
-    Span::from_millis(50)
+const fn default_node_timeout() -> DurationSpec {
+    DurationSpec::from_millis(50)
 }
 
 const fn default_retry_delay() -> DurationRange {

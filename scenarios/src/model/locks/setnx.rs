@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
@@ -13,21 +13,21 @@ use crate::model::mutant::Mutant;
 pub struct Setnx {
     /// Time to live set by the second command; whole seconds, for EXPIRE knows no smaller unit.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
+    pub renew_every: Option<DurationSpec>,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
 }
 
 impl LockOptions for Setnx {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_lease, default_sync_timeout};
-use crate::model::duration::Span;
+use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
 /// Options of [`Lock::TokenWait`](super::Lock::TokenWait).
@@ -13,27 +13,27 @@ use crate::model::mutant::Mutant;
 pub struct TokenWait {
     /// Time to live of the key.
     #[serde(default = "default_lease")]
-    pub lease: Span,
+    pub lease: DurationSpec,
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renew_every: Option<Span>,
+    pub renew_every: Option<DurationSpec>,
     /// How many replicas must acknowledge a grant; without them it is withdrawn.
     #[serde(default = "default_replicas")]
     pub replicas: u32,
     /// How long they may take.
     #[serde(default = "default_sync_timeout")]
-    pub sync_timeout: Span,
+    pub sync_timeout: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
 }
 
 impl LockOptions for TokenWait {
-    fn lease(&self) -> Option<Span> {
+    fn lease(&self) -> Option<DurationSpec> {
         Some(self.lease)
     }
 
-    fn renew_every(&self) -> Option<Span> {
+    fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
     }
 

@@ -7,14 +7,14 @@
 use lockstorm_checker::Property;
 use lockstorm_checker::verdict::StepKind;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 use crate::words;
 
 const SPEAKS_OF: &[Property] = &[Property::LeaseOverrun];
 /// How the label of a lock says that it is renewed.
 const RENEWAL: &str = "+ renewal";
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
@@ -37,7 +37,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     }
     let mut evidence = vec![first.op_acquire];
     evidence.extend(first.op_release);
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A watchdog{unless} that renews the lease while its holder works: {} never renewed it, \
              and released the lock {} after the lease was over.",
@@ -66,8 +66,8 @@ mod tests {
         witness
     }
 
-    fn said(witness: &Witness) -> Option<Cure> {
-        cure(&Scene::of_run(&sample::failover_run(), witness))
+    fn said(witness: &Witness) -> Option<Remedy> {
+        remedy(&Scene::of_run(&sample::failover_run(), witness))
     }
 
     #[test]
@@ -99,9 +99,9 @@ mod tests {
     fn of_the_lock_of_a_library_nobody_knows_whether_it_has_one() {
         let mut run = sample::failover_run();
         run.labels.lock = "my-library".to_owned();
-        assert_eq!(cure(&Scene::of_run(&run, &overrun())), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &overrun())), None);
         let analysis = run.analysis;
-        let unless = cure(&Scene::of_history(&analysis, &overrun()))
+        let unless = remedy(&Scene::of_history(&analysis, &overrun()))
             .unwrap()
             .sentence;
         assert!(unless.contains("if the lock has none"), "{unless}");
@@ -111,6 +111,6 @@ mod tests {
     fn a_lock_with_renewal_is_not_told_to_renew() {
         let mut run = sample::failover_run();
         run.labels.lock = "token + renewal".to_owned();
-        assert_eq!(cure(&Scene::of_run(&run, &overrun())), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &overrun())), None);
     }
 }

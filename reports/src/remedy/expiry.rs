@@ -7,18 +7,18 @@ use lockstorm_checker::Property;
 use lockstorm_checker::verdict::{FaultSummary, Holder};
 use lockstorm_scenarios::FaultKind;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 
 const SPEAKS_OF: &[Property] = &[Property::Liveness];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
     without_lease(scene).or_else(|| without_thread(scene))
 }
 
-fn without_lease(scene: &Scene) -> Option<Cure> {
+fn without_lease(scene: &Scene) -> Option<Remedy> {
     let deaths = scene.effects_between(|fault| is_of(fault, FaultKind::KillClient));
     let (death, holder) = deaths.iter().find_map(|death| {
         let mut holders = scene.witness.holders.iter();
@@ -26,7 +26,7 @@ fn without_lease(scene: &Scene) -> Option<Cure> {
             holders.find(|holder| is_hit(holder, death.fault) && holder.lease_floor.is_none())?;
         Some((death, dead))
     })?;
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A lease that is set in the same command as the lock: {} died holding it without one \
              ({}).",
@@ -36,14 +36,14 @@ fn without_lease(scene: &Scene) -> Option<Cure> {
     })
 }
 
-fn without_thread(scene: &Scene) -> Option<Cure> {
+fn without_thread(scene: &Scene) -> Option<Remedy> {
     let deaths = scene.effects_between(|fault| is_of(fault, FaultKind::KillThread));
     let (death, holder) = deaths.iter().find_map(|death| {
         let mut holders = scene.witness.holders.iter();
         let dead = holders.find(|holder| is_hit(holder, death.fault))?;
         Some((death, dead))
     })?;
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A watchdog that ends with the thread it renews for: that of {} is dead, and its lease \
              went on being renewed ({}).",
@@ -80,9 +80,9 @@ mod tests {
         (run, witness)
     }
 
-    fn said(kind: &str, target: &str) -> Option<Cure> {
+    fn said(kind: &str, target: &str) -> Option<Remedy> {
         let (run, witness) = stuck(kind, target);
-        cure(&Scene::of_run(&run, &witness))
+        remedy(&Scene::of_run(&run, &witness))
     }
 
     #[test]
@@ -106,6 +106,6 @@ mod tests {
     fn a_holder_with_a_lease_that_died_is_not_told_to_have_one() {
         let (run, mut witness) = stuck("kill-client", "a");
         witness.holders[0].lease_floor = witness.holders[0].lease_ceiling;
-        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &witness)), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{Node, RunRecord};
 
 /// A remedy: one sentence, and the events that it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cure {
+pub(crate) struct Remedy {
     /// Names of clients, servers and faults in it are as the run wrote them.
     pub(crate) sentence: String,
     pub(crate) evidence: Vec<u64>,

@@ -9,14 +9,14 @@ use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::FaultSummary;
 use lockstorm_scenarios::{Absence, LockFeature};
 
-use super::scene::{Cure, Effect, Scene};
+use super::scene::{Effect, Remedy, Scene};
 use crate::hit::absence;
 
 const SPEAKS_OF: &[Property] = &[Property::Liveness, Property::Availability];
 /// Fewer masters are no quorum.
 const MASTERS_MIN: usize = 2;
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     let asks_majority = scene
         .lock_kind()
         .is_some_and(|lock| lock.has(LockFeature::Majority));
@@ -48,7 +48,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if names.len() != all / 2 || !blamed.all(is_away) {
         return None;
     }
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "An odd number of masters: {} of {all} were away ({}), and what was left is no \
              majority; {} of {} would have been one.",
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn half_of_an_even_number_would_have_been_a_majority_with_one_more() {
         let (run, witness) = stuck(4, 2);
-        insta::assert_snapshot!(cure(&Scene::of_run(&run, &witness)).unwrap().sentence);
+        insta::assert_snapshot!(remedy(&Scene::of_run(&run, &witness)).unwrap().sentence);
     }
 
     #[test]
@@ -112,19 +112,19 @@ mod tests {
         for lock in ["redisson-multi", "token", "my-library"] {
             let (mut run, witness) = stuck(4, 2);
             lock.clone_into(&mut run.labels.lock);
-            assert_eq!(cure(&Scene::of_run(&run, &witness)), None, "{lock}");
+            assert_eq!(remedy(&Scene::of_run(&run, &witness)), None, "{lock}");
         }
         let (mut run, witness) = stuck(4, 2);
         let cut = sample::failover_run().analysis.faults.remove(0);
         run.analysis.faults.push(cut);
-        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &witness)), None);
     }
 
     #[test]
     fn an_odd_number_or_another_share_is_not_mended_by_one_more() {
         for (masters, away) in [(5, 2), (5, 3), (4, 1), (4, 3), (1, 1)] {
             let (run, witness) = stuck(masters, away);
-            let said = cure(&Scene::of_run(&run, &witness));
+            let said = remedy(&Scene::of_run(&run, &witness));
             assert_eq!(said, None, "{away} of {masters}");
         }
     }
@@ -133,13 +133,13 @@ mod tests {
     fn masters_that_came_back_in_time_are_not_blamed() {
         let (mut run, witness) = stuck(4, 2);
         run.analysis.faults[0].stages[3].time = Nanos::from_millis(2_000);
-        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &witness)), None);
     }
 
     #[test]
     fn servers_of_other_names_are_no_quorum() {
         let (mut run, witness) = stuck(4, 2);
         run.environment.nodes[3].name = "shard-4".to_owned();
-        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &witness)), None);
     }
 }

@@ -9,12 +9,12 @@ use lockstorm_checker::history::FaultClass;
 use lockstorm_checker::verdict::FaultSummary;
 use lockstorm_scenarios::LockFeature;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 use crate::hit::promoted;
 
 const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
@@ -54,7 +54,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     } else {
         format!("Waiting for an acknowledgement of {replica} (WAIT) before the grant counts")
     };
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "{remedy}: when {} was granted the lock, {} {} {} kept it from {replica}, which then \
              took the primary's place ({}).",
@@ -76,17 +76,17 @@ mod tests {
     use crate::model::RunRecord;
     use crate::sample;
 
-    fn said(run: &RunRecord) -> Option<Cure> {
+    fn said(run: &RunRecord) -> Option<Remedy> {
         let witness = &run.analysis.properties[&Property::MutualExclusion].witnesses[0];
-        cure(&Scene::of_run(run, witness))
+        remedy(&Scene::of_run(run, witness))
     }
 
     #[test]
     fn a_grant_over_a_cut_link_to_the_next_primary_should_have_waited() {
-        let cure = said(&sample::failover_run()).unwrap();
-        insta::assert_snapshot!(cure.sentence);
+        let remedy = said(&sample::failover_run()).unwrap();
+        insta::assert_snapshot!(remedy.sentence);
         assert_eq!(
-            cure.evidence,
+            remedy.evidence,
             [3, 13],
             "the effect of the cut, and of the promotion"
         );

@@ -9,7 +9,7 @@ use lockstorm_checker::Property;
 use lockstorm_checker::history::{DataLoss, FaultClass};
 use lockstorm_checker::verdict::FaultSummary;
 
-use super::scene::{Cure, Scene, loss};
+use super::scene::{Remedy, Scene, loss};
 
 const SPEAKS_OF: &[Property] = &[
     Property::MutualExclusion,
@@ -17,7 +17,7 @@ const SPEAKS_OF: &[Property] = &[
     Property::Fencing,
 ];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) || !scene.forgot_only_by(is_death) {
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     } else {
         "A server"
     };
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "{synced} that stays away until every lease that it may have granted is over: {} {} \
              ({} {}).",
@@ -97,9 +97,9 @@ mod tests {
         run
     }
 
-    fn said(run: &RunRecord) -> Option<Cure> {
+    fn said(run: &RunRecord) -> Option<Remedy> {
         let witness = &run.analysis.properties[&Property::MutualExclusion].witnesses[0];
-        cure(&Scene::of_run(run, witness))
+        remedy(&Scene::of_run(run, witness))
     }
 
     #[test]

@@ -9,12 +9,12 @@ use lockstorm_checker::Property;
 use lockstorm_checker::verdict::{Step, StepKind};
 use lockstorm_scenarios::LockFeature;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 
 const WRONGED_AT_THE_RELEASE: &[Property] = &[Property::Ownership];
 const WRONGED_LATER: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     let is_blind = scene
         .lock_kind()
         .is_some_and(|lock| lock.has(LockFeature::BlindRelease));
@@ -35,7 +35,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     } else {
         return None;
     };
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A release that compares the owner and deletes in one step (a script): step {}, by \
              {}, would have been refused.",
@@ -64,15 +64,15 @@ mod tests {
         witness
     }
 
-    fn said(witness: &Witness) -> Option<Cure> {
+    fn said(witness: &Witness) -> Option<Remedy> {
         said_of("plain-del", witness)
     }
 
-    fn said_of(lock: &str, witness: &Witness) -> Option<Cure> {
+    fn said_of(lock: &str, witness: &Witness) -> Option<Remedy> {
         let mut run = sample::failover_run();
         lock.clone_into(&mut run.labels.lock);
         run.analysis.faults.truncate(2);
-        cure(&Scene::of_run(&run, witness))
+        remedy(&Scene::of_run(&run, witness))
     }
 
     #[test]
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn a_release_by_a_stranger_should_have_been_refused() {
-        let cure = said(&witness_with_release_by("c", 1_200)).unwrap();
-        insta::assert_snapshot!(cure.sentence);
-        assert_eq!(cure.evidence, [16, 17]);
+        let remedy = said(&witness_with_release_by("c", 1_200)).unwrap();
+        insta::assert_snapshot!(remedy.sentence);
+        assert_eq!(remedy.evidence, [16, 17]);
     }
 
     #[test]

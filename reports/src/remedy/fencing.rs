@@ -5,7 +5,7 @@
 
 use lockstorm_checker::Property;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 
 const SPEAKS_OF: &[Property] = &[
     Property::MutualExclusion,
@@ -13,7 +13,7 @@ const SPEAKS_OF: &[Property] = &[
     Property::GuardedResource,
 ];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
@@ -28,7 +28,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if is_done && !scene.comes_late(first, last) {
         return None;
     }
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A check of the fencing token at the resource, if it makes none, keeps the harm away, \
              though not the overlap: {} has token {new}, so nothing of {} with token {old} is \
@@ -54,9 +54,9 @@ mod tests {
         run
     }
 
-    fn said(run: &RunRecord) -> Option<Cure> {
+    fn said(run: &RunRecord) -> Option<Remedy> {
         let witness = &run.analysis.properties[&Property::MutualExclusion].witnesses[0];
-        cure(&Scene::of_run(run, witness))
+        remedy(&Scene::of_run(run, witness))
     }
 
     #[test]
@@ -83,6 +83,6 @@ mod tests {
         let run = sample::failover_run();
         let mut witness = run.analysis.properties[&Property::LostLock].witnesses[0].clone();
         witness.holders[0].token = Some(33);
-        assert_eq!(cure(&Scene::of_run(&run, &witness)), None);
+        assert_eq!(remedy(&Scene::of_run(&run, &witness)), None);
     }
 }

@@ -8,11 +8,11 @@ use lockstorm_checker::history::FaultTarget;
 use lockstorm_checker::verdict::FaultSummary;
 use lockstorm_scenarios::FaultKind;
 
-use super::scene::{Cure, Scene};
+use super::scene::{Remedy, Scene};
 
 const SPEAKS_OF: &[Property] = &[Property::MutualExclusion, Property::LostLock];
 
-pub(super) fn cure(scene: &Scene) -> Option<Cure> {
+pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     if !scene.tells_of(SPEAKS_OF) {
         return None;
     }
@@ -33,7 +33,7 @@ pub(super) fn cure(scene: &Scene) -> Option<Cure> {
     if !scene.forgot_only_by(is_eviction) {
         return None;
     }
-    Some(Cure {
+    Some(Remedy {
         sentence: format!(
             "A server that refuses writes when its memory is full (maxmemory-policy noeviction): \
              the lock was evicted, {} ({}).",
@@ -57,9 +57,9 @@ mod tests {
         run
     }
 
-    fn said(run: &RunRecord) -> Option<Cure> {
+    fn said(run: &RunRecord) -> Option<Remedy> {
         let witness = &run.analysis.properties[&Property::LostLock].witnesses[0];
-        cure(&Scene::of_run(run, witness))
+        remedy(&Scene::of_run(run, witness))
     }
 
     #[test]

@@ -17,28 +17,28 @@ mod watchdog;
 
 use lockstorm_checker::verdict::Witness;
 
-pub(crate) use scene::{Cure, Scene};
+pub(crate) use scene::{Remedy, Scene};
 
 use crate::model::RunRecord;
 
 /// What would have prevented a violation of a run, as far as the run shows it: one sentence for
 /// each remedy.
 pub fn remedies(run: &RunRecord, witness: &Witness) -> Vec<String> {
-    let cures = cures(&Scene::of_run(run, witness));
-    cures.into_iter().map(|cure| cure.sentence).collect()
+    let remedies = remedies_of(&Scene::of_run(run, witness));
+    remedies.into_iter().map(|remedy| remedy.sentence).collect()
 }
 
 /// The remedies that the scene supports, in the order of the rules.
-pub(crate) fn cures(scene: &Scene) -> Vec<Cure> {
+pub(crate) fn remedies_of(scene: &Scene) -> Vec<Remedy> {
     let rules = [
-        replication::cure,
-        durability::cure,
-        memory::cure,
-        quorum::cure,
-        release::cure,
-        watchdog::cure,
-        expiry::cure,
-        fencing::cure,
+        replication::remedy,
+        durability::remedy,
+        memory::remedy,
+        quorum::remedy,
+        release::remedy,
+        watchdog::remedy,
+        expiry::remedy,
+        fencing::remedy,
     ];
     rules.iter().filter_map(|rule| rule(scene)).collect()
 }
