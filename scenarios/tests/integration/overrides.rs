@@ -48,9 +48,10 @@ fn a_number_a_quoted_string_and_a_bare_word_replace_values() {
 fn a_whole_table_is_replaced_by_an_inline_table() {
     let sets = ["lock={ setnx = { lease = \"3s\" } }"];
     let scenario = with(STORM, &sets).expect("it fits").scenario;
-    assert!(
-        matches!(scenario.lock, Some(Lock::Setnx(setnx)) if setnx.lease == DurationSpec::from_secs(3))
-    );
+    let Some(Lock::Setnx(setnx)) = scenario.lock else {
+        panic!("it is the lock of the override")
+    };
+    assert_eq!(setnx.lease, DurationSpec::from_secs(3));
 }
 
 #[test]
