@@ -15,7 +15,7 @@ use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::connection::{Dialer, Gate, NoTrail};
 use lockstorm_harness::locks::{
-    LockContext, LockRequest, SharedInstance, delete_if_equal, set_if_absent,
+    LockContext, LockRequest, SharedState, delete_if_equal, set_if_absent,
 };
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
@@ -175,7 +175,7 @@ fn session(
         client: name.clone(),
         dialer,
         route: servers.route(),
-        instance: SharedInstance::default(),
+        shared: SharedState::default(),
         rng: Seed(1).stream(&name),
     };
     Session::new(SessionParts {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Event, Function, History, Kind, Name};
 use lockstorm_harness::client::{Reply, Session};
-use lockstorm_harness::locks::{Instances, LockRequest};
+use lockstorm_harness::locks::{ClientGroups, LockRequest};
 use lockstorm_scenarios::DurationRange;
 use tokio::task::JoinSet;
 
@@ -87,7 +87,7 @@ async fn hand_offs(stage: &Stage, name: &str, clients: usize) -> Times {
     let granted: Arc<AtomicUsize> = Arc::default();
     let mut tasks = JoinSet::new();
     let lock = lock(name);
-    let instances = Instances::new(&lock);
+    let instances = ClientGroups::new(&lock);
     for n in 0..clients {
         let session = stage.thread(&lock, n, clients, &recorder, instances.of(n));
         tasks.spawn(compete(session, granted.clone()));

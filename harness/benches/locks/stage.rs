@@ -11,7 +11,7 @@ use lockstorm_checker::history::{Header, History, read_jsonl};
 use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::connection::{Dialer, Gate, NoTrail, Wire};
-use lockstorm_harness::locks::{LockContext, SharedInstance};
+use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
@@ -64,7 +64,7 @@ impl Stage {
 
     /// Client number `n` of as many as `clients`, with a Redisson instance of its own.
     pub fn session(&self, lock: &Lock, n: usize, clients: usize, recorder: &Recorder) -> Session {
-        self.thread(lock, n, clients, recorder, SharedInstance::default())
+        self.thread(lock, n, clients, recorder, SharedState::default())
     }
 
     /// The same as a thread of the instance.
@@ -74,7 +74,7 @@ impl Stage {
         n: usize,
         clients: usize,
         recorder: &Recorder,
-        instance: SharedInstance,
+        shared: SharedState,
     ) -> Session {
         let name = format!("c{n}");
         let gate: Arc<Gate> = Arc::default();
@@ -89,7 +89,7 @@ impl Stage {
             client: name.clone(),
             dialer,
             route: self.servers.route(),
-            instance,
+            shared,
             rng: Seed(1).stream(&name),
         };
         Session::new(SessionParts {

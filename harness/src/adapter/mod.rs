@@ -10,6 +10,7 @@
 
 mod lines;
 mod log;
+mod loss;
 mod message;
 mod remote;
 mod rounds;
@@ -20,6 +21,7 @@ pub(crate) use rounds::Rounds;
 pub(crate) use talk::{Talk, TalkParts};
 
 pub use lines::{LineError, Lines};
+pub use loss::Loss;
 pub use message::{
     Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target,
     Watch, line,

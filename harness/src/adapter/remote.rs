@@ -14,11 +14,14 @@ use lockstorm_checker::history::Name;
 use tokio::time::{Instant, sleep_until};
 
 use super::log::keep_log;
+use super::loss::Loss;
 use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target, Watch};
 use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
 use crate::connection::{Gate, Guide, Route, Trail};
-use crate::locks::{Grant, Lock, LockRequest, Loss, Outcome, Released};
+use crate::locks::{
+    BatchRenewal, Grant, Lock, LockRequest, Outcome, Provenance, Released, Waiting,
+};
 use crate::process::{ClientProcess, Page};
 use crate::recorder::{EventSink, Processes};
 use crate::server::Servers;
@@ -369,7 +372,11 @@ impl Lock for Remote {
         })
         .await
     }
+}
 
+impl BatchRenewal for Remote {}
+
+impl Waiting for Remote {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         if !self.can(Can::Await) {
             sleep_until(deadline.min(Instant::now() + pause)).await;
@@ -406,28 +413,9 @@ impl Lock for Remote {
     fn waits(&self) -> bool {
         self.can(Can::Wait)
     }
+}
 
-    async fn touch(&mut self, key: &str) -> Outcome<()> {
-        let call = Call::Touch {
-            key: key.to_owned(),
-        };
-        let outcome = self.ask(call, Duration::ZERO, done).await;
-        self.answered = None;
-        outcome
-    }
-
-    async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
-        let call = Call::Alive(target(key, ask));
-        let outcome = self
-            .ask(call, Duration::ZERO, |answer| {
-                let held = matches!(answer, Answer::Held).then_some(Outcome::Done(()));
-                held.or_else(|| denied(answer, &Answer::NotOwner))
-            })
-            .await;
-        self.answered = None;
-        outcome
-    }
-
+impl Provenance for Remote {
     fn granted_by(&self) -> Vec<Name> {
         let named = self.givers.iter().map(|node| node.as_str().into());
         // Where there is one server, nobody else can have done it.
@@ -444,12 +432,39 @@ impl Lock for Remote {
             Vec::new()
         }
     }
+}
 
-    fn answered(&mut self) -> Option<Nanos> {
+impl Remote {
+    /// Asks whether the client is there to change what `key` guards: done if so.
+    pub async fn touch(&mut self, key: &str) -> Outcome<()> {
+        let call = Call::Touch {
+            key: key.to_owned(),
+        };
+        let outcome = self.ask(call, Duration::ZERO, done).await;
+        self.answered = None;
+        outcome
+    }
+
+    /// Asks whether the client goes on as the holder of `key`; denied means that it was told otherwise.
+    pub async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
+        let call = Call::Alive(target(key, ask));
+        let outcome = self
+            .ask(call, Duration::ZERO, |answer| {
+                let held = matches!(answer, Answer::Held).then_some(Outcome::Done(()));
+                held.or_else(|| denied(answer, &Answer::NotOwner))
+            })
+            .await;
+        self.answered = None;
+        outcome
+    }
+
+    /// Returns the time at which the last outcome was known, where that was before now; once.
+    pub fn answered(&mut self) -> Option<Nanos> {
         self.answered.take()
     }
 
-    fn lost(&mut self) -> Vec<Loss> {
+    /// Returns the locks that the client was told, without asking, that it has lost; each once.
+    pub fn lost(&mut self) -> Vec<Loss> {
         self.talk.lost()
     }
 }

@@ -22,13 +22,13 @@ use tokio::time::sleep;
 
 use super::lines::Lines;
 use super::log::Tail;
+use super::loss::Loss;
 use super::message::{
     Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, line, read_said,
 };
 use super::rounds::Rounds;
 use crate::clock::RunClock;
 use crate::connection::{CLIENT_KILLED, Gate, Killed, Trail};
-use crate::locks::Loss;
 use crate::process::ClientProcess;
 
 /// Messages to a program that wait for it to read them, at most.

@@ -7,8 +7,11 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{Lock as Spec, with_every_lock};
 use tokio::time::Instant;
 
-use crate::adapter::Remote;
-use crate::locks::{self, Grant, Lock, LockContext, LockRequest, Loss, Outcome, Released};
+use crate::adapter::{Loss, Remote};
+use crate::locks::{
+    self, BatchRenewal, Grant, Lock, LockContext, LockRequest, Outcome, Provenance, Released,
+    Waiting,
+};
 
 macro_rules! any_lock {
     ($(
@@ -70,6 +73,12 @@ impl Lock for AnyLock {
         each!(self, lock => lock.renew(key, ask).await)
     }
 
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
+        each!(self, lock => lock.release(key, ask).await)
+    }
+}
+
+impl BatchRenewal for AnyLock {
     fn renewal_batch(&self) -> usize {
         each!(self, lock => lock.renewal_batch())
     }
@@ -77,11 +86,9 @@ impl Lock for AnyLock {
     async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         each!(self, lock => lock.renew_batch(leases).await)
     }
+}
 
-    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
-        each!(self, lock => lock.release(key, ask).await)
-    }
-
+impl Waiting for AnyLock {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         each!(self, lock => lock.await_turn(key, pause, deadline).await);
     }
@@ -101,15 +108,9 @@ impl Lock for AnyLock {
     fn waits(&self) -> bool {
         each!(self, lock => lock.waits())
     }
+}
 
-    async fn touch(&mut self, key: &str) -> Outcome<()> {
-        each!(self, lock => lock.touch(key).await)
-    }
-
-    async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
-        each!(self, lock => lock.alive(key, ask).await)
-    }
-
+impl Provenance for AnyLock {
     fn granted_by(&self) -> Vec<Name> {
         each!(self, lock => lock.granted_by())
     }
@@ -117,12 +118,43 @@ impl Lock for AnyLock {
     fn marks(&self, key: &str) -> Vec<String> {
         each!(self, lock => lock.marks(key))
     }
+}
 
-    fn answered(&mut self) -> Option<Nanos> {
-        each!(self, lock => lock.answered())
+/// Questions for the process that a client may be. A client that is a task lives where the harness
+/// lives: it has nothing else to tell.
+impl AnyLock {
+    /// The process of the client, if it is one.
+    fn remote(&mut self) -> Option<&mut Remote> {
+        match self {
+            Self::Remote(remote) => Some(remote),
+            _ => None,
+        }
     }
 
-    fn lost(&mut self) -> Vec<Loss> {
-        each!(self, lock => lock.lost())
+    /// Asks whether the client is there to change what `key` guards: done if so.
+    pub async fn touch(&mut self, key: &str) -> Outcome<()> {
+        match self.remote() {
+            Some(remote) => remote.touch(key).await,
+            None => Outcome::Done(()),
+        }
+    }
+
+    /// Asks whether the client goes on as the holder of `key`; denied means that it was told
+    /// otherwise.
+    pub async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
+        match self.remote() {
+            Some(remote) => remote.alive(key, ask).await,
+            None => Outcome::Done(()),
+        }
+    }
+
+    /// Returns the time at which the last outcome was known, where that was before now; once.
+    pub fn answered(&mut self) -> Option<Nanos> {
+        self.remote().and_then(Remote::answered)
+    }
+
+    /// Returns the locks that the client was told, without asking, that it has lost; each once.
+    pub fn lost(&mut self) -> Vec<Loss> {
+        self.remote().map(Remote::lost).unwrap_or_default()
     }
 }

@@ -6,7 +6,7 @@ use lockstorm_checker::history::{Function, Kind, Name, Value};
 use serde_json::json;
 
 use super::session::{Answer, Reply, Session};
-use crate::locks::{Lock as _, LockRequest, Outcome};
+use crate::locks::{LockRequest, Outcome};
 use crate::orders::{Bearer, Desk, DeskError, Found, OrderDatabase};
 use crate::recorder::MAIN;
 

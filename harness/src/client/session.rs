@@ -16,7 +16,10 @@ use super::holds::Holds;
 use super::job::{Job, STALE};
 use crate::client::AnyLock;
 use crate::connection::{CLIENT_KILLED, Gate};
-use crate::locks::{Grant, Lock as _, LockRequest, Outcome, Released};
+use crate::locks::{
+    BatchRenewal as _, Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released,
+    Waiting as _,
+};
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};

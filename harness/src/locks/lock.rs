@@ -1,16 +1,10 @@
-//! What every lock can do.
+//! A lock, in three calls, and what comes of each.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Mode, Name};
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-use tokio::time::{Instant, sleep_until};
+use lockstorm_checker::history::Mode;
 
-use super::redisson::SharedInstance;
-use crate::connection::{CallError, Dialer, Route};
+use crate::connection::CallError;
 
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
 pub trait Lock: Send {
@@ -25,94 +19,12 @@ pub trait Lock: Send {
     fn renew(&mut self, key: &str, ask: LockRequest)
     -> impl Future<Output = Outcome<Grant>> + Send;
 
-    /// How many leases `renew_batch` takes at most.
-    fn renewal_batch(&self) -> usize {
-        1
-    }
-
-    /// Extends several leases; gives an outcome for each, in order.
-    fn renew_batch(
-        &mut self,
-        leases: &[(Name, LockRequest)],
-    ) -> impl Future<Output = Vec<Outcome<Grant>>> + Send {
-        async move {
-            let mut outcomes = Vec::with_capacity(leases.len());
-            for (key, ask) in leases {
-                outcomes.push(self.renew(key, *ask).await);
-            }
-            outcomes
-        }
-    }
-
     /// Gives `key` back; denied means that this client did not hold it.
     fn release(
         &mut self,
         key: &str,
         ask: LockRequest,
     ) -> impl Future<Output = Outcome<Released>> + Send;
-
-    /// After a refusal: waits until it may be worth to ask for `key` again, but not beyond
-    /// `deadline`. A lock that is told of releases waits to be told; any other takes the `pause`.
-    fn await_turn(
-        &mut self,
-        _key: &str,
-        pause: Duration,
-        deadline: Instant,
-    ) -> impl Future<Output = ()> + Send {
-        sleep_until(deadline.min(Instant::now() + pause))
-    }
-
-    /// Whether waiting clients stand in a queue, so that all tries of a wait belong together.
-    fn has_queue(&self) -> bool {
-        false
-    }
-
-    /// Whether the last try for `key` took a place in a queue that it did not have before.
-    fn queued(&mut self, _key: &str) -> bool {
-        false
-    }
-
-    /// The client has been granted `key`, or waits for it no more: whatever it kept for waiting can
-    /// go.
-    fn end_wait(&mut self, _key: &str, _granted: bool) -> impl Future<Output = ()> + Send {
-        std::future::ready(())
-    }
-
-    /// Whether an acquire waits by itself for as long as it is asked to.
-    fn waits(&self) -> bool {
-        false
-    }
-
-    /// The client is about to change what `key` guards: done means that it is there to do so. A
-    /// client that is a task is wherever the harness is.
-    fn touch(&mut self, _key: &str) -> impl Future<Output = Outcome<()>> + Send {
-        std::future::ready(Outcome::Done(()))
-    }
-
-    /// Whether the client goes on as the holder of `key`; denied means that it was told otherwise.
-    fn alive(&mut self, _key: &str, _ask: LockRequest) -> impl Future<Output = Outcome<()>> + Send {
-        std::future::ready(Outcome::Done(()))
-    }
-
-    /// The servers that gave the last grant, by name: the one that was asked, or those of a quorum
-    /// that said yes. Empty where nobody knows.
-    fn granted_by(&self) -> Vec<Name>;
-
-    /// By what the servers know that this client holds `key`, or may hold it: what stands at the
-    /// key, or a field of it. Empty where that is its name, or not known.
-    fn marks(&self, _key: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// When the last outcome was known, where that was before now; asked once.
-    fn answered(&mut self) -> Option<Nanos> {
-        None
-    }
-
-    /// What the client was told, without asking, that it has lost; each once.
-    fn lost(&mut self) -> Vec<Loss> {
-        Vec::new()
-    }
 }
 
 /// How a lock is asked for.
@@ -196,35 +108,4 @@ impl<T> From<CallError> for Outcome<T> {
             CallError::Killed => Self::Killed,
         }
     }
-}
-
-/// A lock that a client was told it has lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
-    /// Which lock.
-    pub key: Name,
-    /// How it was held.
-    pub mode: Mode,
-    /// Not after the client was told; `None` where the answer to a renewal has told it.
-    pub noticed: Option<Nanos>,
-}
-
-/// What a lock needs of its surroundings.
-pub struct LockContext {
-    /// Name of the client.
-    pub client: String,
-    /// How to open connections.
-    pub dialer: Dialer,
-    /// Which servers to talk to.
-    pub route: Arc<Route>,
-    /// The Redisson instance that the client is a thread of; a new one is for it alone. Locks that
-    /// are not Redisson's have no use for it.
-    pub instance: SharedInstance,
-    /// Where random values come from.
-    pub rng: ChaCha8Rng,
-}
-
-/// A value that no other client has: 16 random bytes in hexadecimal.
-pub fn random_value(rng: &mut ChaCha8Rng) -> String {
-    format!("{:032x}", rng.random::<u128>())
 }

@@ -3,28 +3,38 @@
 //! For: the algorithms, exactly as their authors state them, weaknesses included. Not for:
 //! retries, which are the session's and recorded as operations of their own.
 
+mod batch_renewal;
+mod context;
 mod lock;
 mod mutation;
 mod no_lock;
 mod plain_del;
+mod provenance;
 mod redisson;
 mod redlock;
 mod scripts;
 mod setnx;
+mod shared_state;
 mod token;
 mod token_fenced;
 mod token_wait;
+mod waiting;
 
-pub use lock::{Grant, Lock, LockContext, LockRequest, Loss, Outcome, Released};
+pub use batch_renewal::BatchRenewal;
+pub use context::LockContext;
+pub use lock::{Grant, Lock, LockRequest, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
+pub use provenance::Provenance;
 pub use redisson::{
-    Instances, Redisson, RedissonFair, RedissonFenced, RedissonMulti, RedissonPermits, RedissonRed,
-    RedissonRw, RedissonSemaphore, RedissonSpin, SharedInstance, braced,
+    Redisson, RedissonFair, RedissonFenced, RedissonMulti, RedissonPermits, RedissonRed,
+    RedissonRw, RedissonSemaphore, RedissonSpin, braced,
 };
 pub use redlock::Redlock;
 pub use scripts::own_scripts;
 pub use setnx::Setnx;
+pub use shared_state::{ClientGroups, SharedState};
 pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;
 pub use token_wait::TokenWait;
+pub use waiting::Waiting;

@@ -5,7 +5,11 @@
 
 use lockstorm_checker::history::Name;
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use super::batch_renewal::BatchRenewal;
+use super::context::LockContext;
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use super::provenance::Provenance;
+use super::waiting::Waiting;
 
 /// One client's side of nothing.
 pub struct NoLock;
@@ -29,7 +33,13 @@ impl Lock for NoLock {
     async fn release(&mut self, _: &str, _: LockRequest) -> Outcome<Released> {
         Outcome::Done(Released::default())
     }
+}
 
+impl BatchRenewal for NoLock {}
+
+impl Waiting for NoLock {}
+
+impl Provenance for NoLock {
     fn granted_by(&self) -> Vec<Name> {
         Vec::new()
     }

@@ -9,8 +9,12 @@ use std::time::Duration;
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use super::batch_renewal::BatchRenewal;
+use super::context::LockContext;
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use super::provenance::Provenance;
 use super::token::{outcome, set_if_absent};
+use super::waiting::Waiting;
 use crate::connection::Primary;
 
 /// One client's side of the lock.
@@ -48,7 +52,13 @@ impl Lock for PlainDel {
         command.arg(key);
         outcome(self.primary.call(&command).await, Released::default())
     }
+}
 
+impl BatchRenewal for PlainDel {}
+
+impl Waiting for PlainDel {}
+
+impl Provenance for PlainDel {
     fn granted_by(&self) -> Vec<Name> {
         self.primary.asked().into_iter().collect()
     }

@@ -15,9 +15,13 @@ use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::Cmd;
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released, random_value};
+use super::batch_renewal::BatchRenewal;
+use super::context::{LockContext, random_value};
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
+use super::provenance::Provenance;
 use super::token::{delete_if_equal, extend_if_equal, keep, set_if_absent, took_effect};
+use super::waiting::Waiting;
 use crate::connection::{CallError, Connection, Dialer, Route};
 
 /// Fixed part of the drift allowance; with 1 % of the lease the de-facto standard of libraries.
@@ -209,7 +213,13 @@ impl Lock for Redlock {
             Err(error) => error.into(),
         }
     }
+}
 
+impl BatchRenewal for Redlock {}
+
+impl Waiting for Redlock {}
+
+impl Provenance for Redlock {
     fn granted_by(&self) -> Vec<Name> {
         self.agreed.clone()
     }

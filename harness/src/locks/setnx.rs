@@ -9,7 +9,11 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use super::batch_renewal::BatchRenewal;
+use super::context::LockContext;
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use super::provenance::Provenance;
+use super::waiting::Waiting;
 use crate::connection::Primary;
 
 /// One client's side of the lock.
@@ -82,7 +86,13 @@ impl Lock for Setnx {
             Err(error) => error.into(),
         }
     }
+}
 
+impl BatchRenewal for Setnx {}
+
+impl Waiting for Setnx {}
+
+impl Provenance for Setnx {
     fn granted_by(&self) -> Vec<Name> {
         self.granted_by.clone().into_iter().collect()
     }

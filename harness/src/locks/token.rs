@@ -11,8 +11,12 @@ use lockstorm_scenarios::{self as scenarios, Mutant};
 use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released, random_value};
+use super::batch_renewal::BatchRenewal;
+use super::context::{LockContext, random_value};
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
+use super::provenance::Provenance;
+use super::waiting::Waiting;
 use crate::connection::{CallError, Primary};
 
 const RELEASE: &str = include_str!("scripts/release.lua");
@@ -171,7 +175,13 @@ impl Lock for Token {
         let command = delete_by(self.mutation.script(RELEASE), key, self.value(key));
         outcome(self.primary.call(&command).await, Released::default())
     }
+}
 
+impl BatchRenewal for Token {}
+
+impl Waiting for Token {}
+
+impl Provenance for Token {
     fn granted_by(&self) -> Vec<Name> {
         self.primary.asked().into_iter().collect()
     }

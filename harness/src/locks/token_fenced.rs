@@ -10,10 +10,14 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use redis::Value;
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use super::batch_renewal::BatchRenewal;
+use super::context::LockContext;
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
+use super::provenance::Provenance;
 use super::redisson::suffixed;
 use super::token::Token;
+use super::waiting::Waiting;
 
 const ACQUIRE: &str = include_str!("scripts/acquire_fenced.lua");
 
@@ -67,7 +71,13 @@ impl Lock for TokenFenced {
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
+}
 
+impl BatchRenewal for TokenFenced {}
+
+impl Waiting for TokenFenced {}
+
+impl Provenance for TokenFenced {
     fn granted_by(&self) -> Vec<Name> {
         self.token.granted_by()
     }

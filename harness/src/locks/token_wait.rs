@@ -10,9 +10,13 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{self as scenarios, Mutant};
 use redis::{Cmd, Value};
 
-use super::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use super::batch_renewal::BatchRenewal;
+use super::context::LockContext;
+use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
+use super::provenance::Provenance;
 use super::token::{Token, delete_if_equal, extend_if_equal, outcome, set_if_absent};
+use super::waiting::Waiting;
 use crate::connection::{CallError, Dialer};
 
 /// One client's side of the lock.
@@ -107,7 +111,13 @@ impl Lock for TokenWait {
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         self.token.release(key, ask).await
     }
+}
 
+impl BatchRenewal for TokenWait {}
+
+impl Waiting for TokenWait {}
+
+impl Provenance for TokenWait {
     fn granted_by(&self) -> Vec<Name> {
         self.token.granted_by()
     }

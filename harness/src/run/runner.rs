@@ -21,7 +21,7 @@ use super::environment;
 use super::network::Networks;
 use crate::clock::{RunClock, wall_clock};
 use crate::environment_error::EnvironmentError;
-use crate::locks::Instances;
+use crate::locks::ClientGroups;
 use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::process::Shim;
@@ -195,7 +195,7 @@ async fn record(
     let stage = Stage {
         case: job.case.clone(),
         servers,
-        instances: Instances::new(&job.case.lock),
+        groups: ClientGroups::new(&job.case.lock),
         folder: history.parent().unwrap_or(Path::new(".")).to_owned(),
         shim: shim.map_err(EnvironmentError::io("load", "the shim"))?,
         orders,

@@ -12,7 +12,10 @@ use super::serve::say;
 use crate::adapter::{Answer, Can, Note, Open, Server, Target};
 use crate::client::{AnyLock, Holds};
 use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
-use crate::locks::{Grant, Lock as _, LockContext, LockRequest, Outcome, SharedInstance};
+use crate::locks::{
+    BatchRenewal as _, Grant, Lock as _, LockContext, LockRequest, Outcome, Provenance as _,
+    SharedState, Waiting as _,
+};
 use crate::seed::Seed;
 
 /// Name of the stream of choices that client `name`'s lock makes: the same in every kind of client.
@@ -48,7 +51,7 @@ impl Subject {
                 commands: &[],
             },
             route: route.clone(),
-            instance: SharedInstance::default(),
+            shared: SharedState::default(),
             rng: Seed(open.seed).stream(&lock_stream(&open.client)),
             client: open.client,
         };
@@ -103,7 +106,7 @@ impl Subject {
         self.lock.await_turn(key, pause, until).await;
     }
 
-    /// See [`Lock::end_wait`](crate::locks::Lock::end_wait).
+    /// See [`Waiting::end_wait`](crate::locks::Waiting::end_wait).
     pub(super) async fn end_wait(&mut self, key: &str, granted: bool) {
         self.lock.end_wait(key, granted).await;
     }

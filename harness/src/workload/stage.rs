@@ -18,7 +18,7 @@ use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
 use crate::client::{AnyLock, Job, Session, SessionParts};
 use crate::client_registry::ClientRegistry;
 use crate::connection::{Dialer, Recorded};
-use crate::locks::{Instances, LockContext, SharedInstance};
+use crate::locks::{ClientGroups, LockContext, SharedState};
 use crate::orders::OrderDatabase;
 use crate::process::{Page, Shim};
 use crate::progress::Progress;
@@ -42,8 +42,8 @@ pub struct Stage {
     pub case: Case,
     /// Servers that it runs on.
     pub servers: Arc<Servers>,
-    /// The Redisson instances of the clients.
-    pub instances: Instances,
+    /// Groups of clients that share state, such as a Redisson instance.
+    pub groups: ClientGroups,
     /// Folder of the run.
     pub folder: PathBuf,
     /// Puts clocks of clients wrong, where that is to be.
@@ -129,13 +129,13 @@ impl Stage {
         }
     }
 
-    /// The Redisson instance of client number `n`: a fresh client, which proves that a lock can be
+    /// Returns the state that client number `n` shares with others: a fresh client, which proves that a lock can be
     /// had again, shares none with those before it.
-    fn instance(&self, n: usize) -> SharedInstance {
+    fn shared(&self, n: usize) -> SharedState {
         if n < self.client_names().len() {
-            self.instances.of(n)
+            self.groups.of(n)
         } else {
-            SharedInstance::default()
+            SharedState::default()
         }
     }
 
@@ -159,7 +159,7 @@ impl Stage {
                         commands: &[],
                     },
                     route: self.servers.route(),
-                    instance: self.instance(n),
+                    shared: self.shared(n),
                     rng: self.seed.stream(&lock_stream(name)),
                 };
                 AnyLock::new(spec, context).expect("a lock without a program of its own is ours")

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::connection::{CallError, Shards, Trail, slot_of};
-use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
+use lockstorm_harness::locks::{BatchRenewal as _, Lock as _, LockRequest, Outcome, Waiting as _};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Cluster, DurationSpec, Failover, FailoverMode, FaultSpec, MigrateSlot, Persistence, Topology,

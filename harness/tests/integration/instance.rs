@@ -11,7 +11,9 @@ use crate::support::ground::{Ground, spec, with_command};
 use crate::support::{WITHIN, have_server};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::locks::{Instances, Lock as _, LockRequest, Outcome, SharedInstance};
+use lockstorm_harness::locks::{
+    ClientGroups, Lock as _, LockRequest, Outcome, SharedState, Waiting as _,
+};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -62,7 +64,7 @@ impl Crowd {
         let ground = Ground::single().await;
         let mut holder = ground.client(OUTSIDER, lock);
         assert_done(&holder.acquire(KEY, ASK).await);
-        let instances = Instances::new(&spec(lock));
+        let instances = ClientGroups::new(&spec(lock));
         let mut waiting = JoinSet::new();
         for n in 0..THREADS {
             let mut thread = ground.thread(1 + n, lock, instances.of(n));
@@ -177,7 +179,7 @@ async fn nobody_sleeps_on_a_free_lock_when_the_connection_that_hears_is_lost() {
 async fn two_that_wait(ground: &Ground) -> (AnyLock, [AnyLock; 2]) {
     let mut holder = ground.client(OUTSIDER, REDISSON);
     assert_done(&holder.acquire(KEY, ASK).await);
-    let instance = SharedInstance::default();
+    let instance = SharedState::default();
     let mut threads = [1, 2].map(|n| ground.thread(n, REDISSON, instance.clone()));
     for thread in &mut threads {
         assert_eq!(thread.acquire(KEY, ASK).await, Outcome::Denied);
@@ -280,7 +282,7 @@ async fn the_release_of_a_writer_wakes_all_readers_of_an_instance() {
         mode: Mode::Read,
         ..ASK
     };
-    let instance = SharedInstance::default();
+    let instance = SharedState::default();
     let mut readers = JoinSet::new();
     for n in 1..=3 {
         let mut reader = ground.thread(n, lock, instance.clone());

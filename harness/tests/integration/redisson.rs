@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::ground::{Ground, with_command};
 use crate::support::have_server;
 use lockstorm_checker::history::Mode;
-use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, Waiting as _};
 
 /// The key of every test.
 const KEY: &str = "lock";

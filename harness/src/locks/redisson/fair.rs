@@ -17,7 +17,11 @@ use super::names;
 use super::reentrant::released;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use crate::locks::provenance::Provenance;
+use crate::locks::waiting::Waiting;
 
 /// A script with the head that all of a fair lock share.
 macro_rules! with_head {
@@ -169,6 +173,13 @@ impl Lock for RedissonFair {
         self.instance.keep(key, self.lease).await
     }
 
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
+        let unlock = self.unlock(key);
+        released(self.instance.unlock(&unlock).await)
+    }
+}
+
+impl BatchRenewal for RedissonFair {
     fn renewal_batch(&self) -> usize {
         self.instance.era().renewal_batch()
     }
@@ -176,12 +187,9 @@ impl Lock for RedissonFair {
     async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         self.instance.keep_all(leases, self.lease).await
     }
+}
 
-    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
-        let unlock = self.unlock(key);
-        released(self.instance.unlock(&unlock).await)
-    }
-
+impl Waiting for RedissonFair {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         let channel = format!("{}:{}", names::lock_channel(key), self.instance.holder());
         self.instance.await_message(&channel, pause, deadline).await;
@@ -205,7 +213,9 @@ impl Lock for RedissonFair {
         }
         self.instance.end_wait(granted).await;
     }
+}
 
+impl Provenance for RedissonFair {
     fn granted_by(&self) -> Vec<Name> {
         self.instance.asked().into_iter().collect()
     }

@@ -11,8 +11,10 @@ use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::names;
+use super::shared::SharedInstance;
 use crate::connection::{CallError, Dialer, Listener, Primary, Reach, Wake, info_field};
-use crate::locks::lock::{LockContext, Outcome, random_value};
+use crate::locks::context::{LockContext, random_value};
+use crate::locks::lock::Outcome;
 use crate::locks::mutation::Mutation;
 use crate::seed::draw;
 
@@ -70,8 +72,9 @@ pub struct Synced {
 impl Instance {
     /// A new thread of the instance.
     pub fn new(era: Era, sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
-        let id = context.instance.id(context.rng.random());
-        let thread = context.instance.next_thread();
+        let shared = context.shared.get::<SharedInstance>();
+        let id = shared.id(context.rng.random());
+        let thread = shared.next_thread();
         let dialer = Dialer {
             // WAIT answers only when its own time is over.
             reply_timeout: context.dialer.reply_timeout
@@ -88,7 +91,7 @@ impl Instance {
             Reach::All
         };
         Self {
-            listener: Listener::new(dialer, context.instance.subscriptions(), reach),
+            listener: Listener::new(dialer, shared.subscriptions(), reach),
             primary,
             reach,
             id,

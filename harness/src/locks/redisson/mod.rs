@@ -22,4 +22,3 @@ pub use permits::RedissonPermits;
 pub use read_write::RedissonRw;
 pub use reentrant::{Redisson, RedissonFenced, RedissonSpin};
 pub use semaphore::RedissonSemaphore;
-pub use shared::{Instances, SharedInstance};

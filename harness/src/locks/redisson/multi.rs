@@ -20,10 +20,14 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::reentrant::Redisson;
-use super::shared::SharedInstance;
 use crate::connection::{CallError, Killed, Route};
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::mutation::Mutation;
+use crate::locks::provenance::Provenance;
+use crate::locks::shared_state::SharedState;
+use crate::locks::waiting::Waiting;
 
 /// The shortest time for which `RedLock` waits for a sub-lock.
 const SHORTEST_TURN: Duration = Duration::from_millis(1);
@@ -75,7 +79,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
                 dialer: context.dialer.clone(),
                 route: Arc::clone(&place),
                 // Each master has an instance of its own, as it has in Redisson.
-                instance: SharedInstance::default(),
+                shared: SharedState::default(),
                 rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
             };
             Part {
@@ -419,15 +423,25 @@ impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
         })
     }
 
-    fn waits(&self) -> bool {
-        true
-    }
-
     async fn renew(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let mut outcomes = self.renew_batch(&[(key.into(), ask)]).await;
         outcomes.pop().expect("one lease, one outcome")
     }
 
+    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
+        self.follow();
+        if !MAJORITY {
+            return Box::pin(self.unlock_all(key, ask)).await;
+        }
+        let all: Vec<usize> = (0..self.parts.len()).collect();
+        match Box::pin(self.give_back(&all, key, ask)).await {
+            Err(Killed) => Outcome::Killed,
+            Ok(()) => Outcome::Done(Released::default()),
+        }
+    }
+}
+
+impl<const MAJORITY: bool> BatchRenewal for MultiLock<MAJORITY> {
     fn renewal_batch(&self) -> usize {
         self.parts
             .first()
@@ -452,22 +466,18 @@ impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
         }
         tallies.into_iter().map(|tally| self.judge(tally)).collect()
     }
+}
 
-    async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
-        self.follow();
-        if !MAJORITY {
-            return Box::pin(self.unlock_all(key, ask)).await;
-        }
-        let all: Vec<usize> = (0..self.parts.len()).collect();
-        match Box::pin(self.give_back(&all, key, ask)).await {
-            Err(Killed) => Outcome::Killed,
-            Ok(()) => Outcome::Done(Released::default()),
-        }
+impl<const MAJORITY: bool> Waiting for MultiLock<MAJORITY> {
+    fn waits(&self) -> bool {
+        true
     }
+}
 
+impl<const MAJORITY: bool> Provenance for MultiLock<MAJORITY> {
     fn granted_by(&self) -> Vec<Name> {
         let taken = self.taken.iter().map(|&at| &self.parts[at].lock);
-        taken.flat_map(Lock::granted_by).collect()
+        taken.flat_map(Provenance::granted_by).collect()
     }
 
     fn marks(&self, key: &str) -> Vec<String> {

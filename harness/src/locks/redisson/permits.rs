@@ -18,7 +18,11 @@ use super::names;
 use super::semaphore::Stock;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use crate::locks::provenance::Provenance;
+use crate::locks::waiting::Waiting;
 
 const ACQUIRE: &str = include_str!("scripts/permits_acquire.lua");
 const RELEASE: &str = include_str!("scripts/permit_release.lua");
@@ -135,7 +139,11 @@ impl Lock for RedissonPermits {
             Outcome::Denied
         }
     }
+}
 
+impl BatchRenewal for RedissonPermits {}
+
+impl Waiting for RedissonPermits {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         let channel = names::semaphore_channel(key);
         self.instance.await_message(&channel, pause, deadline).await;
@@ -144,7 +152,9 @@ impl Lock for RedissonPermits {
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
     }
+}
 
+impl Provenance for RedissonPermits {
     fn granted_by(&self) -> Vec<Name> {
         self.instance.asked().into_iter().collect()
     }

@@ -15,7 +15,11 @@ use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
 use super::renewal::{keep_script, kept};
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use crate::locks::provenance::Provenance;
+use crate::locks::waiting::Waiting;
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
 const READ_LOCK_3_10: &str = include_str!("scripts/read_lock_3_10.lua");
@@ -145,7 +149,11 @@ impl Lock for RedissonRw {
         let unlock = self.unlock(key, ask.mode);
         released(self.instance.unlock(&unlock).await)
     }
+}
 
+impl BatchRenewal for RedissonRw {}
+
+impl Waiting for RedissonRw {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         let channel = names::read_write_channel(key);
         self.instance.await_message(&channel, pause, deadline).await;
@@ -154,7 +162,9 @@ impl Lock for RedissonRw {
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
     }
+}
 
+impl Provenance for RedissonRw {
     fn granted_by(&self) -> Vec<Name> {
         self.instance.asked().into_iter().collect()
     }

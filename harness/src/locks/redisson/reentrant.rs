@@ -14,7 +14,11 @@ use tokio::time::{Instant, sleep_until};
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use crate::connection::CallError;
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use crate::locks::provenance::Provenance;
+use crate::locks::waiting::Waiting;
 
 const LOCK: &str = include_str!("scripts/lock.lua");
 const LOCK_FENCED: &str = include_str!("scripts/lock_fenced.lua");
@@ -196,6 +200,13 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
         self.instance.keep(key, self.lease).await
     }
 
+    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
+        let unlock = self.unlock(key);
+        released(self.instance.unlock(&unlock).await)
+    }
+}
+
+impl<const SPINS: bool, const FENCED: bool> BatchRenewal for RLock<SPINS, FENCED> {
     fn renewal_batch(&self) -> usize {
         self.instance.era().renewal_batch()
     }
@@ -203,12 +214,9 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
     async fn renew_batch(&mut self, leases: &[(Name, LockRequest)]) -> Vec<Outcome<Grant>> {
         self.instance.keep_all(leases, self.lease).await
     }
+}
 
-    async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
-        let unlock = self.unlock(key);
-        released(self.instance.unlock(&unlock).await)
-    }
-
+impl<const SPINS: bool, const FENCED: bool> Waiting for RLock<SPINS, FENCED> {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         if SPINS {
             let pause = self.spin;
@@ -224,7 +232,9 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
         self.spin = SPIN.0;
         self.instance.end_wait(granted).await;
     }
+}
 
+impl<const SPINS: bool, const FENCED: bool> Provenance for RLock<SPINS, FENCED> {
     fn granted_by(&self) -> Vec<Name> {
         self.instance.asked().into_iter().collect()
     }

@@ -14,7 +14,11 @@ use tokio::time::Instant;
 use super::instance::Instance;
 use super::names;
 use crate::connection::CallError;
-use crate::locks::lock::{Grant, Lock, LockContext, LockRequest, Outcome, Released};
+use crate::locks::batch_renewal::BatchRenewal;
+use crate::locks::context::LockContext;
+use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
+use crate::locks::provenance::Provenance;
+use crate::locks::waiting::Waiting;
 
 const ACQUIRE: &str = include_str!("scripts/semaphore_acquire.lua");
 const RELEASE: &str = include_str!("scripts/semaphore_release.lua");
@@ -77,7 +81,11 @@ impl Lock for RedissonSemaphore {
             Err(error) => error.into(),
         }
     }
+}
 
+impl BatchRenewal for RedissonSemaphore {}
+
+impl Waiting for RedissonSemaphore {
     async fn await_turn(&mut self, key: &str, pause: Duration, deadline: Instant) {
         let channel = names::semaphore_channel(key);
         self.instance.await_message(&channel, pause, deadline).await;
@@ -86,7 +94,9 @@ impl Lock for RedissonSemaphore {
     async fn end_wait(&mut self, _: &str, granted: bool) {
         self.instance.end_wait(granted).await;
     }
+}
 
+impl Provenance for RedissonSemaphore {
     fn granted_by(&self) -> Vec<Name> {
         self.instance.asked().into_iter().collect()
     }

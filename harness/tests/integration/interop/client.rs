@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, Waiting as _};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::connection::{Connection, Dialer, NoTrail};
-use lockstorm_harness::locks::{LockContext, SharedInstance};
+use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_scenarios::{Era, Persistence, Single, Topology};
@@ -81,7 +81,7 @@ impl Ground {
             client: name.to_owned(),
             dialer: self.dialer(name, n),
             route: self.servers.route(),
-            instance: SharedInstance::default(),
+            shared: SharedState::default(),
             rng: Seed(n as u64).stream(name),
         };
         AnyLock::new(&kind.spec(self.era, lease, permits), context).expect("it is one of ours")

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use lockstorm_checker::history::FaultNote;
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::connection::{Dialer, NoTrail, Trail, Wire};
-use lockstorm_harness::locks::{LockContext, SharedInstance};
+use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
 use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
@@ -76,9 +76,9 @@ impl Ground {
     }
 
     /// The same as a thread of the instance.
-    pub fn thread(&self, n: usize, lock: &str, instance: SharedInstance) -> AnyLock {
+    pub fn thread(&self, n: usize, lock: &str, shared: SharedState) -> AnyLock {
         let context = LockContext {
-            instance,
+            shared,
             ..self.context(n)
         };
         AnyLock::new(&spec(lock), context).expect("it is one of ours")
@@ -103,7 +103,7 @@ impl Ground {
             client: name.clone(),
             dialer,
             route: self.servers.route(),
-            instance: SharedInstance::default(),
+            shared: SharedState::default(),
             rng: Seed(1).stream(&name),
         }
     }

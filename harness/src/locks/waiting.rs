@@ -1,0 +1,40 @@
+//! The wait between two tries, and queues of waiting clients.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// Waiting for a lock. The defaults are right for a lock that is simply asked again after a pause.
+pub trait Waiting: Send {
+    /// After a refusal: waits until it may be worth to ask for `key` again, but not beyond
+    /// `deadline`. A lock that is told of releases waits to be told; any other takes the `pause`.
+    fn await_turn(
+        &mut self,
+        _key: &str,
+        pause: Duration,
+        deadline: Instant,
+    ) -> impl Future<Output = ()> + Send {
+        sleep_until(deadline.min(Instant::now() + pause))
+    }
+
+    /// True if waiting clients stand in a queue, so that all tries of a wait belong together.
+    fn has_queue(&self) -> bool {
+        false
+    }
+
+    /// True if the last try for `key` took a place in a queue that it did not have before.
+    fn queued(&mut self, _key: &str) -> bool {
+        false
+    }
+
+    /// Ends the wait for `key`, which was `granted` or given up: the lock can drop what it kept for
+    /// waiting.
+    fn end_wait(&mut self, _key: &str, _granted: bool) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
+    /// True if an acquire waits by itself for as long as it is asked to.
+    fn waits(&self) -> bool {
+        false
+    }
+}
