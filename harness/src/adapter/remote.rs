@@ -445,7 +445,8 @@ impl Remote {
         outcome
     }
 
-    /// Asks whether the client goes on as the holder of `key`; denied means that it was told otherwise.
+    /// Asks whether the client goes on as the holder of `key`; denied means that it was told
+    /// otherwise.
     pub async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
         let call = Call::Alive(target(key, ask));
         let outcome = self

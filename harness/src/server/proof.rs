@@ -140,7 +140,12 @@ pub async fn try_all(
     case: &Case,
 ) -> Result<(), EnvironmentError> {
     let mut needed: Vec<&str> = case.lock.kind().commands().to_vec();
-    needed.extend(case.workload.faults().into_iter().flat_map(of_fault));
+    needed.extend(
+        case.workload
+            .faults()
+            .into_iter()
+            .flat_map(FaultSpec::commands),
+    );
     // The proof itself ends with it, and so does the run.
     needed.extend(["EXISTS", "DEL"]);
     if external.allow.contains(&Disturbance::Scripts) {
@@ -194,24 +199,6 @@ fn objection(
         ));
     }
     Some(forbidden(upstream, command))
-}
-
-/// Commands that a fault sends to a server beside what locks do.
-fn of_fault(fault: &FaultSpec) -> &'static [&'static str] {
-    // Whatever is not named here needs nothing, or is refused on external servers.
-    if let FaultSpec::KillConnections(_) = fault {
-        &["CLIENT ID", "CLIENT LIST", "CLIENT KILL"]
-    } else if let FaultSpec::PauseCommands(_) = fault {
-        &["CLIENT PAUSE", "PUBLISH"]
-    } else if let FaultSpec::Sleep(_) = fault {
-        &["DEBUG"]
-    } else if let FaultSpec::FlushScripts(_) = fault {
-        &["SCRIPT LOAD", "SCRIPT EXISTS"]
-    } else if let FaultSpec::Failover(_) = fault {
-        &["ROLE"]
-    } else {
-        &[]
-    }
 }
 
 /// A command that tries the right to use it, and does nothing that is felt.

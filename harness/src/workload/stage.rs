@@ -129,8 +129,8 @@ impl Stage {
         }
     }
 
-    /// Returns the state that client number `n` shares with others: a fresh client, which proves that a lock can be
-    /// had again, shares none with those before it.
+    /// Returns the state that client number `n` shares with others: a fresh client, which proves
+    /// that a lock can be had again, shares none with those before it.
     fn shared(&self, n: usize) -> SharedState {
         if n < self.client_names().len() {
             self.groups.of(n)

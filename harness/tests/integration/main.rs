@@ -25,6 +25,7 @@ mod export;
 mod external;
 mod faults;
 mod foreign_folders;
+mod guides;
 mod hostile_text;
 mod instance;
 mod interop;

@@ -3,9 +3,7 @@
 use super::findings::Findings;
 use super::topology::NODES_MAX;
 use crate::draft::Draft;
-use crate::model::{
-    ConnectionUse, Disturbance, External, FaultSpec, Tls, UrlError, is_usual_variable,
-};
+use crate::model::{External, ExternalUse, FaultSpec, Tls, UrlError, is_usual_variable};
 
 /// Length of a prefix at most: it stands before every key and channel.
 const PREFIX_BYTES_MAX: usize = 64;
@@ -109,75 +107,6 @@ fn judge_tls(external: &External, path: &str, findings: &mut Findings<'_>) {
     }
 }
 
-/// What a run may do to such servers.
-enum Stance {
-    /// It hits nobody else.
-    Ours,
-    /// Others feel it as well.
-    Felt(Disturbance),
-    /// It cannot be done, for this reason; and what to do instead.
-    Impossible(&'static str, &'static str),
-}
-
-/// The mend where servers have to be our own.
-const OWN_SERVERS: &str = "take a topology that Lockstorm starts itself, such as topology.single";
-
-fn stance(fault: &FaultSpec) -> Stance {
-    let process = Stance::Impossible("it takes a hold on the server's process", OWN_SERVERS);
-    let link = Stance::Impossible("the network is not Lockstorm's to break", OWN_SERVERS);
-    match fault {
-        FaultSpec::PauseClient(_)
-        | FaultSpec::KillClient(_)
-        | FaultSpec::KillThread(_)
-        | FaultSpec::StallWatchdog(_)
-        | FaultSpec::DeleteKey(_) => Stance::Ours,
-        FaultSpec::Clock(clock) if clock.node.is_none() => Stance::Ours,
-        FaultSpec::KillConnections(kill) => match kill.of {
-            ConnectionUse::Normal | ConnectionUse::Pubsub => Stance::Ours,
-            ConnectionUse::Replica => Stance::Impossible(
-                "only connections of the run's own clients are closed",
-                "leave out `of`, or take another topology",
-            ),
-        },
-        FaultSpec::FlushScripts(_) => Stance::Felt(Disturbance::FlushScripts),
-        FaultSpec::Sleep(_) => Stance::Felt(Disturbance::Sleep),
-        FaultSpec::PauseCommands(_) => Stance::Felt(Disturbance::PauseCommands),
-        FaultSpec::Failover(_) => Stance::Felt(Disturbance::Failover),
-        FaultSpec::Kill(_)
-        | FaultSpec::Stop(_)
-        | FaultSpec::Restart(_)
-        | FaultSpec::Pause(_)
-        | FaultSpec::Clock(_)
-        | FaultSpec::PowerCut(_)
-        | FaultSpec::SlowFsync(_) => process,
-        FaultSpec::Cut(_)
-        | FaultSpec::Delay(_)
-        | FaultSpec::Throttle(_)
-        | FaultSpec::Lose(_)
-        | FaultSpec::Reorder(_)
-        | FaultSpec::Partition(_) => link,
-        FaultSpec::BusyScript(_) => Stance::Impossible(
-            "others would be held up for as long as nobody can kill its script",
-            "sleep holds a server up for a time that is known",
-        ),
-        FaultSpec::Promote(_) => Stance::Impossible(
-            "it would leave two servers that both take writes",
-            "failover has the servers themselves change places",
-        ),
-        FaultSpec::FlushAll(_) => Stance::Impossible(
-            "it would delete the keys of others",
-            "delete-key deletes a key of the run's own",
-        ),
-        FaultSpec::Evict(_) => Stance::Impossible(
-            "it would evict the keys of others",
-            "delete-key deletes a key of the run's own",
-        ),
-        FaultSpec::MigrateSlot(_) => {
-            Stance::Impossible("these are no servers of a Cluster", "take topology.cluster")
-        }
-    }
-}
-
 /// Judges whether the fault at `path` may be done to these servers; `false` where no permission
 /// would make it possible.
 pub(super) fn judge_fault(
@@ -186,17 +115,17 @@ pub(super) fn judge_fault(
     path: &str,
     findings: &mut Findings<'_>,
 ) -> bool {
-    match stance(fault) {
-        Stance::Ours => true,
-        Stance::Felt(disturbance) if external.allow.contains(&disturbance) => true,
-        Stance::Felt(disturbance) => {
+    match fault.on_external() {
+        ExternalUse::Ours => true,
+        ExternalUse::Felt(disturbance) if external.allow.contains(&disturbance) => true,
+        ExternalUse::Felt(disturbance) => {
             let word = disturbance.name();
             let message = format!("{word} is felt by everybody who uses these external servers");
             let help = format!("if they are yours alone: topology.external.allow = [\"{word}\"]");
             findings.key(path, message, &help);
             true
         }
-        Stance::Impossible(reason, mend) => {
+        ExternalUse::Impossible(reason, mend) => {
             let word = fault.kind();
             let message = format!("{word} is impossible on external servers: {reason}");
             findings.key(path, message, mend);

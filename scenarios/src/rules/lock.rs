@@ -6,11 +6,9 @@ use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
 use crate::model::{
-    Adapter, DurationSpec, Lock, LockFeature, LockKind, Mutant, Step, Sync, Topology, TopologyKind,
+    DurationSpec, Lock, LockFeature, LockKind, Mutant, Step, Sync, Topology, TopologyKind,
 };
 
-/// What an EXPIRE can say: it counts whole seconds.
-const EXPIRE_UNIT_MS: u64 = 1000;
 /// All of a share.
 const PERCENT: u32 = 100;
 const READERS_HELP: &str = "leave it out, or take `redisson-rw`";
@@ -29,10 +27,7 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         );
     }
     judge_era(lock, &path, findings);
-    let Some(lease) = lock.lease() else {
-        return;
-    };
-    if lease.as_millis() == 0 {
+    if lock.lease() == Some(DurationSpec::default()) {
         let help = "PX counts milliseconds: take more, such as \"2s\"";
         findings.value(
             &format!("{path}.{}", names_lease(lock)),
@@ -41,70 +36,14 @@ pub(crate) fn judge(lock: &Lock, path: &str, findings: &mut Findings<'_>) {
         );
         return;
     }
-    match lock {
-        Lock::Token(token) | Lock::TokenFenced(token) => {
-            judge_renewal(token.renew_every, lease, &path, findings);
-        }
-        Lock::TokenWait(token) => {
-            judge_renewal(token.renew_every, lease, &path, findings);
-            if token.replicas == 0 {
-                let help = "take 1 or more, or the lock `token`";
-                findings.value(
-                    &format!("{path}.replicas"),
-                    "`replicas` must be greater than 0",
-                    help,
-                );
-            }
-        }
-        Lock::NoLock(_)
-        | Lock::PlainDel(_)
-        | Lock::Redisson(_)
-        | Lock::RedissonSpin(_)
-        | Lock::RedissonFenced(_)
-        | Lock::RedissonFair(_)
-        | Lock::RedissonRw(_)
-        | Lock::RedissonMulti(_)
-        | Lock::RedissonRed(_)
-        | Lock::RedissonSemaphore(_)
-        | Lock::RedissonPermits(_) => {}
-        Lock::Adapter(adapter) => {
-            judge_renewal(adapter.renew_every, lease, &path, findings);
-            judge_program(adapter, &path, findings);
-        }
-        Lock::Setnx(setnx) => {
-            judge_renewal(setnx.renew_every, lease, &path, findings);
-            if !lease.as_millis().is_multiple_of(EXPIRE_UNIT_MS) {
-                let message = format!("a lease of {lease} is no whole number of seconds");
-                let help = "EXPIRE knows no smaller unit; take \"1s\" or \"2s\"";
-                findings.value(&format!("{path}.lease"), message, help);
-            }
-        }
-        Lock::Redlock(redlock) => {
-            judge_renewal(redlock.renew_every, lease, &path, findings);
-            let timeout = redlock.node_timeout;
-            let path = format!("{path}.node-timeout");
-            if timeout == DurationSpec::default() {
-                let help = "take a few times a round trip, such as \"50ms\"";
-                findings.value(&path, "`node-timeout` must be greater than 0", help);
-            } else if timeout >= lease {
-                let message = format!("a node may take {timeout}, the lease is {lease}");
-                let help = "keep the node-timeout far below the lease, or no grant is ever valid";
-                findings.value(&path, message, help);
-            }
-        }
+    for mistake in lock.mistakes() {
+        let path = format!("{path}.{}", mistake.option);
+        findings.value(&path, mistake.message, mistake.help);
     }
-}
-
-/// Judges whether there is a program to start, and a name for what it does.
-fn judge_program(adapter: &Adapter, path: &str, findings: &mut Findings<'_>) {
-    if adapter.name.trim().is_empty() {
-        let help = "such as \"redis-py\"";
-        findings.value(&format!("{path}.name"), "`name` must not be empty", help);
-    }
-    if adapter.command.first().is_none_or(String::is_empty) {
-        let help = "the program, then its arguments, such as [\"python3\", \"adapter.py\"]";
-        let message = "`command` must name a program";
-        findings.value(&format!("{path}.command"), message, help);
+    if let Some(lease) = lock.lease()
+        && findings.has(&format!("{path}.renew-every"))
+    {
+        judge_renewal(lock.renew_every(), lease, &path, findings);
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
 
 /// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock): of a server or of a client.
@@ -25,4 +26,22 @@ pub struct Clock {
     /// From then on it goes at this speed, in percent of the true one: 0 stands still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<u32>,
+}
+
+impl FaultParameters for Clock {
+    fn on_external(&self) -> ExternalUse {
+        if self.node.is_none() {
+            ExternalUse::Ours
+        } else {
+            ExternalUse::NO_PROCESS
+        }
+    }
+
+    fn needs_shim(&self) -> bool {
+        self.node.is_some()
+    }
+
+    fn needs_shim_in_clients(&self) -> bool {
+        self.client.is_some()
+    }
 }

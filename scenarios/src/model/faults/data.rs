@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
+use crate::model::external::Disturbance;
 
 /// Parameters of [`FaultSpec::DeleteKey`](super::FaultSpec::DeleteKey).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +18,12 @@ pub struct DeleteKey {
     pub node: Option<NodeTarget>,
 }
 
+impl FaultParameters for DeleteKey {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Ours
+    }
+}
+
 /// Parameters of [`FaultSpec::FlushAll`](super::FaultSpec::FlushAll).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -24,12 +32,29 @@ pub struct FlushAll {
     pub node: NodeTarget,
 }
 
+impl FaultParameters for FlushAll {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Impossible(
+            "it would delete the keys of others",
+            "delete-key deletes a key of the run's own",
+        )
+    }
+}
+
 /// Parameters of [`FaultSpec::FlushScripts`](super::FaultSpec::FlushScripts).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FlushScripts {
     /// Which server.
     pub node: NodeTarget,
+}
+
+impl FaultParameters for FlushScripts {
+    const COMMANDS: &'static [&'static str] = &["SCRIPT LOAD", "SCRIPT EXISTS"];
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Felt(Disturbance::FlushScripts)
+    }
 }
 
 /// Parameters of [`FaultSpec::Evict`](super::FaultSpec::Evict).
@@ -43,6 +68,15 @@ pub struct Evict {
     /// Which keys the server may evict.
     #[serde(default)]
     pub policy: EvictionPolicy,
+}
+
+impl FaultParameters for Evict {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Impossible(
+            "it would evict the keys of others",
+            "delete-key deletes a key of the run's own",
+        )
+    }
 }
 
 /// Which keys a server may evict when its memory is full.

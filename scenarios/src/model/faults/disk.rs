@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::kind::Absence;
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
 
 /// Parameters of [`FaultSpec::PowerCut`](super::FaultSpec::PowerCut).
@@ -14,6 +16,18 @@ pub struct PowerCut {
     pub node: NodeTarget,
 }
 
+impl FaultParameters for PowerCut {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
+
+    fn needs_shim(&self) -> bool {
+        true
+    }
+}
+
 /// Parameters of [`FaultSpec::SlowFsync`](super::FaultSpec::SlowFsync).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -22,4 +36,14 @@ pub struct SlowFsync {
     pub node: NodeTarget,
     /// How long each synchronisation waits before it begins.
     pub by: DurationSpec,
+}
+
+impl FaultParameters for SlowFsync {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
+
+    fn needs_shim(&self) -> bool {
+        true
+    }
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
+use crate::model::external::Disturbance;
 
 /// Parameters of [`FaultSpec::Failover`](super::FaultSpec::Failover).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +16,14 @@ pub struct Failover {
     /// Whom it asks.
     #[serde(default)]
     pub mode: FailoverMode,
+}
+
+impl FaultParameters for Failover {
+    const COMMANDS: &'static [&'static str] = &["ROLE"];
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Felt(Disturbance::Failover)
+    }
 }
 
 /// Whom a replica asks before it takes over.

@@ -1,13 +1,13 @@
 //! The kinds of faults without their parameters, and what is true of every fault of a kind.
 //!
-//! For: whoever has the word of a fault from a history and must decide by it. Each question is one
-//! match over all kinds, so that a new fault does not compile until it is answered. Not for: what a
-//! fault does, which the nemesis knows.
+//! For: decisions by the word of a fault in a history. The answers stand in the table of faults and
+//! beside the parameters of each. Not for: what a fault does, which the nemesis knows.
 
 use std::fmt;
 
 use lockstorm_checker::history::FaultClass;
 
+use super::parameters::FaultParameters;
 use crate::with_every_fault;
 
 macro_rules! fault_kind {
@@ -44,6 +44,13 @@ macro_rules! fault_kind {
                     $(Self::$Fault => FaultClass::$Class,)*
                 }
             }
+
+            /// How a server that it hits is away, if it is.
+            pub const fn absence(self) -> Option<Absence> {
+                match self {
+                    $(Self::$Fault => <super::$Fault as FaultParameters>::ABSENCE,)*
+                }
+            }
         }
     };
 }
@@ -78,39 +85,6 @@ impl FaultKind {
     /// The kind with this word; `None` of one that this version does not have.
     pub fn read(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == word)
-    }
-
-    /// How a server that it hits is away, if it is.
-    pub const fn absence(self) -> Option<Absence> {
-        match self {
-            Self::Kill => Some(Absence::UntilHealed("dead")),
-            Self::Stop => Some(Absence::UntilHealed("stopped")),
-            Self::Pause => Some(Absence::UntilHealed("paused")),
-            Self::Sleep => Some(Absence::UntilHealed("asleep")),
-            Self::BusyScript => Some(Absence::UntilHealed("busy")),
-            Self::PauseCommands => Some(Absence::UntilHealed("putting commands off")),
-            Self::Restart | Self::PowerCut => Some(Absence::UntilObserved("restarting")),
-            Self::Cut
-            | Self::Delay
-            | Self::Throttle
-            | Self::Lose
-            | Self::Reorder
-            | Self::Partition
-            | Self::Promote
-            | Self::Failover
-            | Self::PauseClient
-            | Self::StallWatchdog
-            | Self::KillClient
-            | Self::KillThread
-            | Self::DeleteKey
-            | Self::FlushAll
-            | Self::FlushScripts
-            | Self::Evict
-            | Self::KillConnections
-            | Self::MigrateSlot
-            | Self::Clock
-            | Self::SlowFsync => None,
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::DurationSpec;
 
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `sentinels`, `nodes`,
@@ -38,6 +39,12 @@ pub struct Cut {
     pub mode: CutMode,
 }
 
+impl FaultParameters for Cut {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
+}
+
 /// How a cut link behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -61,6 +68,20 @@ pub struct KillConnections {
     /// Only those of this client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+}
+
+impl FaultParameters for KillConnections {
+    const COMMANDS: &'static [&'static str] = &["CLIENT ID", "CLIENT LIST", "CLIENT KILL"];
+
+    fn on_external(&self) -> ExternalUse {
+        match self.of {
+            ConnectionUse::Normal | ConnectionUse::Pubsub => ExternalUse::Ours,
+            ConnectionUse::Replica => ExternalUse::Impossible(
+                "only connections of the run's own clients are closed",
+                "leave out `of`, or take another topology",
+            ),
+        }
+    }
 }
 
 /// What a connection to a server is used for.
@@ -102,6 +123,12 @@ pub struct Delay {
     pub jitter: DurationSpec,
 }
 
+impl FaultParameters for Delay {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
+}
+
 fn is_zero(span: &DurationSpec) -> bool {
     *span == DurationSpec::default()
 }
@@ -118,6 +145,12 @@ pub struct Throttle {
     pub bytes_per_second: u32,
 }
 
+impl FaultParameters for Throttle {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
+}
+
 /// Parameters of [`FaultSpec::Lose`](super::FaultSpec::Lose).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -128,6 +161,16 @@ pub struct Lose {
     pub to: String,
     /// How many of a hundred are lost.
     pub percent: u32,
+}
+
+impl FaultParameters for Lose {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
+
+    fn needs_packets(&self) -> bool {
+        true
+    }
 }
 
 /// Parameters of [`FaultSpec::Reorder`](super::FaultSpec::Reorder).
@@ -142,6 +185,16 @@ pub struct Reorder {
     pub percent: u32,
     /// By how much, so that those sent meanwhile overtake them.
     pub by: DurationSpec,
+}
+
+impl FaultParameters for Reorder {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
+
+    fn needs_packets(&self) -> bool {
+        true
+    }
 }
 
 /// Parameters of [`FaultSpec::Partition`](super::FaultSpec::Partition): either the sides, or the
@@ -162,6 +215,12 @@ pub struct Partition {
     /// How the links between the sides fail.
     #[serde(default)]
     pub mode: CutMode,
+}
+
+impl FaultParameters for Partition {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_LINKS
+    }
 }
 
 #[expect(

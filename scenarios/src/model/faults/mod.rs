@@ -11,23 +11,20 @@ mod failover;
 mod kind;
 mod link;
 mod node_word;
+mod parameters;
 mod server;
 mod shard;
 mod spec;
 
-pub use client::{KillClient, KillThread, PauseClient, StallWatchdog};
-pub use clock::Clock;
-pub use data::{DeleteKey, Evict, EvictionPolicy, FlushAll, FlushScripts};
-pub use disk::{PowerCut, SlowFsync};
-pub use failover::{Failover, FailoverMode};
+pub use client::*;
+pub use clock::*;
+pub use data::*;
+pub use disk::*;
+pub use failover::*;
 pub use kind::{Absence, FaultKind};
-pub use link::{
-    ConnectionUse, Cut, CutMode, Delay, KillConnections, Link, Lose, Partition, PartitionForm,
-    Reorder, Throttle,
-};
+pub use link::*;
 pub use node_word::{NodeTarget, NodeWord};
-pub use server::{
-    BusyScript, Kill, Memory, Pause, PauseCommands, PausedCommands, Promote, Restart, Sleep, Stop,
-};
-pub use shard::{MigrateSlot, Way};
+pub use parameters::{ExternalUse, FaultParameters};
+pub use server::*;
+pub use shard::*;
 pub use spec::{FaultSpec, Named, Role};

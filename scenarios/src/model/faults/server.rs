@@ -3,8 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::kind::Absence;
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
+use crate::model::external::Disturbance;
 
 /// Parameters of [`FaultSpec::Kill`](super::FaultSpec::Kill).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -14,12 +17,28 @@ pub struct Kill {
     pub node: NodeTarget,
 }
 
+impl FaultParameters for Kill {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("dead"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
+}
+
 /// Parameters of [`FaultSpec::Stop`](super::FaultSpec::Stop).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Stop {
     /// Which server.
     pub node: NodeTarget,
+}
+
+impl FaultParameters for Stop {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("stopped"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
 }
 
 /// Parameters of [`FaultSpec::Restart`](super::FaultSpec::Restart).
@@ -31,6 +50,14 @@ pub struct Restart {
     /// What it remembers.
     #[serde(default)]
     pub memory: Memory,
+}
+
+impl FaultParameters for Restart {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
 }
 
 /// What a restarted server remembers.
@@ -52,6 +79,14 @@ pub struct Pause {
     pub node: NodeTarget,
 }
 
+impl FaultParameters for Pause {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("paused"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::NO_PROCESS
+    }
+}
+
 /// Parameters of [`FaultSpec::Promote`](super::FaultSpec::Promote).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -60,12 +95,32 @@ pub struct Promote {
     pub node: NodeTarget,
 }
 
+impl FaultParameters for Promote {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Impossible(
+            "it would leave two servers that both take writes",
+            "failover has the servers themselves change places",
+        )
+    }
+}
+
 /// Parameters of [`FaultSpec::BusyScript`](super::FaultSpec::BusyScript).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BusyScript {
     /// Which server.
     pub node: NodeTarget,
+}
+
+impl FaultParameters for BusyScript {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("busy"));
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Impossible(
+            "others would be held up for as long as nobody can kill its script",
+            "sleep holds a server up for a time that is known",
+        )
+    }
 }
 
 /// Parameters of [`FaultSpec::PauseCommands`](super::FaultSpec::PauseCommands).
@@ -80,6 +135,15 @@ pub struct PauseCommands {
     /// Which commands wait.
     #[serde(default)]
     pub which: PausedCommands,
+}
+
+impl FaultParameters for PauseCommands {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("putting commands off"));
+    const COMMANDS: &'static [&'static str] = &["CLIENT PAUSE", "PUBLISH"];
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Felt(Disturbance::PauseCommands)
+    }
 }
 
 /// Which commands a server puts off.
@@ -102,4 +166,13 @@ pub struct Sleep {
     /// For how long.
     #[serde(rename = "for")]
     pub length: DurationSpec,
+}
+
+impl FaultParameters for Sleep {
+    const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("asleep"));
+    const COMMANDS: &'static [&'static str] = &["DEBUG"];
+
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Felt(Disturbance::Sleep)
+    }
 }

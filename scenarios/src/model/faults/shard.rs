@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
+use super::parameters::{ExternalUse, FaultParameters};
 
 /// Parameters of [`FaultSpec::MigrateSlot`](super::FaultSpec::MigrateSlot).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +18,12 @@ pub struct MigrateSlot {
     /// How far it gets.
     #[serde(default)]
     pub until: Way,
+}
+
+impl FaultParameters for MigrateSlot {
+    fn on_external(&self) -> ExternalUse {
+        ExternalUse::Impossible("these are no servers of a Cluster", "take topology.cluster")
+    }
 }
 
 /// How far a slot gets that moves.

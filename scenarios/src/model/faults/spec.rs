@@ -4,15 +4,8 @@ use lockstorm_checker::history::{FaultTarget, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::client::{KillClient, KillThread, PauseClient, StallWatchdog};
-use super::clock::Clock;
-use super::data::{DeleteKey, Evict, FlushAll, FlushScripts};
-use super::disk::{PowerCut, SlowFsync};
-use super::failover::Failover;
 use super::kind::FaultKind;
-use super::link::{Cut, Delay, KillConnections, Lose, Partition, Reorder, Throttle};
-use super::server::{BusyScript, Kill, Pause, PauseCommands, Promote, Restart, Sleep, Stop};
-use super::shard::MigrateSlot;
+use super::parameters::{ExternalUse, FaultParameters};
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
 /// its implementation in the nemesis) cannot forget one.
@@ -120,7 +113,7 @@ macro_rules! fault_spec {
             $(
                 #[doc = $about]
                 #[serde(rename = $word)]
-                $Fault($Fault),
+                $Fault(super::$Fault),
             )*
         }
 
@@ -129,6 +122,41 @@ macro_rules! fault_spec {
             pub const fn kind(&self) -> FaultKind {
                 match self {
                     $(Self::$Fault(_) => FaultKind::$Fault,)*
+                }
+            }
+
+            /// Commands that it sends to servers which others may use too, beside those of locks.
+            pub const fn commands(&self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$Fault(_) => <super::$Fault as FaultParameters>::COMMANDS,)*
+                }
+            }
+
+            /// What it may do to servers that others use as well.
+            pub fn on_external(&self) -> ExternalUse {
+                match self {
+                    $(Self::$Fault(fault) => fault.on_external(),)*
+                }
+            }
+
+            /// True if it needs a network of packets, which the kernel has and the fabric has not.
+            pub fn needs_packets(&self) -> bool {
+                match self {
+                    $(Self::$Fault(fault) => fault.needs_packets(),)*
+                }
+            }
+
+            /// True if it needs servers that were started with the shim: hands on clocks and disks.
+            pub fn needs_shim(&self) -> bool {
+                match self {
+                    $(Self::$Fault(fault) => fault.needs_shim(),)*
+                }
+            }
+
+            /// True if it needs clients that were started with the shim.
+            pub fn needs_shim_in_clients(&self) -> bool {
+                match self {
+                    $(Self::$Fault(fault) => fault.needs_shim_in_clients(),)*
                 }
             }
 
@@ -164,25 +192,6 @@ macro_rules! fault_spec {
 with_every_fault!(fault_spec);
 
 impl FaultSpec {
-    /// Whether it needs hands on the clock or the disk of servers, which only those allow that
-    /// were started with the shim.
-    pub const fn needs_shim(&self) -> bool {
-        match self {
-            Self::Clock(clock) => clock.node.is_some(),
-            fault => matches!(fault, Self::PowerCut(_) | Self::SlowFsync(_)),
-        }
-    }
-
-    /// The same of the clocks of clients.
-    pub const fn needs_shim_in_clients(&self) -> bool {
-        matches!(self, Self::Clock(clock) if clock.client.is_some())
-    }
-
-    /// Whether it needs a network of packets, which the kernel has and the fabric has not.
-    pub const fn needs_packets(&self) -> bool {
-        matches!(self, Self::Lose(_) | Self::Reorder(_))
-    }
-
     /// The servers, clients, links or keys that it names; words such as `replicas` as they stand.
     pub fn target(&self) -> FaultTarget {
         let names = self.names();
@@ -264,6 +273,7 @@ impl Names for Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Cut, DeleteKey};
     use super::*;
 
     #[test]

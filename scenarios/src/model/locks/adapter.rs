@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease};
+use super::options::{LockOptions, OptionMistake, default_lease};
 use crate::model::duration::DurationSpec;
 
 /// Options of [`Lock::Adapter`](super::Lock::Adapter).
@@ -68,6 +68,21 @@ impl LockOptions for Adapter {
 
     fn answers_within(&self) -> DurationSpec {
         self.answers_within
+    }
+
+    fn mistakes(&self) -> Vec<OptionMistake> {
+        let nameless = self.name.trim().is_empty().then(|| OptionMistake {
+            option: "name",
+            message: "`name` must not be empty".to_owned(),
+            help: "such as \"redis-py\"",
+        });
+        let program = self.command.first().is_none_or(String::is_empty);
+        let program = program.then(|| OptionMistake {
+            option: "command",
+            message: "`command` must name a program".to_owned(),
+            help: "the program, then its arguments, such as [\"python3\", \"adapter.py\"]",
+        });
+        nameless.into_iter().chain(program).collect()
     }
 }
 

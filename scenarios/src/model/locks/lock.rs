@@ -7,7 +7,7 @@ use super::adapter::{Adapter, Promise};
 use super::fair::Fair;
 use super::kind::LockKind;
 use super::no_lock::NoLock;
-use super::options::LockOptions;
+use super::options::{LockOptions, OptionMistake};
 use super::permits::Permits;
 use super::plain_del::PlainDel;
 use super::redisson::Redisson;
@@ -119,6 +119,11 @@ impl Lock {
     /// See [`LockOptions::permits`].
     pub fn permits(&self) -> u32 {
         self.options().permits()
+    }
+
+    /// See [`LockOptions::mistakes`].
+    pub fn mistakes(&self) -> Vec<OptionMistake> {
+        self.options().mistakes()
     }
 
     /// See [`LockOptions::mutant`].

@@ -21,7 +21,7 @@ pub use fair::Fair;
 pub use kind::{LockFeature, LockKind};
 pub use lock::Lock;
 pub use no_lock::NoLock;
-pub use options::LockOptions;
+pub use options::{LockOptions, OptionMistake};
 pub use permits::Permits;
 pub use plain_del::PlainDel;
 pub use redisson::Redisson;

@@ -54,6 +54,11 @@ pub trait LockOptions {
         1
     }
 
+    /// What cannot be right about the options of this lock alone.
+    fn mistakes(&self) -> Vec<OptionMistake> {
+        Vec::new()
+    }
+
     /// The mistake that it makes on purpose, if any.
     fn mutant(&self) -> Option<Mutant> {
         None
@@ -63,6 +68,17 @@ pub trait LockOptions {
     fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
         None
     }
+}
+
+/// An option with a value that cannot be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionMistake {
+    /// The option, as written in scenario files.
+    pub option: &'static str,
+    /// What it must be, or why it cannot be so.
+    pub message: String,
+    /// A value that can.
+    pub help: &'static str,
 }
 
 /// How often a watchdog comes that keeps leases of `watchdog`; never where there is a lease.

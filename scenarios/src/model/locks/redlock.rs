@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease};
+use super::options::{LockOptions, OptionMistake, default_lease};
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::mutant::Mutant;
 
@@ -47,6 +47,29 @@ impl LockOptions for Redlock {
 
     fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
         Some(&mut self.mutant)
+    }
+
+    fn mistakes(&self) -> Vec<OptionMistake> {
+        let (timeout, lease) = (self.node_timeout, self.lease);
+        let wrong = if timeout == DurationSpec::default() {
+            Some((
+                "`node-timeout` must be greater than 0".to_owned(),
+                "take a few times a round trip, such as \"50ms\"",
+            ))
+        } else if timeout >= lease {
+            Some((
+                format!("a node may take {timeout}, the lease is {lease}"),
+                "keep the node-timeout far below the lease, or no grant is ever valid",
+            ))
+        } else {
+            None
+        };
+        let wrong = wrong.map(|(message, help)| OptionMistake {
+            option: "node-timeout",
+            message,
+            help,
+        });
+        wrong.into_iter().collect()
     }
 }
 

@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease};
+use super::options::{LockOptions, OptionMistake, default_lease};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
+
+/// What an EXPIRE can say: it counts whole seconds.
+const EXPIRE_UNIT_MS: u64 = 1000;
 
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,5 +40,16 @@ impl LockOptions for Setnx {
 
     fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
         Some(&mut self.mutant)
+    }
+
+    fn mistakes(&self) -> Vec<OptionMistake> {
+        let lease = self.lease;
+        let odd = !lease.as_millis().is_multiple_of(EXPIRE_UNIT_MS);
+        let odd = odd.then(|| OptionMistake {
+            option: "lease",
+            message: format!("a lease of {lease} is no whole number of seconds"),
+            help: "EXPIRE knows no smaller unit; take \"1s\" or \"2s\"",
+        });
+        odd.into_iter().collect()
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease, default_sync_timeout};
+use super::options::{LockOptions, OptionMistake, default_lease, default_sync_timeout};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
@@ -43,6 +43,15 @@ impl LockOptions for TokenWait {
 
     fn mutant_mut(&mut self) -> Option<&mut Option<Mutant>> {
         Some(&mut self.mutant)
+    }
+
+    fn mistakes(&self) -> Vec<OptionMistake> {
+        let none = (self.replicas == 0).then(|| OptionMistake {
+            option: "replicas",
+            message: "`replicas` must be greater than 0".to_owned(),
+            help: "take 1 or more, or the lock `token`",
+        });
+        none.into_iter().collect()
     }
 }
 
