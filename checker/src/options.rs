@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
-use std::time::Duration;
 
 use crate::clock_error::ClockError;
 use crate::history::{Header, Nanos};
@@ -26,8 +25,9 @@ pub struct Options {
     pub availability_gap_max: Option<Nanos>,
     /// The model that the property `model` judges by; absent means that it is not judged.
     pub model: Option<ModelName>,
-    /// How long the search for an order that the model allows may take in all.
-    pub budget: Duration,
+    /// Steps that the search for an order that the model allows may take for each lock. Equal input
+    /// takes equally many on any machine.
+    pub budget: u64,
     /// How many violations of each property are explained; all are counted.
     pub witnesses_max: usize,
     /// How many threads judge; absent means as many as the machine has, where the history is long
@@ -38,8 +38,9 @@ pub struct Options {
 /// A lock that cannot be had for so long, though it is free, is stuck in anybody's eyes: it is
 /// five times the lease that lock libraries propose for short work.
 const LIVENESS_BOUND: Nanos = Nanos::from_millis(10_000);
-/// A search that is not over after a minute will hardly be over after an hour: it is exponential.
-const BUDGET: Duration = Duration::from_secs(60);
+/// About a minute. A search that is not over by then will hardly be over after an hour: it is
+/// exponential.
+const BUDGET: u64 = 1_000_000_000;
 /// A reader follows a handful of stories; the count tells of the others.
 const WITNESSES_MAX: usize = 5;
 

@@ -9,7 +9,6 @@
 //! operation that may have taken effect later, or never, is tried at every place and left out.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use super::rule::Rule;
 use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
@@ -28,8 +27,8 @@ use crate::{parallel, text};
 
 /// A claim is one sentence: it is not worth a longer search.
 const EXPLAIN_STEPS: u64 = 1_000_000;
-/// The least time for the second look at a witness.
-const REPLAY_TIME: Duration = Duration::from_secs(1);
+/// The least steps for the second look at a witness: about a second.
+const REPLAY_STEPS: u64 = 20_000_000;
 /// Operations told in one story: more than a reader follows at once.
 const STORY_MAX: usize = 40;
 
@@ -115,7 +114,7 @@ fn judge_parts(
     parts: &[Partition],
     specification: impl Fn() -> Specification + Sync,
 ) {
-    let budget = Budget::of(case.options.budget);
+    let budget = Budget::of_steps(case.options.budget);
     let threads = case.options.threads(case.digest.operations.len());
     let mut engines: Vec<&'static str> = Vec::new();
     let judged = parallel::map(threads, parts, specification, |specification, part| {
@@ -248,7 +247,7 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
         return None;
     };
     // Where the sweep has decided, the caller's budget may be too small for the frontier.
-    let budget = Budget::of(case.options.budget.max(REPLAY_TIME));
+    let budget = Budget::of_steps(case.options.budget.max(REPLAY_STEPS));
     match search(&specification, part.calls.iter(), &budget) {
         Decision::Illegal { due, reasons, .. } => {
             Some((part.calls[due.0 as usize], reasons, values))

@@ -48,9 +48,10 @@ pub struct CheckArgs {
     /// Judge by this model as well, such as `owner-aware` or `semaphore:2`; see `list models`.
     #[arg(long, value_name = "NAME[:PARAM]")]
     pub model: Option<ModelName>,
-    /// Time that the search for an order that the model allows may take for each file.
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub budget: DurationSpec,
+    /// Steps that the search for an order that the model allows may take for each lock; the default
+    /// takes about a minute.
+    #[arg(long, value_name = "STEPS", default_value_t = Options::default().budget)]
+    pub budget: u64,
     /// Longest time for which nobody may be granted a lock that is wanted and free; without it, the
     /// history decides, and where it says nothing, any time is allowed.
     #[arg(long, value_name = "TIME")]
@@ -93,7 +94,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
     let options = Options {
         only,
         model: args.model,
-        budget: args.budget.0,
+        budget: args.budget,
         availability_gap_max: args.availability_gap.map(nanos),
         clock_error: args.clock_error.map(nanos).map(ClockError::of_all),
         ..Options::default()

@@ -13,9 +13,6 @@ use crate::model::{Call, CallId, Model, Reason, Shelf};
 
 /// Reasons told of one impossible return: the first configurations stand for the others.
 const REASONS_MAX: usize = 3;
-/// Steps between two looks at the clock, well below a millisecond. A step is a return, an
-/// expansion, a configuration that it leads to, or a comparison of two.
-const STEPS_PER_LOOK: u64 = 256;
 
 /// Reason why a search ended before the history did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +51,9 @@ pub(crate) struct Frontier<'a, M: Model> {
     is_done: Vec<bool>,
     taken: u32,
     decided: u64,
+    /// Steps so far: returns, expansions, the configurations that they lead to, and comparisons of
+    /// two.
     steps: u64,
-    next_look: u64,
 }
 
 impl<'a, M: Model> Frontier<'a, M> {
@@ -75,9 +73,7 @@ impl<'a, M: Model> Frontier<'a, M> {
             is_done: Vec::new(),
             taken: 0,
             decided: 0,
-            // A budget that is used up before the search began is noticed at once.
             steps: 0,
-            next_look: 0,
         }
     }
 
@@ -164,7 +160,7 @@ impl<'a, M: Model> Frontier<'a, M> {
             return Ok(());
         };
         let call = slot.call;
-        self.look_at_the_clock()?;
+        self.count_a_step()?;
         let has_it = |configuration: &Configuration<M::State>| configuration.done.contains(due);
         if !self.configurations.iter().all(has_it) {
             self.expand(due)?;
@@ -194,7 +190,7 @@ impl<'a, M: Model> Frontier<'a, M> {
             if let Some(configuration) = self.open.get(at).cloned() {
                 self.advance(&configuration, due);
                 self.look_at_the_size(configuration.done.heap_bytes())?;
-                self.look_at_the_clock()?;
+                self.count_a_step()?;
             }
             at += 1;
         }
@@ -332,13 +328,9 @@ impl<'a, M: Model> Frontier<'a, M> {
         }
     }
 
-    fn look_at_the_clock(&mut self) -> Result<(), Exhausted> {
+    fn count_a_step(&mut self) -> Result<(), Exhausted> {
         self.steps += 1 + self.open.take_work() + self.settled.take_work();
-        if self.steps < self.next_look {
-            return Ok(());
-        }
-        self.next_look = self.steps + STEPS_PER_LOOK;
-        self.budget.check_time(self.steps)
+        self.budget.check_steps(self.steps)
     }
 
     fn look_at_the_size(&self, heap_bytes: usize) -> Result<(), Exhausted> {
@@ -356,10 +348,9 @@ mod tests {
     use crate::operations::{OpId, OwnerId};
 
     const PLENTY: Budget = Budget {
-        deadline: None,
-        steps_max: u64::MAX,
-        configurations_max: 1000,
-        bytes_max: 1 << 20,
+        steps: u64::MAX,
+        configurations: 1000,
+        bytes: 1 << 20,
     };
 
     fn call(span: (u64, u64), request: Request) -> Call {
@@ -432,19 +423,19 @@ mod tests {
             .collect();
         calls.push(call((20, 90), Request::Read(Datum(7))));
         let narrow = Budget {
-            configurations_max: 10,
+            configurations: 10,
             ..PLENTY
         };
         let stop = search(&calls, narrow).0;
         assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Configurations(10))));
         let short = Budget {
-            steps_max: 100,
+            steps: 100,
             ..PLENTY
         };
         let stop = search(&calls, short).0;
         assert_eq!(stop, Err(Stop::Exhausted(Exhausted::Steps(100))));
         let small = Budget {
-            bytes_max: 100,
+            bytes: 100,
             ..PLENTY
         };
         let stop = search(&calls, small).0;

@@ -358,7 +358,7 @@ fn without_a_budget(model: &str, text: &str) -> Judgement {
     let options = Options {
         only: Some([Property::Model].into()),
         model: model.parse().ok(),
-        budget: std::time::Duration::ZERO,
+        budget: 0,
         ..exact()
     };
     check(&history(text), &options).properties[&Property::Model].clone()

@@ -25,10 +25,9 @@ const EXACT: Drift = Drift {
 
 /// A search as long and as wide as it needs.
 const UNBOUNDED: Budget = Budget {
-    deadline: None,
-    steps_max: u64::MAX,
-    configurations_max: usize::MAX,
-    bytes_max: usize::MAX,
+    steps: u64::MAX,
+    configurations: usize::MAX,
+    bytes: usize::MAX,
 };
 
 /// The calls of these operations, or of all.
