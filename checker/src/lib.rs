@@ -19,7 +19,6 @@ pub mod history;
 mod holds;
 pub mod inert;
 mod model;
-mod model_name;
 mod operations;
 mod options;
 mod parallel;
@@ -36,7 +35,7 @@ pub use engine::alone::frontier_alone;
 pub use history::{Event, Nanos};
 pub use holds::Hold;
 pub use holds::holds;
-pub use model_name::{ModelName, UnknownModel};
+pub use lockstorm_linearizability::{ModelName, UnknownModel};
 pub use operations::Interval;
 pub use operations::{
     Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,

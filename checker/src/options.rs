@@ -6,9 +6,9 @@ use std::thread::available_parallelism;
 
 use crate::clock_error::ClockError;
 use crate::history::{Header, Nanos};
-use crate::model_name::ModelName;
 use crate::operations::Drift;
 use crate::verdict::Property;
+use lockstorm_linearizability::ModelName;
 
 /// How a history is judged. The default judges all that it has matter for.
 #[derive(Clone, Debug, PartialEq, Eq)]

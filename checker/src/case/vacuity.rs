@@ -4,8 +4,8 @@
 
 use super::faults;
 use crate::history::FaultPhase;
-use crate::model_name::ModelName;
 use crate::verdict::{Availability, Coverage, FaultSummary};
+use lockstorm_linearizability::ModelName;
 
 /// Contents of a history as a whole.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,8 @@
 //! The frontier by itself, so that it can be measured.
 
-use super::budget::Budget;
-use super::decision::{Decision, search};
-use crate::model::{Specification, Values, partitions};
-use crate::model_name::ModelName;
+use lockstorm_linearizability::{Budget, Decision, ModelName, Specification, Values, search};
+
+use crate::model::partitions;
 use crate::operations::{Digest, Drift};
 use crate::verdict::Verdict;
 

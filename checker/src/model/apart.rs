@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use super::fit::Unfit;
 use crate::history::{Mode, Nanos};
-use crate::model_name::ModelName;
 use crate::operations::{Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId};
+use lockstorm_linearizability::ModelName;
 
 /// What an owner may have of a lock that can be held several times.
 #[derive(Clone, Copy)]

@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
-use super::call::{Call, CallId, LeaseId, Reply, Request};
+use lockstorm_linearizability::{
+    Call, CallId, Datum, LeaseId, ModelName, Reply, Request, Time, Values,
+};
+
 use super::fit::Unfit;
-use super::values::Values;
 use crate::history::Nanos;
-use crate::model_name::ModelName;
 use crate::operations::{
-    Access, Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId,
+    Access, Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId, ValueId,
 };
 
 /// All calls of one lock or resource, in order of invocation.
@@ -120,10 +121,10 @@ impl Builder<'_> {
         }
         let call = CallId(self.calls.len() as u32);
         self.calls.push(Call {
-            op: id,
-            owner: operation.owner,
-            invoked: operation.invoked,
-            returned: operation.answered().unwrap_or(Nanos::MAX),
+            op: id.into(),
+            owner: operation.owner.into(),
+            invoked: operation.invoked.into(),
+            returned: operation.answered().map_or(Time::MAX, Time::from),
             after: self.predecessor(operation),
             request,
             reply,
@@ -141,11 +142,11 @@ impl Builder<'_> {
     /// by time, it comes first.
     fn predecessor(&self, operation: &Operation) -> Option<CallId> {
         let last = self.last.get(&operation.process).copied();
-        last.filter(|last| self.calls[last.0 as usize].returned >= operation.invoked)
+        last.filter(|last| self.calls[last.0 as usize].returned >= operation.invoked.into())
     }
 
     fn of_lock(&mut self, operation: &Operation) -> (Request, Option<Lease>) {
-        let (mode, permits, never) = (operation.mode, operation.permits, LeaseId::NEVER);
+        let (mode, permits, never) = (operation.mode.into(), operation.permits, LeaseId::NEVER);
         let length = match operation.action {
             Action::Acquire => {
                 let tells = operation.lease.is_some() || !self.asked_for.is_empty();
@@ -192,14 +193,21 @@ impl Builder<'_> {
             (_, Access::Read | Access::Write | Access::Cas | Access::Append) => {}
         }
         Ok(match access {
-            Access::Read => Request::Read(self.values.datum(self.digest, replied)),
-            Access::Write => Request::Write(self.values.datum(self.digest, asked)),
-            Access::Append => Request::Append(self.values.datum(self.digest, asked)),
+            Access::Read => Request::Read(self.datum(replied)),
+            Access::Write => Request::Write(self.datum(asked)),
+            Access::Append => Request::Append(self.datum(asked)),
             Access::Cas => {
-                let pair = self.values.pair(self.digest, asked);
+                let pair = asked.and_then(|asked| self.values.pair(self.digest.value(asked)));
                 let (expected, new) = pair.ok_or(Unfit::Cas(operation.invoke))?;
                 Request::Cas { expected, new }
             }
+        })
+    }
+
+    /// The number of a value; one that is absent counts as `null`.
+    fn datum(&mut self, value: Option<ValueId>) -> Datum {
+        value.map_or(Datum::NULL, |value| {
+            self.values.of_text(self.digest.value(value))
         })
     }
 
@@ -224,8 +232,8 @@ impl Builder<'_> {
             }
             let expiry = Call {
                 // A lease shorter than its drift guarantees nothing.
-                invoked: lease.floor.max(call.invoked),
-                returned: lease.ceiling,
+                invoked: Time::from(lease.floor).max(call.invoked),
+                returned: lease.ceiling.into(),
                 after: Some(giver),
                 request: Request::Expire(number),
                 reply: Reply::Done,

@@ -1,8 +1,8 @@
 //! Reasons why a model cannot judge a history.
 
 use crate::history::Mode;
-use crate::model_name::ModelName;
 use crate::operations::{Action, Digest, Operation};
+use lockstorm_linearizability::ModelName;
 
 /// Part of a history that the model cannot judge, with the remedy where there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,30 +1,15 @@
-//! Models: what a lock or a register would do if everybody took turns.
+//! From the operations of a history to the calls that a model judges.
 //!
-//! For: the sequential specifications that a history can be judged by, one file each, and the calls
-//! that they speak of. Not for: searching for an order of the calls, which the engines do.
+//! For: which operations a model speaks of, lock by lock, and whether it can judge them. Not for:
+//! the models and the search for an order of the calls, which are a crate of their own.
 
 mod apart;
-mod append;
-mod call;
 mod calls;
-mod exclusive;
+mod convert;
 mod fit;
-mod mutex;
-mod read_write;
-mod reason;
-mod register;
-mod rules;
-mod semaphore;
-mod specification;
-mod values;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use apart::told_apart;
-pub(crate) use call::{Call, CallId, Datum, LeaseId, Reply, Request};
 pub(crate) use calls::{Partition, partitions};
 pub(crate) use fit::fits;
-pub(crate) use reason::Reason;
-#[cfg(test)]
-pub(crate) use register::Register;
-pub(crate) use rules::{Model, Shelf};
-pub(crate) use specification::Specification;
-pub(crate) use values::Values;

@@ -10,16 +10,15 @@
 
 use std::collections::HashMap;
 
+use lockstorm_linearizability::{
+    Budget, Call, Datum, Decided, Decision, Exhausted, ModelName, Reason, Reply, Request,
+    Specification, Values, decide, distinct, search, shrink, unknown,
+};
+
 use super::rule::Rule;
 use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
-use crate::engine::budget::Budget;
-use crate::engine::decision::{Decided, Decision, decide, search};
-use crate::engine::shrink::{distinct, shrink, unknown};
 use crate::history::Nanos;
-use crate::model::{
-    Call, Partition, Reason, Reply, Request, Specification, Values, fits, partitions, told_apart,
-};
-use crate::model_name::ModelName;
+use crate::model::{Partition, fits, partitions, told_apart};
 use crate::operations::{Action, Interval, OpId, OwnerId};
 use crate::story::Teller;
 use crate::verdict::Property;
@@ -160,8 +159,10 @@ fn judge_part(
                 property: Property::Model,
                 key: part.key,
                 holds: Vec::new(),
-                operations: shown.unwrap_or_else(|| shrink(specification, &part.calls, due, taken)),
-                interval: Interval::new(due_call.invoked, due_call.returned),
+                operations: ids(
+                    shown.unwrap_or_else(|| shrink(specification, &part.calls, due, taken))
+                ),
+                interval: Interval::new(due_call.invoked.into(), due_call.returned.into()),
                 certain: true,
             };
             Ok(Some(told_whole(case, part, taken, finding)))
@@ -169,12 +170,21 @@ fn judge_part(
         Decision::Unknown { exhausted, decided } => {
             let lock = text::lock(case.digest.key(part.key));
             let all = part.calls.len();
+            let more = match exhausted {
+                Exhausted::Steps(_) => " (allow more with --budget)",
+                Exhausted::Configurations(_) | Exhausted::Bytes(_) => "",
+            };
             Err(format!(
-                "{exhausted}; {decided} of {all} calls on {lock} were decided, all possible"
+                "{exhausted}{more}; {decided} of {all} calls on {lock} were decided, all possible"
             ))
         }
     };
     (verdict, engine)
+}
+
+/// The operations that the engines name, as the digest has them.
+fn ids(operations: Vec<lockstorm_linearizability::OpId>) -> Vec<OpId> {
+    operations.into_iter().map(OpId::from).collect()
 }
 
 /// The finding with as many operations as it takes to tell its holds apart: a reader who comes back
@@ -191,7 +201,7 @@ fn told_whole(case: &Case, part: &Partition, taken: u32, finding: Finding) -> Fi
     if are_told_apart(case, &given_back) && replay(case, &given_back).is_some() {
         return given_back;
     }
-    with(distinct(part.calls[..taken as usize].iter()))
+    with(ids(distinct(part.calls[..taken as usize].iter())))
 }
 
 fn are_told_apart(case: &Case, finding: &Finding) -> bool {
@@ -270,7 +280,7 @@ fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)
         .calls
         .iter()
         .map(|&call| {
-            if is_told(call.op) {
+            if is_told(call.op.into()) {
                 call
             } else {
                 unknown(call)
@@ -299,11 +309,14 @@ fn impossible(case: &Case, finding: &Finding) -> String {
             "no order of the operations on {lock} is one that the model {model} allows"
         );
     };
-    let owner = text::name(case.digest.owner(call.owner));
+    let owner = text::name(case.digest.owner(call.owner.into()));
     let what = observed(&call, &lock, &values);
     let mut why: Vec<String> = reasons
         .iter()
-        .map(|reason| reason.words(case.digest, &values))
+        .map(|reason| {
+            let value = |datum: Datum| text::prose(values.text(datum));
+            reason.words(|owner| text::name(case.digest.owner(owner.into())), value)
+        })
         .collect();
     why.dedup();
     let why = if why.is_empty() {

@@ -7,11 +7,25 @@ use std::fs;
 use crate::tidy::{report, root, sources};
 
 /// The rooms (top-level modules) of each crate, floor by floor, from the ground up.
-const FLOORS: [(&str, &[&[&str]]); 5] = [
+const FLOORS: [(&str, &[&[&str]]); 6] = [
+    (
+        "checker/linearizability",
+        &[
+            &["model_name", "time"],
+            &["call"],
+            &["budget", "reason", "values"],
+            &["model"],
+            &["frontier", "models"],
+            &["specification"],
+            &["exact", "search"],
+            &["shrink"],
+            &["decision"],
+        ],
+    ),
     (
         "checker",
         &[
-            &["inert", "model_name", "parallel"],
+            &["inert", "parallel"],
             &["history"],
             &["clock_error", "text"],
             &["operations", "verdict"],

@@ -1,0 +1,15 @@
+//! What a lock or a register would do if everybody took turns, one file for each model.
+
+mod append;
+mod exclusive;
+mod mutex;
+mod read_write;
+mod register;
+mod semaphore;
+
+pub use append::Append;
+pub use exclusive::Exclusive;
+pub use mutex::Mutex;
+pub use read_write::ReadWrite;
+pub use register::Register;
+pub use semaphore::Semaphore;
