@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::history::{
     DataLoss, FaultClass, FaultNote, FaultPhase, FaultTarget, Givers, Nanos, WrittenTarget,
 };
+
+pub use crate::property_name::{Property, UnknownProperty};
 
 /// Answer to "does the history show a violation?", merged as violated > unknown > valid.
 #[derive(
@@ -40,133 +41,6 @@ impl fmt::Display for Verdict {
             Self::Unknown => "unknown",
             Self::Violated => "violated",
         })
-    }
-}
-
-/// Property that is judged, apart from all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Property {
-    /// Two guaranteed holds of distinct owners overlap.
-    MutualExclusion,
-    /// A holder was told, or it was seen, inside its lease that the lock is gone.
-    LostLock,
-    /// A client acted as holder after its lease, while another held.
-    LeaseOverrun,
-    /// A lease was over when its owner was told that it was granted or renewed.
-    DeadOnArrival,
-    /// A fencing token did not grow, or the resource took a smaller one after a larger one.
-    Fencing,
-    /// A holder lost the lock by the release of somebody else.
-    Ownership,
-    /// The grants of a reentrant lock were miscounted, or a partial release freed it.
-    Reentrancy,
-    /// Damage to what the lock protects: a lost update, a double effect, a stale write.
-    GuardedResource,
-    /// A try was refused although the lock was certainly free.
-    SpuriousRefusal,
-    /// A server keeps the token of an owner that gave up or gave back the lock.
-    Leftover,
-    /// A holder was not told within one lease that it had lost the lock.
-    LossNotice,
-    /// A client did not answer within its bound, or its process ended by itself.
-    Progress,
-    /// A lock was granted to somebody before one who was in its queue already.
-    Fairness,
-    /// A free lock could not be had within a named bound.
-    Liveness,
-    /// Nobody was granted a lock that was wanted and free, for longer than a bound.
-    Availability,
-    /// No order of the operations is one that the chosen model allows.
-    Model,
-}
-
-impl Property {
-    /// All of them, in the order of reports.
-    pub const ALL: [Self; 16] = [
-        Self::MutualExclusion,
-        Self::LostLock,
-        Self::LeaseOverrun,
-        Self::DeadOnArrival,
-        Self::Fencing,
-        Self::Ownership,
-        Self::Reentrancy,
-        Self::GuardedResource,
-        Self::SpuriousRefusal,
-        Self::Leftover,
-        Self::LossNotice,
-        Self::Progress,
-        Self::Fairness,
-        Self::Liveness,
-        Self::Availability,
-        Self::Model,
-    ];
-
-    /// Tells whether a violation does harm by itself. Violations of the others only make people
-    /// wait.
-    pub const fn is_safety(self) -> bool {
-        match self {
-            Self::MutualExclusion
-            | Self::LostLock
-            | Self::LeaseOverrun
-            | Self::DeadOnArrival
-            | Self::Fencing
-            | Self::Ownership
-            | Self::Reentrancy
-            | Self::GuardedResource
-            | Self::LossNotice
-            | Self::Progress
-            | Self::Model => true,
-            Self::SpuriousRefusal
-            | Self::Leftover
-            | Self::Fairness
-            | Self::Liveness
-            | Self::Availability => false,
-        }
-    }
-
-    /// The name used on the command line, in scenarios and in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MutualExclusion => "mutual-exclusion",
-            Self::LostLock => "lost-lock",
-            Self::LeaseOverrun => "lease-overrun",
-            Self::DeadOnArrival => "dead-on-arrival",
-            Self::Fencing => "fencing",
-            Self::Ownership => "ownership",
-            Self::Reentrancy => "reentrancy",
-            Self::GuardedResource => "guarded-resource",
-            Self::SpuriousRefusal => "spurious-refusal",
-            Self::Leftover => "leftover",
-            Self::LossNotice => "loss-notice",
-            Self::Progress => "progress",
-            Self::Fairness => "fairness",
-            Self::Liveness => "liveness",
-            Self::Availability => "availability",
-            Self::Model => "model",
-        }
-    }
-}
-
-impl fmt::Display for Property {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A property name that nobody knows.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown property '{0}'; `lockstorm list properties` names them all")]
-pub struct UnknownProperty(pub String);
-
-impl FromStr for Property {
-    type Err = UnknownProperty;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|property| property.name() == name)
-            .ok_or_else(|| UnknownProperty(name.to_owned()))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::case::{Case, Finding, failure};
 use crate::history::Nanos;
 use crate::operations::{Action, Digest, Item, OpId, OwnerId};
 use crate::options::Options;
-use crate::property::rule;
+use crate::property::{Evidence, rule};
 use crate::verdict::Property;
 
 /// Number of events above which no excerpt is tried: each try judges them all.
@@ -155,42 +155,53 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
     let queued = digest.queued.iter();
     let queued = queued.filter(|note| note.key == finding.key && owners.contains(&note.owner));
     items.extend(queued.map(|note| Item::Note(note.event)));
-    match finding.property {
-        Property::DeadOnArrival => items.extend(commands(case, finding)),
-        Property::Leftover => items.extend(views(case, finding)),
-        Property::Progress => {
+    for evidence in rule(finding.property).rests_on() {
+        items.extend(evidence_items(case, finding, owners, *evidence));
+    }
+    items
+}
+
+/// The events of one kind of evidence.
+fn evidence_items(
+    case: &Case,
+    finding: &Finding,
+    owners: &BTreeSet<OwnerId>,
+    evidence: Evidence,
+) -> Vec<Item> {
+    let digest = case.digest;
+    match evidence {
+        Evidence::Commands => commands(case, finding),
+        Evidence::Views => views(case, finding),
+        Evidence::Failure => {
             let failure = failure(case, finding);
-            items.extend(failure.map(|failure| Item::Note(failure.event)));
+            failure
+                .map(|failure| Item::Note(failure.event))
+                .into_iter()
+                .collect()
         }
-        Property::LeaseOverrun | Property::LossNotice => {
-            items.extend(owners.iter().map(|&owner| sign_of_life(case, owner)));
+        Evidence::SignsOfLife => {
+            let life = owners.iter().map(|&owner| sign_of_life(case, owner));
             let acting = digest.acting.iter();
             let acting =
                 acting.filter(|note| note.key == finding.key && owners.contains(&note.owner));
-            items.extend(acting.map(|note| Item::Note(note.event)));
+            let acting = acting.map(|note| Item::Note(note.event));
             let releases = owners.iter().filter_map(|&owner| release(case, owner));
-            items.extend(releases.map(Item::Operation));
+            life.chain(acting)
+                .chain(releases.map(Item::Operation))
+                .collect()
         }
-        Property::Liveness => {
-            items.extend(digest.final_phase.map(|phase| Item::Note(phase.event)));
-            items.insert(digest.last_item());
+        Evidence::FinalPhase => {
+            let phase = digest
+                .final_phase
+                .iter()
+                .map(|phase| Item::Note(phase.event));
             let stages = case.faults.iter().flat_map(|fault| &fault.stages);
-            items.extend(stages.map(|stage| Item::Note(stage.event)));
+            phase
+                .chain(stages.map(|stage| Item::Note(stage.event)))
+                .collect()
         }
-        Property::Availability => {
-            items.insert(digest.last_item());
-        }
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Model => {}
+        Evidence::End => vec![digest.last_item()],
     }
-    items
 }
 
 /// Returns the notes of the commands that servers were seen to be sent for the lock while the

@@ -21,7 +21,8 @@ use crate::case::{Case, Finding, touches_client, window};
 use crate::history::{FaultClass, FaultTarget, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Digest, Interval, Operation, Outcome, OwnerId};
-use crate::verdict::{FaultSummary, Property};
+use crate::property::{BlameWindow, Causes, rule};
+use crate::verdict::FaultSummary;
 
 /// The positions of the faults that a violation is blamed on, in order of their injection.
 pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
@@ -70,53 +71,30 @@ fn concerned(case: &Case, finding: &Finding) -> Vec<OwnerId> {
 pub(crate) fn decided(case: &Case, finding: &Finding) -> Interval {
     let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
     let (start, end) = (finding.interval.start, finding.interval.end);
-    match finding.property {
-        Property::DeadOnArrival => {
-            let sent = finding
-                .operation()
-                .map(|id| case.digest.operation(id).invoked);
-            Interval::new(sent.unwrap_or(start), end)
-        }
-        Property::LeaseOverrun => {
+    let between = |alone: Nanos| {
+        let first = holds().min_by_key(|hold| hold.core.start);
+        let second = holds().map(|hold| hold.core.start).max();
+        let second = second.filter(|_| finding.holds.len() > 1).unwrap_or(alone);
+        let from = first.map_or(start, |hold| known(case, hold, second));
+        Interval::new(from, second)
+    };
+    let sent = || {
+        let operation = finding.operation().map(|id| case.digest.operation(id));
+        operation.map(|operation| operation.invoked)
+    };
+    match rule(finding.property).blame_window() {
+        BlameWindow::Shown => finding.interval,
+        BlameWindow::SinceSent => Interval::new(sent().unwrap_or(start), end),
+        BlameWindow::SinceKnown => {
             let stale = holds().next();
             Interval::new(stale.map_or(start, |hold| known(case, hold, start)), end)
         }
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::Model => {
-            let first = holds().min_by_key(|hold| hold.core.start);
-            let second = holds().map(|hold| hold.core.start).max();
-            let shown = match finding.property {
-                // From here on its owner knows; the rest of the interval is what it lost.
-                Property::LostLock => start,
-                _ => end,
-            };
-            let second = second.filter(|_| finding.holds.len() > 1).unwrap_or(shown);
-            Interval::new(
-                first.map_or(start, |hold| known(case, hold, second)),
-                second,
-            )
-        }
-        Property::Leftover => {
-            let closing = finding.operation().map(|id| case.digest.operation(id));
+        BlameWindow::BetweenHolds => between(end),
+        BlameWindow::UntilToldOrHeld => between(start),
+        BlameWindow::UntilSeen => {
             let first = holds().next().map(|hold| hold.hull.start);
-            Interval::new(
-                first
-                    .or(closing.map(|closing| closing.invoked))
-                    .unwrap_or(start),
-                start,
-            )
+            Interval::new(first.or_else(sent).unwrap_or(start), start)
         }
-        Property::LossNotice
-        | Property::Progress
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability => finding.interval,
     }
 }
 
@@ -199,26 +177,13 @@ fn known_by_owner(case: &Case, hold: &Hold, until: Nanos) -> Nanos {
 
 /// Tells whether a fault is one that can bring about such a violation.
 fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
-    match finding.property {
-        Property::LeaseOverrun => {
+    match rule(finding.property).causes() {
+        Causes::Any => true,
+        Causes::FirstHolder => {
             let stale = finding.holds.first().map(|&at| &case.holds[at]);
             stale.is_some_and(|hold| touches_client(fault, case.digest.owners.name(hold.owner.0)))
         }
-        Property::MutualExclusion
-        | Property::LostLock
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::Model => can_forget(case, finding, fault),
-        Property::DeadOnArrival
-        | Property::Leftover
-        | Property::LossNotice
-        | Property::Progress
-        | Property::SpuriousRefusal
-        | Property::Fairness
-        | Property::Liveness
-        | Property::Availability => true,
+        Causes::Forgetting => can_forget(case, finding, fault),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::blame::blamed;
 use super::derived::Derived;
-use super::off_clocks::{can_survive, doubted, survivors};
+use super::off_clocks::{doubted, survivors};
 use super::witness::witness;
 use crate::case::{Case, Finding, Ruling, Run, Tested};
 use crate::history::{History, Nanos};
@@ -39,7 +39,7 @@ pub fn check_digest(digest: &Digest, options: &Options) -> Analysis {
         only: Some(
             doubted
                 .into_iter()
-                .filter(|&one| can_survive(one))
+                .filter(|&one| rule(one).survives_clock_error())
                 .collect(),
         ),
         ..options.with_bounds_longer_by(most + most, &digest.header)

@@ -14,31 +14,6 @@ pub(crate) fn doubted(recorded: &Analysis) -> Vec<Property> {
     violated.map(|(&property, _)| property).collect()
 }
 
-/// Tells whether a property can be judged by widened times. Fairness compares two answers, a
-/// spurious refusal rests on what each owner did one after the other, a leftover on what was seen
-/// after an answer, and an owner that was granted a dead lease waited less than a widened call:
-/// clocks that are off tell nothing of all these.
-pub(crate) fn can_survive(property: Property) -> bool {
-    match property {
-        Property::Fairness
-        | Property::SpuriousRefusal
-        | Property::DeadOnArrival
-        | Property::Leftover
-        | Property::LossNotice => false,
-        Property::Progress
-        | Property::MutualExclusion
-        | Property::LostLock
-        | Property::LeaseOverrun
-        | Property::Fencing
-        | Property::Ownership
-        | Property::Reentrancy
-        | Property::GuardedResource
-        | Property::Liveness
-        | Property::Availability
-        | Property::Model => true,
-    }
-}
-
 /// The analysis of the recorded times, less what the widened ones do not show.
 pub(crate) fn survivors(recorded: Analysis, widened: Analysis, error: Nanos) -> Analysis {
     let mut left = recorded;

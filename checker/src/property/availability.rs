@@ -5,7 +5,7 @@
 //! and nothing is judged. Only a run with faults and contention puts it to the test.
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, availability, keep_first};
 use crate::operations::Interval;
 use crate::story::Teller;
@@ -44,6 +44,22 @@ impl Rule for Availability {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::outage(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::End]
     }
 }
 

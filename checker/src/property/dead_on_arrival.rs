@@ -19,7 +19,7 @@
 //! over on all of them.
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::history::Nanos;
 use crate::operations::{Action, Drift, Interval, Lease, OpId, Operation, Outcome};
@@ -53,6 +53,23 @@ impl Rule for DeadOnArrival {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::arrival(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::SinceSent
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    /// A widened call waits longer than its owner did.
+    fn survives_clock_error(&self) -> bool {
+        false
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::Commands]
     }
 }
 

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::holds::Windows;
@@ -43,6 +43,19 @@ impl Rule for Fairness {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         verify_witness(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    /// It compares two answers: clocks that are off tell nothing of their order.
+    fn survives_clock_error(&self) -> bool {
+        false
     }
 }
 

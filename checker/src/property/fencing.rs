@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, Finding, Ruling, Tested, keep_few, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::operations::{Access, Action, Interval, KeyId, OpId, Operation, Outcome, OwnerId};
@@ -46,6 +46,18 @@ impl Rule for Fencing {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         verify_witness(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

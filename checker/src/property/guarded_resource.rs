@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::replay;
 use super::resource::{self, Damage, Usage};
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::history::Nanos;
 use crate::operations::{Interval, OpId, Operation};
@@ -42,6 +42,18 @@ impl Rule for GuardedResource {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::damage(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

@@ -14,7 +14,7 @@
 //! that it acted on, that is remarked and accuses nobody.
 
 use super::replay;
-use super::rule::{Rule, owners};
+use super::rule::{BlameWindow, Causes, Evidence, Rule, owners};
 use crate::case::{
     Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, is_shared, keep_few, keep_first, vacuity,
 };
@@ -47,7 +47,23 @@ impl Rule for LeaseOverrun {
     }
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
-        replay::holders(case, finding)
+        replay::holders(case, finding, replay::Guaranteed::Second)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::SinceKnown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::FirstHolder
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::SignsOfLife]
     }
 }
 

@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Sight, Tested, keep_first, sight, sights, vacuity};
 use crate::history::Nanos;
 use crate::operations::{Action, Interval, OpId, Operation, Outcome};
@@ -56,6 +56,23 @@ impl Rule for Leftover {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::left(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::UntilSeen
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    /// It rests on what was seen after an answer: clocks that are off tell nothing of it.
+    fn survives_clock_error(&self) -> bool {
+        false
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::Views]
     }
 }
 

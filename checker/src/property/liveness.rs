@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, faults, keep_first, stalled};
 use crate::history::Nanos;
 use crate::holds::{Hold, Windows};
@@ -52,6 +52,22 @@ impl Rule for Liveness {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::refusal(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::FinalPhase, Evidence::End]
     }
 }
 

@@ -10,7 +10,7 @@
 //! cannot be told: a hold counts only if no fault of its client was active since the loss.
 
 use super::replay;
-use super::rule::{Rule, owners};
+use super::rule::{BlameWindow, Causes, Evidence, Rule, owners};
 use crate::case::{Case, Finding, Ruling, Run, Tested, faults, keep_first, touches_client};
 use crate::history::Nanos;
 use crate::holds::{Hold, notice};
@@ -46,6 +46,24 @@ impl Rule for LossNotice {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::untold(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    /// Loss and notice are times of different processes, a lease apart: widened, they prove
+    /// nothing.
+    fn survives_clock_error(&self) -> bool {
+        false
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::SignsOfLife]
     }
 }
 

@@ -10,7 +10,7 @@
 //! before the floor, and no other release of the owner was under way.
 
 use super::replay;
-use super::rule::{Rule, owners};
+use super::rule::{BlameWindow, Causes, Rule, owners};
 use crate::case::{Case, Finding, Ruling, Tested, keep_first};
 use crate::history::Nanos;
 use crate::holds::Hold;
@@ -42,6 +42,18 @@ impl Rule for LostLock {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::denial(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::UntilToldOrHeld
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

@@ -20,28 +20,24 @@ mod resource;
 mod rule;
 mod spurious_refusal;
 
-pub(crate) use rule::Rule;
+pub(crate) use rule::{BlameWindow, Causes, Evidence, Rule};
 
+use crate::property_name::with_every_property;
 use crate::verdict::Property;
 
-/// The rule of a property.
-pub(crate) fn rule(property: Property) -> &'static dyn Rule {
-    match property {
-        Property::MutualExclusion => &mutual_exclusion::MutualExclusion,
-        Property::LostLock => &lost_lock::LostLock,
-        Property::LeaseOverrun => &lease_overrun::LeaseOverrun,
-        Property::DeadOnArrival => &dead_on_arrival::DeadOnArrival,
-        Property::Leftover => &leftover::Leftover,
-        Property::LossNotice => &loss_notice::LossNotice,
-        Property::Progress => &progress::Progress,
-        Property::Fencing => &fencing::Fencing,
-        Property::Ownership => &ownership::Ownership,
-        Property::Reentrancy => &reentrancy::Reentrancy,
-        Property::GuardedResource => &guarded_resource::GuardedResource,
-        Property::SpuriousRefusal => &spurious_refusal::SpuriousRefusal,
-        Property::Availability => &availability::Availability,
-        Property::Fairness => &fairness::Fairness,
-        Property::Liveness => &liveness::Liveness,
-        Property::Model => &model::Linearizability,
-    }
+macro_rules! rules {
+    ($(
+        #[doc = $doc:literal]
+        $name:literal => $Property:ident, $file:ident, $Kind:ident,
+            $summary:literal, $brief:literal;
+    )*) => {
+        /// The rule of a property.
+        pub(crate) fn rule(property: Property) -> &'static dyn Rule {
+            match property {
+                $(Property::$Property => &$file::$Property,)*
+            }
+        }
+    };
 }
+
+with_every_property!(rules);

@@ -15,7 +15,7 @@ use lockstorm_linearizability::{
     Specification, Values, decide, distinct, search, shrink, unknown,
 };
 
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
 use crate::history::Nanos;
 use crate::model::{Partition, fits, partitions, told_apart};
@@ -32,9 +32,9 @@ const REPLAY_STEPS: u64 = 20_000_000;
 const STORY_MAX: usize = 40;
 
 /// The rule of this property.
-pub(super) struct Linearizability;
+pub(super) struct Model;
 
-impl Rule for Linearizability {
+impl Rule for Model {
     fn judge(&self, case: &Case) -> Ruling {
         judge(case)
     }
@@ -58,6 +58,18 @@ impl Rule for Linearizability {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay(case, finding).is_some()
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

@@ -10,7 +10,7 @@
 //! its lease is not counted here: see the lease overrun.
 
 use super::replay;
-use super::rule::{Rule, owners};
+use super::rule::{BlameWindow, Causes, Rule, owners};
 use crate::case::{
     Case, FINDINGS_MAX, Finding, Ruling, Run, Tested, is_shared, keep_few, keep_first, vacuity,
 };
@@ -45,7 +45,19 @@ impl Rule for MutualExclusion {
     }
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
-        replay::holders(case, finding)
+        replay::holders(case, finding, replay::Guaranteed::Both)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

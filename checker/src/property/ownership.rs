@@ -19,7 +19,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_first};
 use crate::history::Nanos;
 use crate::holds::Hold;
@@ -54,6 +54,18 @@ impl Rule for Ownership {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         verify_witness(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 

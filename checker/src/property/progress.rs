@@ -12,7 +12,7 @@
 //! the verdict is unknown. A client that was killed is no finding.
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{
     Case, Finding, Ruling, Run, Tested, failure, faults, keep_first, touches_client,
 };
@@ -53,6 +53,22 @@ impl Rule for Progress {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::failed(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
+    }
+
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[Evidence::Failure]
     }
 }
 

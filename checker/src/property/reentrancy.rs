@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, FINDINGS_MAX, Finding, Ruling, Tested, is_shared, keep_few, keep_first};
 use crate::history::{Mode, Nanos};
 use crate::holds::{Standing, standings};
@@ -49,6 +49,18 @@ impl Rule for Reentrancy {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         verify_witness(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::BetweenHolds
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Forgetting
+    }
+
+    fn survives_clock_error(&self) -> bool {
+        true
     }
 }
 
@@ -402,7 +414,7 @@ fn verify_witness(case: &Case, finding: &Finding) -> bool {
             .iter()
             .any(|&at| case.holds[at].owner != shown.owner)
     {
-        return replay::holders(case, finding);
+        return replay::holders(case, finding, replay::Guaranteed::Both);
     }
     let end = shown.answered().unwrap_or(Nanos::MAX);
     let own: Vec<Operation> = case

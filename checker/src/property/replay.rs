@@ -12,7 +12,6 @@ use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos, NodeView};
 use crate::holds::Hold;
 use crate::operations::{Action, Lease, Operation, Outcome, OwnerId};
-use crate::verdict::Property;
 
 /// What one holder did, as its own operations tell.
 struct Account {
@@ -34,9 +33,18 @@ impl Account {
     }
 }
 
+/// Holds of a witness that are inside their leases.
+#[derive(Clone, Copy)]
+pub(crate) enum Guaranteed {
+    /// Each of them.
+    Both,
+    /// The second: the first goes on after its lease.
+    Second,
+}
+
 /// Whether the holders of the witness exclude each other, and yet held (or acted as holders) at
 /// one time.
-pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
+pub(crate) fn holders(case: &Case, finding: &Finding, guaranteed: Guaranteed) -> bool {
     let accounts: Option<Vec<Account>> =
         finding.holds.iter().map(|&at| account(case, at)).collect();
     let Some(accounts) = accounts else {
@@ -53,26 +61,13 @@ pub(crate) fn holders(case: &Case, finding: &Finding) -> bool {
     let spans = accounts
         .iter()
         .enumerate()
-        .map(|(position, account)| match finding.property {
-            Property::MutualExclusion | Property::Reentrancy => account.until(account.lease.floor),
-            Property::LeaseOverrun if position == 0 => {
+        .map(|(position, account)| match guaranteed {
+            Guaranteed::Both => account.until(account.lease.floor),
+            Guaranteed::Second if position == 0 => {
                 let belief = account.until(account.acting);
                 (belief.0.max(account.lease.floor), belief.1)
             }
-            Property::LeaseOverrun
-            | Property::LostLock
-            | Property::DeadOnArrival
-            | Property::Leftover
-            | Property::LossNotice
-            | Property::Progress
-            | Property::Fencing
-            | Property::Fairness
-            | Property::Ownership
-            | Property::GuardedResource
-            | Property::SpuriousRefusal
-            | Property::Liveness
-            | Property::Availability
-            | Property::Model => account.until(account.acting),
+            Guaranteed::Second => account.until(account.acting),
         });
     let (start, end) = spans.fold((Nanos(0), Nanos::MAX), |all, one| {
         (all.0.max(one.0), all.1.min(one.1))

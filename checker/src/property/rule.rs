@@ -40,6 +40,21 @@ pub(crate) trait Rule: Sync {
         None
     }
 
+    /// Returns what decides when a violation came about; faults of another time have no part in it.
+    fn blame_window(&self) -> BlameWindow;
+
+    /// Returns the kind of faults that can bring a violation about.
+    fn causes(&self) -> Causes;
+
+    /// Tells whether the property can be judged by times that are widened by as much as clocks may
+    /// be off. Where it cannot, a violation seen under such clocks is unknown.
+    fn survives_clock_error(&self) -> bool;
+
+    /// Returns the notes on which a verdict may rest, beside those of the owners themselves.
+    fn rests_on(&self) -> &'static [Evidence] {
+        &[]
+    }
+
     /// Tells whether the finding still shows a violation when only its own operations are left of
     /// the history: a second way to the same accusation, by which every witness is tested before it
     /// is reported.
@@ -50,4 +65,51 @@ pub(crate) trait Rule: Sync {
 pub(crate) fn owners(case: &Case, finding: &Finding) -> Vec<String> {
     let owner = |&at: &usize| text::name(case.digest.owner(case.holds[at].owner));
     finding.holds.iter().map(owner).collect()
+}
+
+/// How to find the interval in which a violation was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlameWindow {
+    /// It is the interval that is shown.
+    Shown,
+    /// From when the operation was sent to the end of what is shown.
+    SinceSent,
+    /// From when the service last knew of the first hold to the end of what is shown.
+    SinceKnown,
+    /// From when the service last knew of the first hold to the beginning of the second; of one
+    /// hold alone, to the end of what is shown.
+    BetweenHolds,
+    /// The same, but of one hold alone to the beginning of what is shown: from there on its owner
+    /// knew.
+    UntilToldOrHeld,
+    /// From the hold, or the operation that ended it, to the beginning of what is shown.
+    UntilSeen,
+}
+
+/// Faults that can bring a violation about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Causes {
+    /// Those of any kind.
+    Any,
+    /// Those that touch the client of the first hold.
+    FirstHolder,
+    /// Those that can make the service lose a lock.
+    Forgetting,
+}
+
+/// Notes of a history on which a verdict may rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// Commands that servers were sent for the lock while the operation was under way.
+    Commands,
+    /// What servers were seen to have of the lock.
+    Views,
+    /// The failure of a client.
+    Failure,
+    /// Signs that an owner went on as holder, and its release.
+    SignsOfLife,
+    /// The final phase, and what became of the faults.
+    FinalPhase,
+    /// The last event of the history: nothing came after it.
+    End,
 }

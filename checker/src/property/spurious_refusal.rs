@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::mutual_exclusion::unknown_permits;
 use super::replay;
-use super::rule::Rule;
+use super::rule::{BlameWindow, Causes, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, keep_few, keep_first};
 use crate::engine::occupancy::Occupancy;
 use crate::history::{Mode, Nanos};
@@ -48,6 +48,19 @@ impl Rule for SpuriousRefusal {
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {
         replay::needless(case, finding)
+    }
+
+    fn blame_window(&self) -> BlameWindow {
+        BlameWindow::Shown
+    }
+
+    fn causes(&self) -> Causes {
+        Causes::Any
+    }
+
+    /// It rests on what each owner did one after the other: clocks that are off tell nothing of it.
+    fn survives_clock_error(&self) -> bool {
+        false
     }
 }
 

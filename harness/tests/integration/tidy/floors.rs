@@ -25,11 +25,11 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
     (
         "checker",
         &[
-            &["inert", "parallel"],
+            &["inert", "parallel", "property_name"],
             &["history"],
             &["clock_error", "text"],
             &["operations", "verdict"],
-            &["cut_short", "explain", "model", "options"],
+            &["cut_short", "model", "options"],
             &["engine", "holds"],
             &["case"],
             &["story"],

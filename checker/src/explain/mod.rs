@@ -1,3 +1,0 @@
-//! Explanations of what a property means, for people: `lockstorm explain`, and the reports.
-
-mod texts;
