@@ -11,8 +11,8 @@ const NAME_BYTES_MAX: usize = 256;
 /// How many letters of its beginning, and as many of its end, are then shown.
 const LETTERS_SHOWN: usize = 24;
 
-/// Whether a character is a control character, invisible, or changes the direction of the text
-/// around it.
+/// Tells whether a character is a control character, invisible, or changes the direction of the
+/// text around it.
 pub fn is_hidden(c: char) -> bool {
     c.is_control() || is_deceptive(c)
 }

@@ -19,9 +19,10 @@ pub struct Options {
     pub drift: Option<Drift>,
     /// How far the clocks of the processes may be off; absent means what the header says.
     pub clock_error: Option<ClockError>,
-    /// How long a free lock may be unobtainable, where the history itself names no bound.
+    /// Time for which a free lock may be unobtainable, where the history itself names no bound.
     pub liveness_bound: Option<Nanos>,
-    /// How long a stretch without a grant may be; absent means what the header says, if anything.
+    /// Time for which a stretch without a grant may be; absent means what the header says, if
+    /// anything.
     pub availability_gap_max: Option<Nanos>,
     /// The model that the property `model` judges by; absent means that it is not judged.
     pub model: Option<ModelName>,
@@ -85,7 +86,7 @@ impl Options {
         }
     }
 
-    /// Whether a property is to be judged.
+    /// Tells whether a property is to be judged.
     pub(crate) fn wants(&self, property: Property) -> bool {
         let only = self.only.as_ref();
         only.is_none_or(|only| only.contains(&property))

@@ -1,4 +1,4 @@
-//! How long servers take: to be up and proven ready, and to replace a primary that was killed.
+//! Time that servers take: to be up and proven ready, and to replace a primary that was killed.
 //!
 //! Every trial has fresh servers. A failover is timed from the SIGKILL: until another server takes
 //! a write to the key, and until everybody whom a client may ask names that server.

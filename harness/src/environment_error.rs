@@ -74,7 +74,7 @@ pub enum EnvironmentError {
         action: &'static str,
         /// On what.
         what: String,
-        /// Why not.
+        /// Reason why not.
         source: io::Error,
     },
 }

@@ -29,7 +29,7 @@ pub trait Fault: Send + Sync {
     /// When it could not be undone; it may be tried again.
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError>;
 
-    /// Whether something else has ended it, such as a restart of a killed node, and what.
+    /// Tells whether something else has ended it, such as a restart of a killed node, and what.
     fn overtaken(&self, _on: &dyn Deployment) -> Option<Evidence> {
         None
     }
@@ -120,7 +120,7 @@ pub struct FaultInfo {
 /// How a fault of some kind ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// When the nemesis heals it.
+    /// Time at which the nemesis heals it.
     Healed,
     /// By itself, as soon as its effect was observed.
     ByItself,

@@ -32,7 +32,7 @@ pub trait Machines: Send + Sync {
     /// When there is none of this name, or what kept it from happening.
     fn set_clock(&self, name: &str, clock: Option<Clock>) -> Result<(), FaultError>;
 
-    /// Whether the wall clock of a node or client is right, as far as we set it.
+    /// Tells whether the wall clock of a node or client is right, as far as we set it.
     ///
     /// # Errors
     /// As [`Machines::set_clock`].
@@ -50,7 +50,7 @@ pub trait Machines: Send + Sync {
     /// As [`Machines::set_clock`].
     fn slow_syncs(&self, node: &str, by: Duration) -> Result<(), FaultError>;
 
-    /// How many synchronisations have had to wait so far.
+    /// Number of synchronisations that have had to wait so far.
     ///
     /// # Errors
     /// As [`Machines::set_clock`].

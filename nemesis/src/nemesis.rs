@@ -149,7 +149,7 @@ impl Nemesis {
         healed.flat_map(|entry| entry.hit.iter().cloned()).collect()
     }
 
-    /// Whether some fault has been injected whose effect has not shown yet.
+    /// Tells whether some fault has been injected whose effect has not shown yet.
     pub fn has_pending(&self) -> bool {
         self.active.iter().any(|entry| !entry.observed)
     }

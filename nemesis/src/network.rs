@@ -14,7 +14,8 @@ pub trait Network: Send + Sync {
     /// then arrives when it would have. Several add up.
     fn slow(&self, from: &str, to: &str, slowness: Slowness) -> LinkGuard;
 
-    /// How many bytes were made to arrive late on `from`→`to`: what proves that a link is slow.
+    /// Number of bytes that were made to arrive late on `from`→`to`: what proves that a link is
+    /// slow.
     fn slowed(&self, from: &str, to: &str) -> u64;
 
     /// How many bytes, and how many connections, were held back or reset on `from`→`to` by cuts:
@@ -33,7 +34,7 @@ pub trait Packets: Send + Sync {
     /// Loses packets from `from` to `to` by lot until the guard is dropped.
     fn lose(&self, from: &str, to: &str, loss: Loss) -> LinkGuard;
 
-    /// How many packets were lost on `from`→`to`: what proves that a link is lossy.
+    /// Number of packets that were lost on `from`→`to`: what proves that a link is lossy.
     fn lost(&self, from: &str, to: &str) -> u64;
 
     /// Has packets from `from` to `to` stay behind by lot until the guard is dropped.
@@ -83,14 +84,14 @@ impl Slowness {
         }
     }
 
-    /// How long so many bytes take at its rate.
+    /// Time that so many bytes take at its rate.
     pub(crate) fn time_for(self, bytes: u64) -> Duration {
         self.bytes_per_second.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(bytes as f64 / rate.get() as f64)
         })
     }
 
-    /// Whether it changes nothing.
+    /// Tells whether it changes nothing.
     pub fn is_none(self) -> bool {
         self == Self::default()
     }

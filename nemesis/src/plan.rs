@@ -23,7 +23,7 @@ pub struct Planned {
     pub quiet: Duration,
     /// Which of the entries.
     pub entry: usize,
-    /// How long it lasts; zero for what is over at once, or never.
+    /// Time that it lasts; zero for what is over at once, or never.
     pub lasts: Duration,
     /// Seed of the choice of its target, which depends on how the deployment stands by then.
     pub pick: u64,

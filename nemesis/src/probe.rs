@@ -8,11 +8,11 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 
-/// How long an effect, or the end of one, may take to show. A server starts or answers within
+/// Time that an effect, or the end of one, may take to show. A server starts or answers within
 /// milliseconds; the rest is patience with a loaded machine.
 pub(crate) const SHOWS_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a server is asked for its last word before it is killed; a paused one has none.
+/// Time that a server has for its last word before it is killed; a paused one has none.
 const LAST_WORD_WITHIN: Duration = Duration::from_millis(100);
 
 /// How often a condition is looked at.
@@ -35,7 +35,7 @@ pub(crate) async fn comes_true<F: Future<Output = bool>>(mut condition: impl FnM
     }
 }
 
-/// Whether a node answers a PING.
+/// Tells whether a node answers a PING.
 pub(crate) async fn answers(on: &dyn Deployment, node: &str) -> bool {
     on.command(node, &["PING"]).await.is_ok()
 }
@@ -69,19 +69,19 @@ pub(crate) async fn info_count(
     number(node, &info(on, node, section, field).await?)
 }
 
-/// Whether a server takes itself for a replica.
+/// Tells whether a server takes itself for a replica.
 pub(crate) async fn is_replica(on: &dyn Deployment, node: &str) -> Result<bool, FaultError> {
     Ok(info(on, node, "replication", "role").await? == "slave")
 }
 
-/// How many keys a server has; `None` of one that cannot tell: dead, paused, or a sentinel.
+/// Number of keys that a server has; `None` of one that cannot tell: dead, paused, or a sentinel.
 pub(crate) async fn keys(on: &dyn Deployment, node: &str) -> Option<u64> {
     let asked = timeout(LAST_WORD_WITHIN, on.command(node, &["DBSIZE"])).await;
     asked.ok()?.ok()?.parse().ok()
 }
 
-/// Whether a server has no key, or only keys that were written since it started: under load clients
-/// set new keys at once.
+/// Tells whether a server has no key, or only keys that were written since it started: under load
+/// clients set new keys at once.
 pub(crate) async fn has_no_old_key(on: &dyn Deployment, node: &str) -> Result<bool, FaultError> {
     let keys = count(on, node, &["DBSIZE"]).await?;
     let written = info_count(on, node, "persistence", "rdb_changes_since_last_save").await?;
@@ -91,8 +91,8 @@ pub(crate) async fn has_no_old_key(on: &dyn Deployment, node: &str) -> Result<bo
     Ok(keys == 0 || keys <= written && reads_no_file)
 }
 
-/// Whether a server loses everything when it ends: it keeps no file, has no primary that fills it
-/// again, and is no sentinel. One that does not say may keep something.
+/// Tells whether a server loses everything when it ends: it keeps no file, has no primary that
+/// fills it again, and is no sentinel. One that does not say may keep something.
 pub(crate) async fn keeps_nothing(on: &dyn Deployment, node: &str) -> bool {
     let is_sentinel = on.sentinels().iter().any(|sentinel| sentinel == node);
     let saves = on.command(node, &["CONFIG", "GET", "save"]).await;

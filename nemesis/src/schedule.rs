@@ -26,7 +26,7 @@ use crate::plan::{Plan, Planned};
 /// How often a running schedule looks for effects that had not shown yet.
 const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a fault that has just been injected may take to show its effect before all is healed
+/// Time that a fault that has just been injected may take to show its effect before all is healed
 /// out of turn. On a link that loses some packets it may take several of them.
 const LAST_EFFECTS_WITHIN: Duration = Duration::from_secs(1);
 

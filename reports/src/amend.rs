@@ -45,7 +45,7 @@ pub fn amend(folder: &Path) -> Result<(), RenderError> {
     Ok(())
 }
 
-/// Whether there was something to add.
+/// Tells whether there was something to add.
 fn amend_run(folder: &Path, run: &mut RunRecord) -> bool {
     if run.cost.is_some() {
         return false;

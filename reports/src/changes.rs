@@ -27,7 +27,7 @@ impl Share {
         }
     }
 
-    /// Whether it was seen, and in few of many runs.
+    /// Tells whether it was seen, and in few of many runs.
     fn is_rare(self) -> bool {
         self.seen > 0 && self.runs >= RARE_RUNS_MIN && self.seen * RARE_ONE_IN <= self.runs
     }

@@ -56,7 +56,7 @@ pub(crate) struct Deed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// Whether a server said so; otherwise the outcome is indeterminate.
+    /// True if a server said so; otherwise the outcome is indeterminate.
     pub(crate) is_known: bool,
 }
 

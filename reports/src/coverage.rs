@@ -19,7 +19,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Whether there is less than a verdict needs.
+    /// Tells whether there is less than a verdict needs.
     pub(crate) fn is_short(&self) -> bool {
         self.needed.is_some_and(|needed| self.count < needed)
     }

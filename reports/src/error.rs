@@ -1,4 +1,4 @@
-//! Why a stored run could not be read or rendered.
+//! Reason why a stored run could not be read or rendered.
 
 use std::io;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub enum RenderError {
     Picture {
         /// Which picture.
         name: String,
-        /// Why not.
+        /// Reason why not.
         reason: String,
     },
     /// The JUnit document could not be written as XML.

@@ -38,13 +38,13 @@ impl<'a> Finding<'a> {
             .find(|result| result.property == self.property)
     }
 
-    /// Whether the scenario expects something else.
+    /// Tells whether the scenario expects something else.
     pub(crate) fn is_unexpected(&self) -> bool {
         let result = self.expectation();
         !self.run.without_scenario && result.is_some_and(|result| !result.met)
     }
 
-    /// Whether the scenario expects it, in words.
+    /// Tells whether the scenario expects it, in words.
     pub(crate) fn against(&self) -> &'static str {
         match self.expectation() {
             Some(_) | None if self.run.without_scenario => "nothing expected",

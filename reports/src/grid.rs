@@ -50,7 +50,7 @@ pub(crate) struct Tally<'a> {
     pub(crate) runs: Vec<&'a SuiteRun>,
     /// The worst verdict of the runs, see [`run_verdict`].
     pub(crate) verdict: Verdict,
-    /// How many runs were violated.
+    /// Number of runs that were violated.
     pub(crate) violated: u64,
     /// The violated properties, in the order of reports.
     pub(crate) properties: Vec<Property>,
@@ -90,12 +90,12 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Whether there are so many hazards that words in each cell would make it unreadable.
+    /// Tells whether there are so many hazards that words in each cell would make it unreadable.
     pub(crate) fn is_dense(&self) -> bool {
         self.hazards.len() > WORDY_MAX
     }
 
-    /// Whether anything is known of what the locks cost.
+    /// Tells whether anything is known of what the locks cost.
     pub(crate) fn has_prices(&self) -> bool {
         !self.costs.is_empty()
     }
@@ -176,7 +176,7 @@ impl<'a> Cell<'a> {
         Some(format!("rate {low:.0}–{high:.0} %"))
     }
 
-    /// Whether a run of the cell was not as its scenario expects.
+    /// Tells whether a run of the cell was not as its scenario expects.
     pub(crate) fn is_unexpected(&self) -> bool {
         match self {
             Self::Ran(tally) => tally

@@ -54,7 +54,7 @@ impl From<Verdict> for Sign {
     }
 }
 
-/// Whether what was expected came.
+/// True if what was expected came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It came.
@@ -123,7 +123,7 @@ impl From<Outcome> for Standing {
 /// Both axes of a run, a suite or a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Whether what was expected came.
+    /// True if what was expected came.
     pub standing: Standing,
     /// What was found, and what was expected where it is something else.
     pub found: String,
@@ -190,7 +190,7 @@ impl Head {
     }
 }
 
-/// Whether nothing at all is expected of what was judged.
+/// Tells whether nothing at all is expected of what was judged.
 pub(crate) fn claims_nothing(run: &RunRecord) -> bool {
     let mut results = run.expectations.iter();
     let is_any = results.all(|result| result.expected == Expected::Any);

@@ -41,7 +41,7 @@ pub(crate) struct Entry {
     pub(crate) started: String,
     /// File name of a picture.
     pub(crate) picture: Option<String>,
-    /// Whether there is a page of it.
+    /// True if there is a page of it.
     pub(crate) has_page: bool,
 }
 

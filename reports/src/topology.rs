@@ -33,7 +33,7 @@ pub(crate) struct Actor {
     pub(crate) roles: Vec<Span>,
     /// The faults that hit it, in order of injection.
     pub(crate) faults: Vec<Span>,
-    /// When it answered nobody.
+    /// Time at which it answered nobody.
     pub(crate) absences: Vec<Span>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Trace {
     pub(crate) requests: Vec<Request>,
     /// Renewals and releases, in order of their invocation.
     pub(crate) calls: Vec<Call>,
-    /// How many permits the lock has; with more than one, holds may overlap.
+    /// Number of permits that the lock has; with more than one, holds may overlap.
     pub(crate) permits: u32,
 }
 
@@ -31,15 +31,15 @@ pub(crate) struct Hold {
     pub(crate) invoked: Nanos,
     pub(crate) granted: Nanos,
     pub(crate) release_invoked: Option<Nanos>,
-    /// When the release was answered; absent while unknown.
+    /// Time at which the release was answered; absent while unknown.
     pub(crate) release_answered: Option<Nanos>,
     pub(crate) lease_floor: Option<Nanos>,
     pub(crate) lease_ceiling: Option<Nanos>,
-    /// When the service's promise to this hold ended: at its release or with its lease.
+    /// Time at which the service's promise to this hold ended: at its release or with its lease.
     pub(crate) promised_to: Nanos,
     /// Up to when its owner is known to have acted as holder.
     pub(crate) believed_to: Nanos,
-    /// Whether it shares the lock with other readers.
+    /// True if it shares the lock with other readers.
     pub(crate) is_reader: bool,
     pub(crate) token: Option<u64>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Request {
     pub(crate) invoked: Nanos,
     /// When the try was sent that was granted; its invocation, unless it tried more than once.
     pub(crate) asked: Nanos,
-    /// When it was answered or given up; the end of the trace if neither.
+    /// Time at which it was answered or given up; the end of the trace if neither.
     pub(crate) ended: Nanos,
     pub(crate) answer: Answer,
 }

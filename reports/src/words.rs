@@ -177,7 +177,8 @@ pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
     ))
 }
 
-/// How many runs a suite ended before, as the end of a sentence; empty for one that ended well.
+/// Number of runs that a suite ended before, as the end of a sentence; empty for one that ended
+/// well.
 pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
     let missing = suite.not_run.iter().filter(|run| run.was_not_reached());
     match missing.count() {

@@ -183,7 +183,7 @@ impl Diagnostics {
         self.items.truncate(KEPT_MAX);
     }
 
-    /// Whether more mistakes would only be counted.
+    /// Tells whether more mistakes would only be counted.
     pub(crate) fn is_full(&self) -> bool {
         self.items.len() >= KEPT_MAX
     }

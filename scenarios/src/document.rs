@@ -114,7 +114,7 @@ impl Places {
         Some(place.value.clone())
     }
 
-    /// Whether the document says anything at `path`.
+    /// Tells whether the document says anything at `path`.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.contains_key(path)
     }

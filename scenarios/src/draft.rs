@@ -28,7 +28,7 @@ pub(crate) struct Draft {
     pub(crate) clients: Option<Clients>,
     pub(crate) checks: Option<Checks>,
     pub(crate) steps: Vec<Option<Step>>,
-    /// Whether every step stands as it was written, with none of its keys taken out.
+    /// True if every step stands as it was written, with none of its keys taken out.
     pub(crate) steps_whole: bool,
     pub(crate) storm: Option<Storm>,
     pub(crate) nemesis: Vec<Option<NemesisEntry>>,

@@ -244,12 +244,12 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether the scenario is meant for this lock on servers of this shape.
+/// Tells whether the scenario is meant for this lock on servers of this shape.
 fn fits(scenario: &Scenario, lock: &Lock, topology: &Topology) -> bool {
     suits(scenario, topology) && is_meant_for(scenario, lock.kind())
 }
 
-/// Whether the steps are written for servers of this shape.
+/// Tells whether the steps are written for servers of this shape.
 fn suits(scenario: &Scenario, topology: &Topology) -> bool {
     servers(scenario).contains(&topology.alike())
 }
@@ -261,14 +261,14 @@ fn servers(scenario: &Scenario) -> Vec<TopologyKind> {
     own.chain(of_matrix).map(Topology::alike).collect()
 }
 
-/// Whether `expect` holds for this lock.
+/// Tells whether `expect` holds for this lock.
 fn is_meant_for(scenario: &Scenario, kind: LockKind) -> bool {
     let named = |kinds: &Vec<LockKind>| kinds.contains(&kind);
     let listed = |matrix: &Matrix| matrix.locks.iter().any(|lock| lock.kind() == kind);
     scenario.applies_to.as_ref().is_none_or(named) && scenario.matrix.as_ref().is_none_or(listed)
 }
 
-/// Why no scenario of a column fits.
+/// Reason why no scenario of a column fits.
 fn reason(column: &[(usize, &Loaded)], lock: &Lock, topology: &Topology) -> String {
     let suited = column
         .iter()

@@ -32,7 +32,7 @@ pub(crate) fn inspect(shape: &Shape, root: &mut Spanned<DeValue<'_>>) -> Inspect
 }
 
 impl Inspection {
-    /// Whether anything at `path` or below it was wrong.
+    /// Tells whether anything at `path` or below it was wrong.
     pub(crate) fn touched(&self, path: &str) -> bool {
         self.wrong.iter().any(|wrong| {
             wrong
@@ -46,7 +46,7 @@ impl Inspection {
         self.mistakes.push(mistake);
     }
 
-    /// Whether the value can be read, once what is dispensable was taken out.
+    /// Tells whether the value can be read, once what is dispensable was taken out.
     fn visit(&mut self, shape: &Shape, value: &mut Spanned<DeValue<'_>>, path: &str) -> bool {
         let span = value.span();
         match (shape, value.get_mut()) {

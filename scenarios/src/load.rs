@@ -56,7 +56,7 @@ pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded
     load_level(text, name, overrides, Level::Top)
 }
 
-/// Whether a scenario may have a matrix of files: those files may not name files again.
+/// True if a scenario may have a matrix of files: those files may not name files again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Top,

@@ -23,7 +23,7 @@ pub struct Override {
     value: Range<usize>,
 }
 
-/// Why a text is no override.
+/// Reason why a text is no override.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// There is no `=`.

@@ -41,7 +41,7 @@ impl Sources {
         start
     }
 
-    /// Whether `span` lies in the file, and not in what was set from outside.
+    /// Tells whether `span` lies in the file, and not in what was set from outside.
     pub(crate) fn is_file(&self, span: &Range<usize>) -> bool {
         let overrides = self.texts.get(1);
         overrides.is_none_or(|(start, _)| span.start < *start)

@@ -76,7 +76,7 @@ impl Written {
         Some(Self { kind, options })
     }
 
-    /// Whether it has an option of this name.
+    /// Tells whether it has an option of this name.
     pub(crate) fn says(&self, option: &str) -> bool {
         self.options.contains_key(option)
     }
@@ -116,7 +116,7 @@ impl Written {
     }
 }
 
-/// Whether the lock or topology `kind` has an option of this name.
+/// Tells whether the lock or topology `kind` has an option of this name.
 fn knows(part: &str, kind: &str, option: &str) -> bool {
     let Shape::Table(parts) = &*SCENARIO else {
         return false;

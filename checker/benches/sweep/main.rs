@@ -1,4 +1,4 @@
-//! How long the checker takes, and how much memory, for histories of a million operations.
+//! Time that the checker takes, and how much memory, for histories of a million operations.
 //!
 //! ```sh
 //! cargo bench --bench sweep                               # the table

@@ -53,7 +53,7 @@ struct Simulation<F> {
     rng: ChaCha8Rng,
     clients: Vec<Client>,
     keys: Vec<Key>,
-    /// When each client does its next step.
+    /// Time at which each client does its next step.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     refused: Name,
     index: u64,

@@ -91,7 +91,7 @@ impl Names {
         self.by_id.len()
     }
 
-    /// Whether there is none.
+    /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }

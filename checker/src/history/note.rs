@@ -46,7 +46,7 @@ pub struct RouteNote {
 /// leftover is shown by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewNote {
-    /// When they were asked; the note itself is written once all have answered.
+    /// Time at which they were asked; the note itself is written once all have answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Nanos>,
     /// One view for each server that was asked and has to do with the key.
@@ -67,16 +67,17 @@ pub struct NodeView {
     /// What stands at the key where that names no client, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Name>,
-    /// How long the key has to live by the server's clock, in milliseconds; absent means for ever.
+    /// Time for which the key has to live by the server's clock, in milliseconds; absent means for
+    /// ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<u64>,
-    /// Why there is no answer, in words.
+    /// Reason why there is no answer, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Name>,
 }
 
 impl NodeView {
-    /// Whether the key is there.
+    /// Tells whether the key is there.
     pub fn is_there(&self) -> bool {
         !self.held_by.is_empty() || self.content.is_some()
     }
@@ -129,6 +130,6 @@ pub enum FailureKind {
 /// it went on. What came in meanwhile has the time at which it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StallNote {
-    /// When it was last known to go on.
+    /// Time at which it was last known to go on.
     pub since: Nanos,
 }

@@ -1,4 +1,4 @@
-//! Whether events follow each other as those of single-threaded processes do.
+//! Tells whether events follow each other as those of single-threaded processes do.
 //!
 //! For: refusing a history that contradicts itself, at the line where it does. Not for: judging
 //! the lock; a history in good order may show the worst of locks.
@@ -29,7 +29,7 @@ enum Stage {
     Ended,
 }
 
-/// Why an event cannot stand where it stands, and what mends it.
+/// Reason why an event cannot stand where it stands, and what mends it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Disorder {
     pub(crate) reason: String,

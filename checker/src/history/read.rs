@@ -30,7 +30,7 @@ pub struct ReadOptions {
 /// How events are taken, whatever format they stand in.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms {
-    /// Whether a word that is nearly ours is refused.
+    /// True if a word that is nearly ours is refused.
     pub(super) is_strict: bool,
     /// What times count, if somebody knows.
     pub(super) unit: Option<TimeUnit>,

@@ -34,7 +34,7 @@ impl EventSink for History {
 pub struct Reading {
     /// What it was read as, where that was to be found out.
     pub format: Option<Format>,
-    /// How many events there were.
+    /// Number of events that there were.
     pub events: u64,
     /// A last line that was cut short, and is therefore not among the events.
     pub torn: Option<TornLine>,

@@ -126,13 +126,13 @@ impl<'de> Deserialize<'de> for Stamp {
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     pub(super) unit: TimeUnit,
-    /// Whether times since 1970 are counted from the first of them.
+    /// True if times since 1970 are counted from the first of them.
     is_relative: bool,
     /// The first time, in nanoseconds since 1970, where the times count from there.
     base: Option<u64>,
 }
 
-/// Why a time cannot be used, and what mends it.
+/// Reason why a time cannot be used, and what mends it.
 pub(super) type Untimely = (Cow<'static, str>, &'static str);
 
 impl Clock {

@@ -1,4 +1,4 @@
-//! Whether the times of a history can be nanoseconds, beside the leases that it names.
+//! Tells whether the times of a history can be nanoseconds, beside the leases that it names.
 //!
 //! For: histories of others, whose milliseconds would make every lease last for hours. Not for:
 //! judging; it only says when a number can hardly be what it is taken for.
@@ -38,17 +38,17 @@ pub(super) struct Survey {
     lease: Option<Nanos>,
     invoked: HashMap<u64, Nanos>,
     calls: Vec<Nanos>,
-    /// Whether a time is another than the position of its event: without times, positions stand
-    /// for them.
+    /// True if a time is another than the position of its event: without times, positions stand for
+    /// them.
     has_times: bool,
 }
 
 /// Times that can hardly be nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// How long the history is.
+    /// Length of the history.
     pub span: Nanos,
-    /// How long a call takes, the middle one of all.
+    /// Time that a call takes, the middle one of all.
     pub call: Nanos,
     /// The shortest lease.
     pub lease: Nanos,
@@ -97,7 +97,7 @@ impl Survey {
         self.first
     }
 
-    /// Why the times can hardly be nanoseconds, if so.
+    /// Reason why the times can hardly be nanoseconds, if so.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let (first, lease) = (self.first?, self.lease?);
         if !self.has_times || self.calls.is_empty() {

@@ -234,8 +234,8 @@ impl Builder<'_> {
         self.race(owner, id, operation, answered);
     }
 
-    /// Whether the service may still keep an earlier hold of the owner, whose release failed, had
-    /// no answer or was never sent: a grant may then be one more of the same, and its release
+    /// Tells whether the service may still keep an earlier hold of the owner, whose release failed,
+    /// had no answer or was never sent: a grant may then be one more of the same, and its release
     /// leaves the other.
     fn may_enter_again(&self, owner: &Owner, acquire: &Operation) -> bool {
         let earlier = owner.left.into_iter().chain(owner.lapsed);
@@ -314,7 +314,7 @@ impl Builder<'_> {
         (owner.open, owner.lapsed) = (None, Some(open));
     }
 
-    /// Whether a hold ends by what its owner asks for anew.
+    /// Tells whether a hold ends by what its owner asks for anew.
     fn ends_by(&mut self, position: usize, id: OpId, anew: &Operation) -> bool {
         let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);
@@ -568,8 +568,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a success may be of the hold that its owner gave up last; a renewal then lengthens
-    /// what that may have.
+    /// Tells whether a success may be of the hold that its owner gave up last; a renewal then
+    /// lengthens what that may have.
     fn is_of_lapsed(&mut self, owner: Owner, proof: &Operation, answered: Nanos) -> bool {
         let by_token = matches!(proof.action, Action::Resource(_));
         let Some(lapsed) = owner.lapsed.filter(|_| !by_token) else {

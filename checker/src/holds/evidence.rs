@@ -7,8 +7,8 @@ use super::hold::Hold;
 use crate::history::Nanos;
 use crate::operations::{Digest, Drift, Lease, OpId, Operation, Outcome};
 
-/// Whether a release may yet take effect, on whatever its owner then holds: one without an answer
-/// that names no token.
+/// Tells whether a release may yet take effect, on whatever its owner then holds: one without an
+/// answer that names no token.
 pub(crate) fn is_indeterminate_release(release: &Operation) -> bool {
     release.outcome == Outcome::Unknown && release.token.is_none()
 }
@@ -40,7 +40,7 @@ pub(crate) fn excuse(hold: &mut Hold, release: &Operation, digest: &Digest) {
     }
 }
 
-/// Whether an operation was sent when its owner knew of the grant.
+/// Tells whether an operation was sent when its owner knew of the grant.
 pub(crate) fn is_after_grant(hold: &Hold, operation: &Operation, digest: &Digest) -> bool {
     let granted = hold.proof.unwrap_or(hold.acquire);
     digest.operation(granted).precedes(operation)

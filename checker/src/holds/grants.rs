@@ -1,4 +1,4 @@
-//! How many grants an owner has of one lock, as bounds.
+//! Number of grants that an owner has of one lock, as bounds.
 //!
 //! For: telling which release of an owner that was granted a lock again ends its hold. Not for:
 //! judging the counts that replies tell; that is done by the ledger.
@@ -14,7 +14,7 @@ pub(crate) struct Grants {
     pub(crate) most: u32,
     /// Releases without an answer so far: each may strike at any time.
     doubts: u32,
-    /// Whether the service counts them.
+    /// True if the service counts them.
     is_counted: bool,
 }
 
@@ -33,7 +33,7 @@ impl Grants {
         self.is_counted = acquire.count.is_some_and(|count| count > 1);
     }
 
-    /// Whether `release` leaves its owner with the lock, by the service's own word.
+    /// Tells whether `release` leaves its owner with the lock, by the service's own word.
     pub(crate) fn outlast(self, release: &Operation) -> bool {
         let left = self.least.saturating_sub(self.doubts);
         left > 1

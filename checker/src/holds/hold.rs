@@ -47,7 +47,7 @@ pub struct Hold {
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.
     pub denial: Option<OpId>,
-    /// How many renewals were granted.
+    /// Number of renewals that were granted.
     pub renewals: u32,
     /// Fencing token.
     pub token: Option<u64>,
@@ -58,9 +58,9 @@ pub struct Hold {
     pub hull: Interval,
     /// The ends of its lease; the floor is zero while nothing proves the acquire.
     pub lease: Lease,
-    /// Whether nobody wrote down how long the lease is, so that nobody can have overrun it.
+    /// True if nobody wrote down how long the lease is, so that nobody can have overrun it.
     pub is_open_ended: bool,
-    /// When the client was first told that it lost the lock; [`Nanos::MAX`] if never.
+    /// Time at which the client was first told that it lost the lock; [`Nanos::MAX`] if never.
     pub told_lost: Nanos,
     /// Where an earlier release of its owner, which was never answered, may yet end it: up to when
     /// it was certainly there. [`Nanos::MAX`] otherwise.
@@ -72,19 +72,19 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Whether the acquire was granted, by its own answer or by a later proof. Otherwise it may
-    /// explain other observations, and never accuses.
+    /// Tells whether the acquire was granted, by its own answer or by a later proof. Otherwise it
+    /// may explain other observations, and never accuses.
     pub fn is_granted(&self) -> bool {
         self.core.start < Nanos::MAX
     }
 
-    /// Whether it has a lease that can run out.
+    /// Tells whether it has a lease that can run out.
     pub fn is_leased(&self) -> bool {
         self.lease.floor < Nanos::MAX && !self.is_open_ended
     }
 
-    /// Whether the service had not counted a grant to its owner before: who is granted the lock
-    /// once more had it already, and took it from nobody.
+    /// Tells whether the service had not counted a grant to its owner before: who is granted the
+    /// lock once more had it already, and took it from nobody.
     pub(crate) fn is_fresh(&self, digest: &Digest) -> bool {
         let count = digest.operation(self.acquire).count;
         count.is_none_or(|count| count <= 1)

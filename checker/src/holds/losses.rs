@@ -1,4 +1,4 @@
-//! How long it takes until a holder is told that it has lost the lock.
+//! Time that it takes until a holder is told that it has lost the lock.
 //!
 //! ```text
 //! a   |--============floor~~~~~~~ceiling!!!!!!!!!!!|  told, or still at work

@@ -21,7 +21,7 @@ impl Windows {
         Self(merged)
     }
 
-    /// Whether `interval` has an instant in common with any of them.
+    /// Tells whether `interval` has an instant in common with any of them.
     pub(crate) fn touch(&self, interval: Interval) -> bool {
         let first = self.0.partition_point(|window| window.end < interval.start);
         self.0

@@ -1,4 +1,4 @@
-//! Whether the holds of one owner can be told apart.
+//! Tells whether the holds of one owner can be told apart.
 //!
 //! Permits and read locks can be held several times by one owner. With leases nobody can tell which
 //! of them ends: such a history is not judged. A witness that leaves releases out is no such

@@ -169,7 +169,7 @@ pub enum Outcome {
 pub struct Operation {
     /// Index of its invocation.
     pub invoke: u64,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub invoked: Nanos,
     /// Its completion, if there is one. That of an [`Outcome::Unknown`] operation only says when
     /// the client stopped waiting.
@@ -184,7 +184,7 @@ pub struct Operation {
     pub key: KeyId,
     /// Who asks; the process number as text where the history names nobody.
     pub owner: OwnerId,
-    /// Whether the history names the owner. Where it does not, another process may go on in its
+    /// True if the history names the owner. Where it does not, another process may go on in its
     /// place.
     pub is_named: bool,
     /// Permits asked for.
@@ -193,21 +193,21 @@ pub struct Operation {
     pub action: Action,
     /// Shared or alone.
     pub mode: Mode,
-    /// Whether it is a renewal or a release that names no mode, of an owner that had asked for the
+    /// True if it is a renewal or a release that names no mode, of an owner that had asked for the
     /// lock in both: nobody can tell which of its holds it is about.
     pub is_vague: bool,
-    /// Whether the history says in which mode it is.
+    /// True if the history says in which mode it is.
     pub is_mode_named: bool,
     /// What became of it.
     pub outcome: Outcome,
-    /// How long after its invocation the request was sent that was granted; zero unless an acquire
-    /// tried more than once.
+    /// Time from its invocation to the sending of the request that was granted; zero unless an
+    /// acquire tried more than once.
     pub waited: Nanos,
-    /// Whether the reply names that time, be it zero.
+    /// True if the reply names that time, be it zero.
     pub is_timed: bool,
-    /// Whether a reply granted a validity of nothing, where a lease was asked for.
+    /// True if a reply granted a validity of nothing, where a lease was asked for.
     pub is_void: bool,
-    /// Whether the harness sent it by itself, for a library that has no watchdog.
+    /// True if the harness sent it by itself, for a library that has no watchdog.
     pub by_harness: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
@@ -223,7 +223,7 @@ pub struct Operation {
 pub struct Completion {
     /// Its index.
     pub index: u64,
-    /// When it was received.
+    /// Time at which it was received.
     pub time: Nanos,
 }
 
@@ -253,7 +253,7 @@ impl Operation {
         self.action == Action::Acquire && self.outcome == Outcome::Ok
     }
 
-    /// Whether it is an operation on a lock by a reader.
+    /// Tells whether it is an operation on a lock by a reader.
     pub(crate) fn is_reader(&self) -> bool {
         let is_of_lock = match self.action {
             Action::Acquire | Action::Renew | Action::Release => true,
@@ -272,8 +272,8 @@ impl Operation {
         }
     }
 
-    /// Whether it was answered before `next` was sent. Of one process that goes by program order;
-    /// otherwise a tie counts as concurrent.
+    /// Tells whether it was answered before `next` was sent. Of one process that goes by program
+    /// order; otherwise a tie counts as concurrent.
     pub(crate) fn precedes(&self, next: &Self) -> bool {
         let in_order = self.process == next.process && self.last_event() < next.invoke;
         self.answered()

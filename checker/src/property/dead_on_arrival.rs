@@ -121,14 +121,14 @@ fn claim(case: &Case, finding: &Finding, interval: Interval) -> String {
     format!("{owner} was {got} {late} after its lease could last be relied upon{over}")
 }
 
-/// Whether an operation tells its owner that it holds the lock for some time.
+/// Tells whether an operation tells its owner that it holds the lock for some time.
 fn gives_lease(operation: &Operation) -> bool {
     let gives = matches!(operation.action, Action::Acquire | Action::Renew);
     let is_known = operation.is_void || operation.lease.is_some_and(|lease| lease > Nanos(0));
     gives && operation.outcome == Outcome::Ok && is_known
 }
 
-/// Whether each call is one request, by the word of the history.
+/// Tells whether each call is one request, by the word of the history.
 fn asks_once(case: &Case) -> bool {
     case.digest.header.asks_once == Some(true)
 }
@@ -188,7 +188,7 @@ pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Optio
     last.filter(|_| digest.asides.commands.len() < COMMANDS_WHOLE || last < end)
 }
 
-/// Whether the owner has another lease at that time, or has begun to give the lock back.
+/// Tells whether the owner has another lease at that time, or has begun to give the lock back.
 fn is_kept(case: &Case, id: OpId, operation: &Operation, at: Nanos, drift: Drift) -> bool {
     let own = case.operations_of(operation.owner).iter();
     let others = own

@@ -195,8 +195,8 @@ fn judge_grants(
     }
 }
 
-/// When somebody may have held a lock since an acquire without an answer: nobody knows the token of
-/// such a hold.
+/// Time at which somebody may have held a lock since an acquire without an answer: nobody knows the
+/// token of such a hold.
 struct Unanswered(HashMap<(KeyId, OwnerId), Vec<Interval>>);
 
 impl Unanswered {
@@ -211,7 +211,7 @@ impl Unanswered {
         Self(all)
     }
 
-    /// Whether a grant may repeat the token of such a hold.
+    /// Tells whether a grant may repeat the token of such a hold.
     fn may_have_told(&self, key: KeyId, grant: &Showing) -> bool {
         let lasts = |held: &Interval| held.start <= grant.invoked && grant.invoked <= held.end;
         let own = self.0.get(&(key, grant.owner));

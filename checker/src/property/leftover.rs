@@ -114,7 +114,7 @@ fn judge(case: &Case) -> Ruling {
     ruling
 }
 
-/// Whether the servers were asked when an owner believed in nothing.
+/// Tells whether the servers were asked when an owner believed in nothing.
 fn is_looked_at(case: &Case) -> bool {
     let views = &case.digest.asides.views;
     let last = views.iter().filter_map(|view| view.note.since).max();
@@ -154,7 +154,8 @@ fn closing(case: &Case, sight: &Sight) -> Option<OpId> {
     is_clear.then_some(last)
 }
 
-/// Whether each grant was given back: a release that was sent before the answer is of another.
+/// Tells whether each grant was given back: a release that was sent before the answer is of
+/// another.
 fn holds_nothing(case: &Case, own: &[OpId]) -> bool {
     // Of one mode or one permit a refusal says nothing about the others.
     let is_single = !case.digest.has_two_modes() && case.permits() == 1;
@@ -180,7 +181,7 @@ fn holds_nothing(case: &Case, own: &[OpId]) -> bool {
     held == 0
 }
 
-/// Whether an operation ends with its owner holding nothing, as far as the owner knows.
+/// Tells whether an operation ends with its owner holding nothing, as far as the owner knows.
 fn leaves_nothing(operation: &Operation) -> bool {
     let is_over = operation.completion.is_some();
     is_over

@@ -190,12 +190,12 @@ struct Vain {
     window: Interval,
     /// From when on a refusal counts for the rest of the bound.
     late: Nanos,
-    /// When the leases from before have run out; a refusal until then is in order.
+    /// Time at which the leases from before have run out; a refusal until then is in order.
     free: Nanos,
-    /// How long somebody who asked before that must have waited after it; `None` where nothing is
-    /// left of the bound by then.
+    /// Time that somebody who asked before must have waited after it; `None` where
+    /// nothing is left of the bound by then.
     wait: Option<Nanos>,
-    /// When somebody asked who may have got the lock after the bound.
+    /// Time at which somebody asked who may have got the lock after the bound.
     taken: Nanos,
     /// Until when waiting without an answer counts: the end of the bound, if the history reaches
     /// it and no fault was left that may have kept the answer back.
@@ -322,7 +322,7 @@ fn lease_end(case: &Case, hold: &Hold, window: Interval, drift: Drift) -> Nanos 
         .min(ends(acquire).max(asked_before.unwrap_or_default()))
 }
 
-/// How long an acquire was under way.
+/// Time for which an acquire was under way.
 fn until(acquire: &Operation) -> Nanos {
     acquire
         .completion
@@ -364,7 +364,7 @@ fn judge_waits(case: &Case, ruling: &mut Ruling, keys: &BTreeMap<KeyId, Acquires
     }
 }
 
-/// How long an acquire waited in vain; `None` if it was granted, or its client gave it up.
+/// Time for which an acquire waited in vain; `None` if it was granted, or its client gave it up.
 fn wait(case: &Case, acquire: &Operation) -> Option<Interval> {
     let end = match (acquire.outcome, acquire.completion) {
         (Outcome::Refused, Some(completion)) => completion.time,

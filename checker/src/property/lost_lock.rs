@@ -118,7 +118,7 @@ fn tested(case: &Case) -> Tested {
     }
 }
 
-/// Whether the server said who holds.
+/// Tells whether the server said who holds.
 fn is_answer(operation: &Operation) -> bool {
     let asks = matches!(operation.action, Action::Renew | Action::Release);
     asks && matches!(operation.outcome, Outcome::Ok | Outcome::NotOwner)

@@ -146,8 +146,8 @@ fn pairs(holds: &[Hold]) -> (u64, Vec<Vec<u32>>) {
     (conflicts.count, sets.collect())
 }
 
-/// Whether each hold begins after all before it have ended: the common case, for which the sweep
-/// and what it needs can be spared.
+/// Tells whether each hold begins after all before it have ended: the common case, for which the
+/// sweep and what it needs can be spared.
 fn are_apart(holds: &[Hold]) -> bool {
     let mut end = crate::Nanos(0);
     let mut guaranteed = holds.iter().map(Hold::guaranteed);

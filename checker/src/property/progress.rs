@@ -129,7 +129,7 @@ fn weight(case: &Case, failure: &FailureAside) -> Weight {
     )
 }
 
-/// Whether the harness stood still while it waited for an answer.
+/// Tells whether the harness stood still while it waited for an answer.
 fn is_stalled(case: &Case, failure: &FailureAside) -> bool {
     let since = failure.time - failure.note.bound.unwrap_or_default();
     case.digest.asides.is_stalled(since, failure.time)
@@ -182,8 +182,8 @@ fn held(case: &Case, owner: OwnerId, time: Nanos) -> Option<usize> {
     case.holds.iter().position(holds)
 }
 
-/// Whether a fault may keep the servers from answering a client. What was lost or deleted does not,
-/// and a connection that was closed can be opened again.
+/// Tells whether a fault may keep the servers from answering a client. What was lost or deleted
+/// does not, and a connection that was closed can be opened again.
 fn keeps_silent(fault: &FaultSummary, client: &str) -> bool {
     match fault.class {
         FaultClass::Data | FaultClass::Scripts | FaultClass::Promotion => false,

@@ -272,7 +272,7 @@ fn counted_rests(case: &Case) -> Vec<Rest> {
     rests
 }
 
-/// Whether an operation on the lock may tell that its caller held it.
+/// Tells whether an operation on the lock may tell that its caller held it.
 fn tells(operation: &Operation) -> bool {
     let may_tell = matches!(operation.outcome, Outcome::Ok | Outcome::Unknown);
     match operation.action {

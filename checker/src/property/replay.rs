@@ -42,8 +42,8 @@ pub(crate) enum Guaranteed {
     Second,
 }
 
-/// Whether the holders of the witness exclude each other, and yet held (or acted as holders) at
-/// one time.
+/// Tells whether the holders of the witness exclude each other, and yet held (or acted as holders)
+/// at one time.
 pub(crate) fn holders(case: &Case, finding: &Finding, guaranteed: Guaranteed) -> bool {
     let accounts: Option<Vec<Account>> =
         finding.holds.iter().map(|&at| account(case, at)).collect();
@@ -75,8 +75,8 @@ pub(crate) fn holders(case: &Case, finding: &Finding, guaranteed: Guaranteed) ->
     excluded && owners.len() == accounts.len() && start < end
 }
 
-/// Whether the denied operation of the witness was sent and answered inside the lease, with no
-/// other release of its owner under way.
+/// Tells whether the denied operation of the witness was sent and answered inside the lease, with
+/// no other release of its owner under way.
 pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
     let (Some(denial), [at]) = (finding.operation(), &*finding.holds) else {
         return false;
@@ -99,8 +99,8 @@ pub(crate) fn denial(case: &Case, finding: &Finding) -> bool {
     denied.outcome == Outcome::NotOwner && inside && !released
 }
 
-/// Whether the operation of the witness is an acquire that was not granted in the interval of the
-/// witness, and nobody else was granted the lock in it.
+/// Tells whether the operation of the witness is an acquire that was not granted in the interval of
+/// the witness, and nobody else was granted the lock in it.
 pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
     let Some(waiting) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
@@ -117,8 +117,8 @@ pub(crate) fn refusal(case: &Case, finding: &Finding) -> bool {
     waiting.action == Action::Acquire && (late || !waiting.is_grant()) && !granted
 }
 
-/// Whether the operation of the witness is an acquire that was refused, and nobody whose hold would
-/// have kept it out was granted the lock in the time that it took.
+/// Tells whether the operation of the witness is an acquire that was refused, and nobody whose hold
+/// would have kept it out was granted the lock in the time that it took.
 pub(crate) fn needless(case: &Case, finding: &Finding) -> bool {
     let Some(attempt) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
@@ -135,8 +135,8 @@ pub(crate) fn needless(case: &Case, finding: &Finding) -> bool {
     refused && !others.any(|(_, other)| other.answered().is_some_and(inside))
 }
 
-/// Whether the operations of the witness alone show the damage: what was read, what was written,
-/// and in which order.
+/// Tells whether the operations of the witness alone show the damage: what was read, what was
+/// written, and in which order.
 pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
     let all: Vec<&Operation> = finding
         .operations
@@ -185,7 +185,7 @@ pub(crate) fn damage(case: &Case, finding: &Finding) -> bool {
     same_key && shows
 }
 
-/// Whether the operation of the witness was answered as done after its own lease.
+/// Tells whether the operation of the witness was answered as done after its own lease.
 pub(crate) fn arrival(case: &Case, finding: &Finding) -> bool {
     let Some(late) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
@@ -199,7 +199,7 @@ pub(crate) fn arrival(case: &Case, finding: &Finding) -> bool {
     done && (late.is_void || over && finding.interval.start <= answered)
 }
 
-/// Whether the holder of the witness was not told, and did not leave, inside its interval.
+/// Tells whether the holder of the witness was not told, and did not leave, inside its interval.
 pub(crate) fn untold(case: &Case, finding: &Finding) -> bool {
     let Some(account) = finding.holds.first().and_then(|&at| account(case, at)) else {
         return false;
@@ -212,7 +212,7 @@ pub(crate) fn untold(case: &Case, finding: &Finding) -> bool {
     account.lease.ceiling <= finding.interval.start && left >= finding.interval.end
 }
 
-/// Whether the owner of the witness was done, and a server had its token after that.
+/// Tells whether the owner of the witness was done, and a server had its token after that.
 pub(crate) fn left(case: &Case, finding: &Finding) -> bool {
     let Some(closing) = finding.operation().map(|id| case.digest.operation(id)) else {
         return false;
@@ -229,7 +229,8 @@ pub(crate) fn left(case: &Case, finding: &Finding) -> bool {
     seen && since.is_some() && closing.action != Action::Renew
 }
 
-/// Whether a client failed at the end of the witness, in the call or inside the hold that it names.
+/// Tells whether a client failed at the end of the witness, in the call or inside the hold that it
+/// names.
 pub(crate) fn failed(case: &Case, finding: &Finding) -> bool {
     let end = finding.interval.end;
     let mut failures = case.digest.asides.failures.iter();
@@ -250,7 +251,7 @@ pub(crate) fn failed(case: &Case, finding: &Finding) -> bool {
     })
 }
 
-/// Whether nobody was granted the lock of the witness inside its interval.
+/// Tells whether nobody was granted the lock of the witness inside its interval.
 pub(crate) fn outage(case: &Case, finding: &Finding) -> bool {
     let inside =
         |answered: Nanos| finding.interval.start < answered && answered < finding.interval.end;
@@ -340,7 +341,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
 
 /// The acquires of an owner that were sent up to some time.
 struct Asked {
-    /// When the last of them was sent: time and event.
+    /// Time at which the last of them was sent: time and event.
     sent: (Nanos, u64),
     /// Their last answer, and the last of them that has none.
     answered: (Nanos, u64),
@@ -375,8 +376,8 @@ fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
     asked
 }
 
-/// Whether an acquire was under way when a renewal was answered, so that the renewal may be one of
-/// what that acquire was granted.
+/// Tells whether an acquire was under way when a renewal was answered, so that the renewal may be
+/// one of what that acquire was granted.
 fn is_asking(asked: &[Asked], renewal: &Operation) -> bool {
     let answered = renewal.effective_at();
     let sent = asked.partition_point(|asked| asked.sent < answered);

@@ -22,12 +22,12 @@ use super::stage::{Stage, lock, pause, percentile};
 const WAITERS: [usize; 2] = [1, 10];
 /// Hand-offs of each lock.
 const HAND_OFFS: usize = 500;
-/// How long a lock is held: the others are waiting in peace by then.
+/// Time for which a lock is held: the others are waiting in peace by then.
 const HOLD: Duration = Duration::from_millis(4);
 /// By how much each lock is held longer than the one before, modulo a millisecond: those that look
 /// do so at ticks of a millisecond, and releases are to come at any time between two.
 const PHASE_US: u64 = 379;
-/// How long who had it stays away: one of those that wait is to get it.
+/// Time for which who had it stays away: one of those that wait is to get it.
 const AWAY: Duration = Duration::from_millis(1);
 /// Pause of those that look, where the lock does not say: the default of scenarios.
 const RETRY: DurationRange = DurationRange::from_millis(5, 20);
@@ -42,7 +42,7 @@ const LOCKS: [&str; 6] = [
     "token = { lease = \"10s\" }",
 ];
 
-/// How long each hand-off took, in microseconds.
+/// Time that each hand-off took, in microseconds.
 #[derive(Default)]
 struct Times {
     /// From the release to the acquire that was granted.

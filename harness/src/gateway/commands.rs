@@ -180,7 +180,7 @@ pub struct Passing {
     pub words: Vec<Vec<u8>>,
     /// The keys that it names, with their prefix.
     pub keys: Vec<Vec<u8>>,
-    /// Whether messages may follow it.
+    /// True if messages may follow it.
     pub subscribes: bool,
 }
 
@@ -237,7 +237,7 @@ pub fn pass(
     }
 }
 
-/// Whether a command touches nothing but the keys and channels that it names.
+/// Tells whether a command touches nothing but the keys and channels that it names.
 pub fn is_harmless(command: &str) -> bool {
     let mut commands = OF_LOCKS.iter().flat_map(|(_, _, commands)| *commands);
     commands.any(|known| known.eq_ignore_ascii_case(command))
@@ -257,7 +257,7 @@ fn is_form(first: &[u8], second: &[u8]) -> bool {
     forms.is_some_and(|(_, forms)| forms.iter().any(|form| form.as_bytes() == second))
 }
 
-/// Whether the nemesis may send it in this scenario.
+/// Tells whether the nemesis may send it in this scenario.
 fn is_allowed(rules: &Rules, first: &[u8], second: &[u8]) -> bool {
     let form = FORMS_OF_THE_HARNESS
         .iter()
@@ -265,7 +265,7 @@ fn is_allowed(rules: &Rules, first: &[u8], second: &[u8]) -> bool {
     form.is_some_and(|(_, _, felt)| felt.is_none_or(|felt| rules.allow.contains(&felt)))
 }
 
-/// Whether it closes one connection of this run, and no other: `CLIENT KILL ID 7`.
+/// Tells whether it closes one connection of this run, and no other: `CLIENT KILL ID 7`.
 fn closes_own(words: &[Vec<u8>], is_own: impl Fn(&[u8]) -> bool) -> bool {
     let [client, kill, id, which] = words else {
         return false;

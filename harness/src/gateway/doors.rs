@@ -19,9 +19,9 @@ use super::passage::Passage;
 use super::upstream::Upstream;
 use crate::environment_error::EnvironmentError;
 
-/// How long nobody is let in after that failed.
+/// Time for which nobody is let in after that failed.
 const ACCEPTS_AGAIN_AFTER: Duration = Duration::from_millis(20);
-/// How long the removal of keys may take on one server.
+/// Time that the removal of keys may take on one server.
 const LEAVES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A server, and the addresses at which it is found.

@@ -24,7 +24,7 @@ use super::upstream::{Entered, Upstream};
 const STRANGER: &[u8] =
     b"-NOAUTH only processes of the user that runs Lockstorm may enter here\r\n";
 
-/// How long a server may take to carry out what it was sent before a connection was closed.
+/// Time that a server may take to carry out what it was sent before a connection was closed.
 const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A client that has come to a door.
@@ -124,7 +124,7 @@ impl Passage {
         ended
     }
 
-    /// Whether a connection is one of this run's clients, by the server's id.
+    /// Tells whether a connection is one of this run's clients, by the server's id.
     fn is_own(&self, id: &[u8]) -> bool {
         let Ok(id) = std::str::from_utf8(id) else {
             return false;

@@ -27,7 +27,7 @@ struct End {
     inode: u64,
 }
 
-/// Whether `caller` is who came to the door at `here`, from `there`.
+/// Tells whether `caller` is who came to the door at `here`, from `there`.
 pub fn may_enter(here: SocketAddr, there: SocketAddr, caller: Caller) -> bool {
     let Ok(end) = end_of(here, there) else {
         return false;
@@ -66,7 +66,7 @@ fn own_user() -> io::Result<u32> {
     Ok(fs::metadata("/proc/self")?.uid())
 }
 
-/// Whether this process has it open.
+/// Tells whether this process has it open.
 fn is_ours(inode: u64) -> bool {
     let socket = format!("socket:[{inode}]");
     let is_it = |path: &Path| fs::read_link(path).is_ok_and(|to| to.as_os_str() == &*socket);

@@ -16,7 +16,7 @@ const TOLD: [&[u8]; 2] = [b"PUBLISH", b"SPUBLISH"];
 /// The scripts that may pass.
 #[derive(Debug)]
 pub struct Scripts {
-    /// Whether all may.
+    /// True if all may.
     any: bool,
     /// Those of ours, by text and by digest: each with the arguments, from 1, that it calls as
     /// commands.
@@ -36,7 +36,7 @@ impl Scripts {
         Self { any, known }
     }
 
-    /// Whether a script may run with these arguments: `script` is its text, or its digest.
+    /// Tells whether a script may run with these arguments: `script` is its text, or its digest.
     pub fn may_run(&self, script: &[u8], arguments: &[Vec<u8>]) -> bool {
         if self.any {
             return true;
@@ -51,7 +51,7 @@ impl Scripts {
         })
     }
 
-    /// Whether a script may be kept by the server, to be run later by its digest.
+    /// Tells whether a script may be kept by the server, to be run later by its digest.
     pub fn may_load(&self, text: &[u8]) -> bool {
         self.any || self.known.contains_key(text)
     }

@@ -16,10 +16,10 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::tls;
 use crate::connection::{Wire, WireError};
 
-/// How long it may take to enter: over the internet, with TLS.
+/// Time that it may take to enter: over the internet, with TLS.
 const ENTERS_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long the first words of TLS may take: less, so that it is known what was slow.
+/// Time that the first words of TLS may take: less, so that it is known what was slow.
 const SHAKES_WITHIN: Duration = Duration::from_secs(4);
 /// What to do where no TLS is spoken.
 const PLAIN: &str = "does the server speak TLS on this port? without it: redis://";
@@ -43,7 +43,7 @@ pub struct Upstream {
     tls: Option<(TlsConnector, ServerName<'static>)>,
 }
 
-/// Why a server cannot be entered. None of it tells a password.
+/// Reason why a server cannot be entered. None of it tells a password.
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
     /// The scenario does not say enough.

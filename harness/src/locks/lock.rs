@@ -34,7 +34,7 @@ pub struct LockRequest {
     pub mode: Mode,
     /// How many permits of a semaphore.
     pub permits: u32,
-    /// How long the client is ready to wait in all; `None` for one try.
+    /// Time for which the client is ready to wait in all; `None` for one try.
     pub wait: Option<Duration>,
 }
 
@@ -56,7 +56,7 @@ pub struct Grant {
     pub lease: Option<Duration>,
     /// Fencing token.
     pub token: Option<u64>,
-    /// How long after the first try the one that was granted was sent.
+    /// Time from the first try to the sending of the one that was granted.
     pub waited: Duration,
 }
 

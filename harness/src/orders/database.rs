@@ -9,7 +9,8 @@ use rusqlite::{Connection, params};
 use super::desk::Desk;
 
 const SCHEMA: &str = include_str!("schema.sql");
-/// How long a service waits for another's transaction. Each takes far less than a millisecond.
+/// Time for which a service waits for another's transaction. Each takes far less than a
+/// millisecond.
 const BUSY_WITHIN: Duration = Duration::from_secs(5);
 
 /// A database of orders in a file.

@@ -22,7 +22,7 @@ pub struct Found {
     pub given_back: Vec<u32>,
 }
 
-/// Why the database did not do as it was told.
+/// Reason why the database did not do as it was told.
 #[derive(Debug, thiserror::Error)]
 pub enum DeskError {
     /// It refused, and nothing was changed.
@@ -114,8 +114,8 @@ impl Desk {
     }
 }
 
-/// Whether nobody has come with a larger token, nor another with the same: a service that was given
-/// a token twice, by a server that forgot, would otherwise pass for the holder before it.
+/// Tells whether nobody has come with a larger token, nor another with the same: a service that was
+/// given a token twice, by a server that forgot, would otherwise pass for the holder before it.
 fn passes(transaction: &Transaction<'_>, by: &Bearer) -> rusqlite::Result<bool> {
     let Some(token) = by.token.and_then(|token| i64::try_from(token).ok()) else {
         return Ok(false);

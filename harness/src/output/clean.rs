@@ -56,7 +56,7 @@ fn clean_line(line: &str, escapes: Escapes, out: &mut String) {
     }
 }
 
-/// How long the escape sequence is that `text` begins with, where it is one that colours.
+/// Length of the escape sequence that `text` begins with, where it is one that colours.
 fn color_length(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\x1b[")?;
     let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;

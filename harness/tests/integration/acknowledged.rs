@@ -75,7 +75,7 @@ impl Run {
         self.folder.path().join("latest/history.jsonl")
     }
 
-    /// How many events were recorded so far, about.
+    /// Number of events that were recorded so far, about.
     fn events(&self) -> usize {
         let bytes = fs::read(self.history()).unwrap_or_default();
         bytes.split(|byte| *byte == b'\n').count()

@@ -14,7 +14,7 @@ const REDIS_PY: &str = "harness/adapters/redis-py/run";
 const REDLOCK: &str = "harness/adapters/redlock/run";
 const REDISSON: &str = "harness/adapters/redisson/run";
 
-/// Whether a library is installed; says loudly if not.
+/// True if a library is installed; says loudly if not.
 #[expect(
     clippy::print_stderr,
     reason = "a skipped test must be seen in the log"

@@ -40,7 +40,7 @@ struct Cause {
     /// What makes the lock fail.
     strike: &'static [&'static str],
     after: &'static [&'static str],
-    /// Whether the faults of `before` are part of the cause.
+    /// True if the faults of `before` are part of the cause.
     begins_before: bool,
     property: Property,
     /// How the sentences of the remedies begin that are right here.

@@ -91,7 +91,7 @@ impl Run {
         }
     }
 
-    /// How many events were recorded so far.
+    /// Number of events that were recorded so far.
     fn events(&self) -> usize {
         let history = self.out.path().join("latest/history.jsonl");
         let text = fs::read_to_string(&history).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Drop for Run {
     }
 }
 
-/// Whether a process has this mark in its environment.
+/// Tells whether a process has this mark in its environment.
 fn is_marked(pid: i32, mark: &str) -> bool {
     let wanted = format!("{MARK}={mark}");
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -150,7 +150,7 @@ fn is_marked(pid: i32, mark: &str) -> bool {
     variables.any(|variable| variable == wanted.as_bytes())
 }
 
-/// Whether some process listens on this port of any address.
+/// Tells whether some process listens on this port of any address.
 fn is_listened_on(port: u16) -> bool {
     let sockets = fs::read_to_string("/proc/net/tcp").expect("this is Linux");
     let local = format!(":{port:04X}");

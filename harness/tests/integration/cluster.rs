@@ -130,7 +130,7 @@ async fn a_replica_takes_over_in_agreement_by_vote_and_by_itself() {
     }
 }
 
-/// Whether a text has the word, however it is written.
+/// Tells whether a text has the word, however it is written.
 fn says(text: &impl ToString, word: &str) -> bool {
     text.to_string().to_lowercase().contains(word)
 }

@@ -89,7 +89,7 @@ impl Crowd {
     }
 }
 
-/// How many scripts the server has executed.
+/// Number of scripts that the server has executed.
 async fn scripts(ground: &Ground) -> usize {
     let stats = ground.ask(&["INFO", "commandstats"]).await;
     let calls = stats

@@ -90,7 +90,7 @@ acquire = { client = "b", expect = "granted" }
 /// Goes on until it is ended.
 const ENDLESS: [&str; 2] = ["--set", "storm.duration=5m"];
 
-/// Whether these tests can be had; says loudly if not.
+/// Tells whether these tests can be had; says loudly if not.
 fn possible() -> bool {
     have_server() && have_kernel_network()
 }

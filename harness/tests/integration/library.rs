@@ -49,7 +49,7 @@ fn shipped(folder: &str) -> Vec<String> {
     files
 }
 
-/// Whether a file has a fault that takes a network of packets.
+/// Tells whether a file has a fault that takes a network of packets.
 fn needs_packets(scenario: &str) -> bool {
     let loaded = load(Path::new(scenario), &[]).expect("shipped files load");
     let cases = expand(&loaded).expect("shipped files expand").cases;

@@ -299,7 +299,7 @@ fn workers_of(harness: &Child) -> Vec<i32> {
         .collect()
 }
 
-/// Whether this is a living worker: the dead that wait for their burial have no command line.
+/// Tells whether this is a living worker: the dead that wait for their burial have no command line.
 fn is_worker(pid: i32) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.ends_with(b"\0worker\0")

@@ -16,7 +16,7 @@ const NOW: LockRequest = LockRequest {
     permits: 1,
     wait: None,
 };
-/// How long whoever waits is ready to wait, in milliseconds.
+/// Time for which whoever waits is ready to wait, in milliseconds.
 const WAIT_MS: i64 = 60_000;
 /// One try by somebody who is ready to wait.
 const WAITING: LockRequest = LockRequest {

@@ -22,7 +22,7 @@ async fn three_masters() -> Ground {
     Ground::new(Topology::Independent(independent), false).await
 }
 
-/// How many keys each of the masters has.
+/// Number of keys that each of the masters has.
 async fn keys(ground: &Ground) -> [String; 3] {
     let count = async |node| {
         let reply = ground.servers.command(node, &["DBSIZE"]).await;

@@ -35,9 +35,9 @@ pub const READINGS: usize = 12;
 /// How far ahead of the true time the last of these answers was, in nanoseconds.
 pub const AHEAD: usize = 13;
 
-/// How long each synchronisation of a file waits before it begins, in microseconds.
+/// Time for which each synchronisation of a file waits before it begins, in microseconds.
 pub const SYNC_DELAY: usize = 16;
-/// How many synchronisations had to wait.
+/// Number of synchronisations that had to wait.
 pub const SYNCS_DELAYED: usize = 17;
 /// How many files found no place in the table below.
 pub const FILES_MISSED: usize = 18;

@@ -55,7 +55,7 @@ impl<'a> Gate<'a> {
         self.link.slowed.add(size as u64);
     }
 
-    /// Whether everything may pass at this moment.
+    /// Tells whether everything may pass at this moment.
     pub(super) fn is_open(&self) -> bool {
         self.cuts.borrow().rule() == Rule::Pass
     }

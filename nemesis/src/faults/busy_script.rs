@@ -29,11 +29,11 @@ impl Kind for scenarios::BusyScript {
 
 const SCRIPT: &str = "while true do end";
 
-/// How long is waited for an answer to the script, which would be an error.
+/// Time for which the run waits for an answer to the script, which would be an error.
 const SILENCE: Duration = Duration::from_millis(100);
 
-/// How long a script may run before the others are told BUSY instead of being kept waiting, in
-/// milliseconds: the name in all versions, and the shortest value. By default it is 5 s.
+/// Time for which a script may run before the others are told BUSY instead of being kept waiting,
+/// in milliseconds: the name in all versions, and the shortest value. By default it is 5 s.
 const PATIENCE: &str = "lua-time-limit";
 const PATIENCE_MIN: &str = "1";
 
@@ -52,7 +52,7 @@ impl BusyScript {
         on.command(&self.node, &set).await.map(|_| ())
     }
 
-    /// Whether the server says that it is busy; `None` where it says nothing.
+    /// Tells whether the server says that it is busy; `None` where it says nothing.
     async fn is_busy(&self, on: &dyn Deployment) -> Option<bool> {
         match timeout(SILENCE, on.command(&self.node, &["PING"])).await {
             Ok(Ok(_)) => Some(false),

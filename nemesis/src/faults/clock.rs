@@ -47,7 +47,7 @@ impl Kind for scenarios::Clock {
 /// What a server may round off, and our clock and the system's may differ by.
 const SLACK_MICROS: i64 = 5_000;
 
-/// How long a server is waited for that is asked for the time before its clock is set right.
+/// Time for which the nemesis waits for a server that is asked for the time before its clock is set right.
 const LAST_WITHIN: Duration = Duration::from_millis(100);
 
 struct Clock {

@@ -41,7 +41,7 @@ const FILLER_BYTES: usize = 64 << 10;
 /// once a second has passed.
 const FILLERS_MAX: usize = 20_000;
 
-/// How long is filled at most: a lock that is renewed all the time may never be the oldest.
+/// Time for which memory is filled at most: a lock that is renewed all the time may never be the oldest.
 const FILLED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Longer than any run takes until they are removed.
@@ -52,7 +52,7 @@ struct Evict {
     before: Option<Before>,
     /// The keys that were set to fill the memory.
     fillers: Vec<String>,
-    /// Whether the lock's key was seen to be gone.
+    /// True if the lock's key was seen to be gone.
     gone: bool,
 }
 

@@ -25,7 +25,7 @@ const COUNT_AND_FLUSH: &str =
 
 struct FlushAll {
     node: String,
-    /// How many keys there were.
+    /// Number of keys that there were.
     removed: u64,
 }
 

@@ -27,7 +27,7 @@ const WITNESS: &str = "return 'lockstorm: nobody sends this'";
 
 struct FlushScripts {
     node: String,
-    /// How many scripts the server knew, without the witness.
+    /// Number of scripts that the server knew, without the witness.
     cached: u64,
     /// Digest of the witness.
     witness: String,

@@ -37,9 +37,9 @@ pub(super) struct End {
     how: How,
     /// Its process before the kill.
     pid: Option<i32>,
-    /// Whether it took writes: if another node does so when it is healed, it was replaced.
+    /// True if it took writes: if another node does so when it is healed, it was replaced.
     led: bool,
-    /// How many keys it had before, if it could tell.
+    /// Number of keys that it had before, if it could tell.
     had: Option<u64>,
 }
 

@@ -25,7 +25,7 @@ impl Kind for scenarios::KillThread {
 
 struct KillThread {
     client: String,
-    /// How many renewals had been sent before.
+    /// Number of renewals that had been sent before.
     before: u64,
 }
 

@@ -18,7 +18,7 @@ use crate::network::{LinkGuard, Network};
 /// PING at the period that deployments set); with some leave for a loaded machine.
 const NODES_SPEAK_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long a node may take for the PUBLISH that makes it speak; a paused one never answers.
+/// Time that a node may take for the PUBLISH that makes it speak; a paused one never answers.
 const PROVOKED_WITHIN: Duration = Duration::from_millis(200);
 
 /// Links that evidence names, at most; of the others it tells how many they are.

@@ -14,7 +14,7 @@ use crate::fault::{Ends, Evidence, Fault, Sighting};
 const KEYS_AT_ONCE: &str = "100";
 /// So many times as many keys may be in a slot: locks have few.
 const ROUNDS_MAX: usize = 100;
-/// How long a server may take to hand keys over, in milliseconds.
+/// Time that a server may take to hand keys over, in milliseconds.
 const HAND_OVER_MS: &str = "2000";
 
 impl Kind for scenarios::MigrateSlot {
@@ -177,7 +177,7 @@ impl Trip {
         }
     }
 
-    /// Whether the server that gives it away holds the slot for moving.
+    /// Tells whether the server that gives it away holds the slot for moving.
     async fn is_open(&self, on: &dyn Deployment) -> Result<bool, FaultError> {
         let view = on.command(&self.from.node, &["CLUSTER", "NODES"]).await?;
         Ok(view.contains(&format!("[{}->-{}]", self.slot, self.to.id)))

@@ -32,12 +32,12 @@ const CHANNEL: &str = "lockstorm:paused";
 
 struct PauseCommands {
     spec: scenarios::PauseCommands,
-    /// When the server goes on by itself.
+    /// Time at which the server goes on by itself.
     until: Option<Instant>,
 }
 
 impl PauseCommands {
-    /// Whether the server answers what it was told to put off.
+    /// Tells whether the server answers what it was told to put off.
     async fn goes_on(&self, on: &dyn Deployment) -> bool {
         let node = &self.spec.node;
         match self.spec.which {

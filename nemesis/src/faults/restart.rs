@@ -26,7 +26,7 @@ struct Restart {
     pid_before: Option<i32>,
     /// Redis' own id of the run before; `None` also when a paused server could not tell.
     run_before: Option<String>,
-    /// How many keys it had before, if it could tell.
+    /// Number of keys that it had before, if it could tell.
     had: Option<u64>,
 }
 

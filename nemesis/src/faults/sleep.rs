@@ -27,16 +27,16 @@ impl Kind for scenarios::Sleep {
     }
 }
 
-/// How long is waited for the answer to DEBUG SLEEP: long enough for the command to arrive, and
-/// for the silence after it to be no chance.
+/// Time for which the run waits for the answer to DEBUG SLEEP: long enough for the command to arrive,
+/// and for the silence after it to be no chance.
 const SILENCE: Duration = Duration::from_millis(100);
 
 struct Sleep {
     node: String,
     length: Duration,
-    /// When it was told to sleep.
+    /// Time at which it was told to sleep.
     sent: Option<Instant>,
-    /// How long it slept, if it was awake again before anyone looked.
+    /// Time for which it slept, if it was awake again before anyone looked.
     slept: Option<Duration>,
 }
 

@@ -25,7 +25,7 @@ impl Kind for scenarios::SlowFsync {
 
 struct SlowFsync {
     spec: scenarios::SlowFsync,
-    /// How many synchronisations had been slow before.
+    /// Number of synchronisations that had been slow before.
     before: u64,
 }
 

@@ -25,7 +25,7 @@ impl Kind for scenarios::StallWatchdog {
 
 struct StallWatchdog {
     client: String,
-    /// How many renewals had not been sent before.
+    /// Number of renewals that had not been sent before.
     before: u64,
 }
 

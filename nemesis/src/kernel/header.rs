@@ -64,7 +64,7 @@ impl Header {
         self.payload
     }
 
-    /// Whether it resets its connection.
+    /// Tells whether it resets its connection.
     pub(super) const fn is_reset(&self) -> bool {
         self.flags & RST != 0
     }

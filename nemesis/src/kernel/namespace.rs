@@ -31,7 +31,7 @@ const ADMINISTRATORS_PATH: &str = "/usr/sbin:/sbin";
 #[derive(Clone, Copy, Debug)]
 pub struct Namespace(());
 
-/// Why there can be no network of our own.
+/// Reason why there can be no network of our own.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// The system does not allow it.
@@ -52,7 +52,7 @@ pub enum NamespaceError {
         program: &'static str,
         /// Where it comes from.
         package: &'static str,
-        /// Why not.
+        /// Reason why not.
         source: io::Error,
     },
     /// A program did not do what it was asked for.

@@ -49,7 +49,7 @@ struct Packet {
 struct Passage {
     /// When the link has taken in, at its rate, what came so far.
     taken_in: Option<Instant>,
-    /// When the last packet that did not stay behind is due.
+    /// Time at which the last packet that did not stay behind is due.
     last_due: Option<Instant>,
     packets: u32,
     bytes: u64,

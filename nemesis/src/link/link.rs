@@ -62,7 +62,7 @@ impl Link {
         self.losses.lay(loss)
     }
 
-    /// Whether a packet is lost by lot; `draw` says of a percentage whether it hits.
+    /// Tells whether a packet is lost by lot; `draw` says of a percentage whether it hits.
     pub(crate) fn loses(&self, mut draw: impl FnMut(u32) -> bool) -> bool {
         self.losses
             .fold(false, |lost, loss| lost || draw(loss.percent))
@@ -73,7 +73,7 @@ impl Link {
         self.reorderings.lay(reordering)
     }
 
-    /// Whether packets may be overtaken at this moment.
+    /// Tells whether packets may be overtaken at this moment.
     pub(crate) fn reorders(&self) -> bool {
         self.reorderings.fold(false, |_, _| true)
     }

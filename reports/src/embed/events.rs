@@ -20,7 +20,7 @@ pub(super) struct EventColumns {
     pub(super) times: Column,
     /// Processes, numbered as they come.
     pub(super) processes: Column,
-    /// How many events there are.
+    /// Number of events.
     pub(super) count: usize,
 }
 

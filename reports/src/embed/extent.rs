@@ -37,7 +37,7 @@ impl Default for Extent {
     }
 }
 
-/// Why a text is no window.
+/// Reason why a text is no window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseWindowError {
     /// Not two instants.

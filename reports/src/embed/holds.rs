@@ -19,8 +19,8 @@ pub(super) struct HoldColumns {
     /// Zero without a release; one for the client's next release of the lock; else two more than
     /// the operations from the acquire to it.
     pub(super) releases: Column,
-    /// When the certain hold ends: zero with the sending of the release; one for never; else two
-    /// more than its ticks.
+    /// Time at which the certain hold ends: zero with the sending of the release; one for never;
+    /// else two more than its ticks.
     pub(super) ends: Column,
     /// The same of the possible hold, and the answer of the release.
     pub(super) hull_ends: Column,

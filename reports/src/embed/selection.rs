@@ -69,7 +69,7 @@ impl Selection {
         self.positions.iter().map(|&position| position as usize)
     }
 
-    /// Whether an operation is among them.
+    /// Tells whether an operation is among them.
     pub(super) fn has(&self, id: OpId) -> bool {
         self.numbers[id.position()] != LEFT_OUT
     }

@@ -88,7 +88,7 @@ impl Price {
         }
     }
 
-    /// Whether there is any figure at all.
+    /// Tells whether there is any figure at all.
     pub(crate) fn is_known(&self) -> bool {
         self.figures.iter().any(|figure| figure.value.is_some())
     }
@@ -102,7 +102,7 @@ fn control<'a>(hazard: &str, cell: &'a Cell<'a>) -> Option<&'a Tally<'a>> {
     (is_control && tally.records().iter().all(is_whole)).then_some(tally)
 }
 
-/// How many cycles the runs did, and how long they took for it.
+/// Number of cycles that the runs did, and how long they took for it.
 fn cycles(runs: &[&RunRecord]) -> (u64, Nanos) {
     let counted = runs.iter().filter_map(|run| run.analysis.coverage.cycles);
     counted.fold((0, Nanos(0)), |(count, took), cycles| {

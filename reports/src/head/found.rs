@@ -104,8 +104,8 @@ impl<'a> Found<'a> {
         result.expected != Expected::Any || judged.contains_key(&result.property)
     }
 
-    /// Whether only such properties are worth a word of which nothing is expected, so that one
-    /// would miss what came of the others.
+    /// Tells whether only such properties are worth a word of which nothing is expected, so that
+    /// one would miss what came of the others.
     fn leaves_room(&self) -> bool {
         let results = self.results.iter().filter(|result| self.is_told(result));
         let mut telling = results

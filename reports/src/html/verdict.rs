@@ -39,7 +39,7 @@ pub(super) fn icon(sign: Sign) -> Markup {
     }
 }
 
-/// Whether what was expected came, as a cell of a table.
+/// Tells whether what was expected came, as a cell of a table.
 pub(super) fn outcome(head: &Head) -> Markup {
     let sign = head.standing.sign();
     html! {

@@ -1,4 +1,4 @@
-//! How long calls took that did what was asked: over the whole run, and window by window.
+//! Time that calls took that did what was asked: over the whole run, and window by window.
 //!
 //! A refusal is no slow grant and a call without an answer has no latency; both are left out and
 //! counted beside it.

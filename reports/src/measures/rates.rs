@@ -1,4 +1,4 @@
-//! How many calls came to their end in each window, by how they did.
+//! Number of calls that came to their end in each window, by how they did.
 
 use super::windows::Windows;
 use crate::trace::{Answer, CallKind, Trace};

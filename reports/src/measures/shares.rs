@@ -24,7 +24,7 @@ pub(crate) struct Share {
 pub(crate) struct Shares {
     /// By name; numbers at the end of a name count as numbers.
     pub(crate) told: Vec<Share>,
-    /// How many clients there are in all.
+    /// Number of clients in all.
     pub(crate) clients: usize,
     pub(crate) grants: u64,
     /// The longest wait of all, in nanoseconds.

@@ -30,7 +30,7 @@ impl Windows {
         (whole + u64::from(rest >= self.length.div_ceil(2))).max(1) as usize
     }
 
-    /// How long each but the last is.
+    /// Length of each but the last.
     pub(crate) fn length(&self) -> Nanos {
         Nanos(self.length)
     }

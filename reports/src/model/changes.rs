@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Changes {
     /// What it is compared with: name, seed and start of the earlier run or suite.
     pub baseline: String,
-    /// Whether the two have a cell in common; without one nothing can be compared.
+    /// True if the two have a cell in common; without one nothing can be compared.
     pub comparable: bool,
     /// New ones first, then ongoing, resolved and undecided ones.
     pub findings: Vec<Change>,
@@ -21,7 +21,7 @@ pub struct Changes {
 pub struct Change {
     /// What became of it.
     pub state: ChangeState,
-    /// Whether at most one run in five of its cell shows it, of at least five.
+    /// True if at most one run in five of its cell shows it, of at least five.
     pub rare: bool,
     /// Its cell.
     pub labels: CaseLabels,

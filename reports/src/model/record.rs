@@ -20,7 +20,7 @@ pub struct RunRecord {
     /// What the scenario shows.
     #[serde(default)]
     pub description: String,
-    /// Whether it is a history by itself, of which no scenario says what to expect. For machines
+    /// True if it is a history by itself, of which no scenario says what to expect. For machines
     /// every violation of it counts as unexpected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_scenario: bool,
@@ -39,7 +39,7 @@ pub struct RunRecord {
     pub outcome: Outcome,
     /// Each judged property against its expectation.
     pub expectations: Vec<ExpectationResult>,
-    /// Why the script or the load stopped before its end, if it did.
+    /// Reason why the script or the load stopped before its end, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// What the checker says of the history.
@@ -80,7 +80,7 @@ pub struct ExpectationResult {
     pub expected: Expected,
     /// What the checker answered.
     pub actual: Verdict,
-    /// Whether they agree.
+    /// True if they agree.
     pub met: bool,
 }
 
@@ -182,7 +182,7 @@ impl NotRun {
     /// why the combination makes no sense.
     pub const NOT_REACHED: &'static str = "not reached";
 
-    /// Whether the combination makes sense and only its turn never came.
+    /// Tells whether the combination makes sense and only its turn never came.
     pub fn was_not_reached(&self) -> bool {
         self.reason.starts_with(Self::NOT_REACHED)
     }

@@ -30,7 +30,7 @@ impl TimeScale {
         self.left + share.min(1.0) * (self.right - self.left)
     }
 
-    /// Whether any of `[from, to]` lies inside the window.
+    /// Tells whether any of `[from, to]` lies inside the window.
     pub(super) fn shows(&self, from: Nanos, to: Nanos) -> bool {
         from <= self.window.1 && to >= self.window.0
     }

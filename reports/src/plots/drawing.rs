@@ -114,7 +114,7 @@ pub(crate) struct Label {
     pub(crate) ink: Ink,
     pub(crate) anchor: Anchor,
     pub(crate) bold: bool,
-    /// Whether it reads upwards; its point is where it begins or ends all the same.
+    /// True if it reads upwards; its point is where it begins or ends all the same.
     pub(crate) upright: bool,
 }
 

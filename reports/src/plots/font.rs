@@ -26,7 +26,7 @@ fn font(bold: bool) -> &'static FontRef<'static> {
     if bold { &SEMI_BOLD } else { &REGULAR }
 }
 
-/// Whether the font can draw `c`.
+/// Tells whether the font can draw `c`.
 pub(super) fn has_glyph(c: char) -> bool {
     REGULAR.glyph_id(c).0 != 0 && SEMI_BOLD.glyph_id(c).0 != 0
 }

@@ -1,4 +1,4 @@
-//! How long each acquire took, over the time of the run and by how it was answered.
+//! Time that each acquire took, over the time of the run and by how it was answered.
 
 use lockstorm_checker::verdict::FaultSummary;
 

@@ -1,4 +1,5 @@
-//! How many calls a second came to their end, a panel for each kind and a line for each answer.
+//! Number of calls that a second came to their end, a panel for each kind and a line for each
+//! answer.
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::FaultSummary;

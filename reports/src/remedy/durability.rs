@@ -52,7 +52,7 @@ pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     })
 }
 
-/// Whether `server` did not run when the lock was granted, by another fault than `lost_by`.
+/// Tells whether `server` did not run when the lock was granted, by another fault than `lost_by`.
 fn was_down(scene: &Scene, server: &str, lost_by: &str) -> bool {
     let Some(first) = scene.first() else {
         return false;

@@ -61,7 +61,7 @@ pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     })
 }
 
-/// Whether an absence lasts as long as the violation.
+/// Tells whether an absence lasts as long as the violation.
 fn covers(effect: &Effect, scene: &Scene) -> bool {
     let (from, to) = scene.witness.interval;
     let healed = effect.fault.at(FaultPhase::Healed);

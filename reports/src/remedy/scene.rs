@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
         self.lock.and_then(LockKind::of_label)
     }
 
-    /// Whether the witness is of one of these properties.
+    /// Tells whether the witness is of one of these properties.
     pub(crate) fn tells_of(&self, properties: &[Property]) -> bool {
         properties.contains(&self.witness.property)
     }
@@ -88,14 +88,14 @@ impl<'a> Scene<'a> {
         self.faults.iter().filter(is_named)
     }
 
-    /// Whether nothing of what the violation is blamed on can have made servers forget a lock, but
-    /// for `such`: without those, no server would have forgotten it.
+    /// Tells whether nothing of what the violation is blamed on can have made servers forget a
+    /// lock, but for `such`: without those, no server would have forgotten it.
     pub(crate) fn forgot_only_by(&self, such: impl Fn(&FaultSummary) -> bool) -> bool {
         let mut others = self.blamed().filter(|fault| !such(fault));
         !others.any(|fault| self.may_forget(fault))
     }
 
-    /// Whether a server may have forgotten a lock by a fault.
+    /// Tells whether a server may have forgotten a lock by a fault.
     fn may_forget(&self, fault: &FaultSummary) -> bool {
         // They replace a primary that is away for a while, or only seems to be.
         let chosen = self.topology.is_none_or(|label| {
@@ -135,7 +135,7 @@ impl<'a> Scene<'a> {
             .flatten()
     }
 
-    /// Whether `old` used the resource with its token after `new` had done so with its own.
+    /// Tells whether `old` used the resource with its token after `new` had done so with its own.
     pub(crate) fn comes_late(&self, old: &Holder, new: &Holder) -> bool {
         let of = |holder: &Holder| {
             let token = holder.token.map(|token| format!(" with token {token}"));
@@ -196,13 +196,13 @@ pub(crate) fn loss(fault: &FaultSummary) -> Option<(Nanos, u64, DataLoss)> {
 }
 
 impl Effect<'_> {
-    /// Whether it was healed before `time`.
+    /// Tells whether it was healed before `time`.
     pub(crate) fn ends_before(&self, time: Nanos) -> bool {
         let healed = self.fault.at(FaultPhase::Healed);
         healed.is_some_and(|healed| healed < time)
     }
 
-    /// Whether it had gone on since before `time` and was not healed then.
+    /// Tells whether it had gone on since before `time` and was not healed then.
     pub(crate) fn lasts_at(&self, time: Nanos) -> bool {
         let healed = self.fault.at(FaultPhase::Healed);
         self.time <= time && healed.is_none_or(|healed| healed > time)

@@ -29,7 +29,7 @@ const STEP_INDENT: usize = 18;
 /// How text for a terminal is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalOptions {
-    /// Whether to use colours. They never say anything that the words do not.
+    /// True if to use colours. They never say anything that the words do not.
     pub color: bool,
     /// Columns of the terminal.
     pub width: usize,

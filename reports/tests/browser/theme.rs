@@ -3,7 +3,7 @@
 use crate::driver::{Page, Scheme};
 use crate::report::Report;
 
-/// Whether the page is dark: how light its ground is, from 0 to 255.
+/// Tells whether the page is dark: how light its ground is, from 0 to 255.
 fn is_dark(page: &Page) -> bool {
     let ground = page.text("getComputedStyle(document.body).backgroundColor");
     let channels: Vec<f64> = ground

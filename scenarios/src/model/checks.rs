@@ -15,10 +15,10 @@ pub struct Checks {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "properties_schema")]
     pub only: Option<Vec<Property>>,
-    /// How long a lock may stay unobtainable in the final phase, beyond one lease.
+    /// Time for which a lock may stay unobtainable in the final phase, beyond one lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub liveness_bound: Option<DurationSpec>,
-    /// How long nobody may be granted a lock that is wanted and free; absent means that
+    /// Time for which nobody may be granted a lock that is wanted and free; absent means that
     /// availability is measured and not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub availability_gap: Option<DurationSpec>,
@@ -75,7 +75,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Whether `verdict` is what was expected.
+    /// Tells whether `verdict` is what was expected.
     pub fn is_met_by(self, verdict: Verdict) -> bool {
         match self {
             Self::Valid => verdict == Verdict::Valid,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::{DurationRange, DurationSpec};
 
-/// How many clients a storm has and how they behave. A litmus names its clients in its steps and
-/// takes only `reply-timeout` from here.
+/// Number of clients that a storm has and how they behave. A litmus names its clients in its steps
+/// and takes only `reply-timeout` from here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Clients {
@@ -21,7 +21,7 @@ pub struct Clients {
     pub pick: Pick,
     /// Length of a critical section.
     pub hold: DurationRange,
-    /// Whether a client gives back what it was granted. Otherwise it holds on as long as the lock
+    /// True if a client gives back what it was granted. Otherwise it holds on as long as the lock
     /// itself lets it.
     pub release: bool,
     /// Pause between a release and the next acquire.
@@ -30,13 +30,13 @@ pub struct Clients {
     /// pausing between them; who is late leaves out what has passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<DurationSpec>,
-    /// How long an acquire goes on trying before the client gives up the round.
+    /// Time for which an acquire goes on trying before the client gives up the round.
     pub wait: DurationSpec,
     /// Pause between two tries of a waiting acquire.
     pub retry: DurationRange,
     /// Share of the acquires that ask for the read side, in percent.
     pub read_percent: u32,
-    /// How long a client waits for a reply; then the outcome is indeterminate.
+    /// Time for which a client waits for a reply; then the outcome is indeterminate.
     pub reply_timeout: DurationSpec,
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct DurationSpec(pub Duration);
 
-/// Why a text is no duration.
+/// Reason why a text is no duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a duration up to 1000h; write a number and a unit (us, ms, s, m, h), \

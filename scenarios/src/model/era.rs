@@ -46,7 +46,7 @@ impl Era {
         }
     }
 
-    /// Whether it knows WAIT at all; it came with 3.12.5.
+    /// Tells whether it knows WAIT at all; it came with 3.12.5.
     pub const fn asks_replicas(self) -> bool {
         match self {
             Self::V3_10 => false,
@@ -54,7 +54,7 @@ impl Era {
         }
     }
 
-    /// Whether it gives back a grant that too few replicas have.
+    /// Tells whether it gives back a grant that too few replicas have.
     pub const fn withdraws(self) -> bool {
         match self {
             Self::V3_10 | Self::V3_17 => false,
@@ -62,7 +62,7 @@ impl Era {
         }
     }
 
-    /// Whether an unlock is remembered, so that a repetition does nothing; from 3.24.0 on.
+    /// Tells whether an unlock is remembered, so that a repetition does nothing; from 3.24.0 on.
     pub const fn has_latch(self) -> bool {
         match self {
             Self::V3_10 | Self::V3_17 => false,
@@ -99,8 +99,8 @@ impl Era {
         }
     }
 
-    /// Whether `MultiLock.unlock` gives back one sub-lock after the other, and stops at the first
-    /// that it cannot; the older ones ask all at once.
+    /// Tells whether `MultiLock.unlock` gives back one sub-lock after the other, and stops at the
+    /// first that it cannot; the older ones ask all at once.
     pub const fn unlock_stops_half_way(self) -> bool {
         match self {
             Self::V3_10 | Self::V3_17 => false,
@@ -108,7 +108,7 @@ impl Era {
         }
     }
 
-    /// Whether a `MultiLock` that gives up asks all at once to give back what it has taken.
+    /// Tells whether a `MultiLock` that gives up asks all at once to give back what it has taken.
     pub const fn gives_back_at_once(self) -> bool {
         match self {
             Self::V3_10 => true,
@@ -116,8 +116,8 @@ impl Era {
         }
     }
 
-    /// Whether a `MultiLock` with a lease that may not wait takes its sub-locks for no time at all,
-    /// twice a wait that is not there; until 3.11.1.
+    /// Tells whether a `MultiLock` with a lease that may not wait takes its sub-locks for no time
+    /// at all, twice a wait that is not there; until 3.11.1.
     pub const fn takes_without_a_wait_for_nothing(self) -> bool {
         match self {
             Self::V3_10 => true,
@@ -125,7 +125,7 @@ impl Era {
         }
     }
 
-    /// Whether in a Cluster it tells only the shard of a lock of its release; from 3.22.0 on.
+    /// Tells whether in a Cluster it tells only the shard of a lock of its release; from 3.22.0 on.
     pub const fn publishes_to_shards(self) -> bool {
         match self {
             Self::V3_10 | Self::V3_17 => false,
@@ -141,7 +141,7 @@ impl Era {
         }
     }
 
-    /// Whether a waiter of a fair lock is presumed dead after the time that it says it waits.
+    /// Tells whether a waiter of a fair lock is presumed dead after the time that it says it waits.
     pub const fn heeds_waits(self) -> bool {
         match self {
             Self::V3_10 => false,

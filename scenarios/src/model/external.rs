@@ -108,7 +108,7 @@ impl External {
         of_urls.chain(self.password_env.clone()).collect()
     }
 
-    /// How many servers there are, in words.
+    /// Number of servers, in words.
     pub(super) fn size(&self) -> String {
         match (self.urls.len(), self.replicas.len()) {
             (1, 0) => "1 server".to_owned(),

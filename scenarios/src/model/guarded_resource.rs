@@ -17,12 +17,12 @@ pub enum GuardedResource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Orders {
-    /// How many orders there are.
+    /// Number of orders.
     pub count: u32,
     /// Each order is past its time this long after the one before; 0s means all from the start.
     pub due_every: DurationSpec,
-    /// Whether the database refuses whoever comes with a smaller fencing token than it has seen,
-    /// or with the same as another.
+    /// True if the database refuses whoever comes with a smaller fencing token than it has seen, or
+    /// with the same as another.
     pub fenced: bool,
 }
 

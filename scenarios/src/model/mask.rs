@@ -173,7 +173,7 @@ fn value_at(text: &str, at: usize) -> Range<usize> {
     }
 }
 
-/// Whether a variable of the environment is usually called so.
+/// Tells whether a variable of the environment is usually called so.
 pub(crate) fn is_usual_variable(name: &str) -> bool {
     let usual = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') && name.chars().all(usual)

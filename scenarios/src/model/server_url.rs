@@ -30,7 +30,7 @@ pub struct Secret(String);
 /// What a URL says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerPlace {
-    /// Whether it takes TLS only.
+    /// True if it takes TLS only.
     pub tls: bool,
     /// Name or address of the machine.
     pub host: String,
@@ -108,7 +108,7 @@ impl ServerUrl {
         Self(text.into())
     }
 
-    /// Whether it has the form of a URL, whatever the environment will say.
+    /// Tells whether it has the form of a URL, whatever the environment will say.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -120,7 +120,7 @@ impl ServerUrl {
         }
     }
 
-    /// Whether it names somebody who enters without a password.
+    /// Tells whether it names somebody who enters without a password.
     pub(crate) fn names_user_alone(&self) -> bool {
         let place = read(&self.0, &|_| Some("1".to_owned()));
         place.is_ok_and(|place| place.user.is_some() && place.password.is_none())
@@ -140,7 +140,7 @@ impl ServerUrl {
         }
     }
 
-    /// Whether it asks for TLS; `None` where only the environment knows.
+    /// Tells whether it asks for TLS; `None` where only the environment knows.
     pub fn tls(&self) -> Option<bool> {
         let scheme = SCHEMES.iter().find(|(begin, _)| self.0.starts_with(begin));
         scheme.map(|(_, tls)| *tls)
@@ -193,7 +193,7 @@ pub(super) fn whole_variable(text: &str) -> Option<&str> {
     is_variable(name).then_some(name)
 }
 
-/// Whether a variable of the environment can be called so.
+/// Tells whether a variable of the environment can be called so.
 pub fn is_variable(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit())

@@ -82,7 +82,7 @@ pub struct Acquire {
     /// How many permits of a semaphore.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub permits: u32,
-    /// How long it goes on trying; absent means one try.
+    /// Time for which it goes on trying; absent means one try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<DurationSpec>,
     /// Go on without the answer, for which `await = { answer-to = "..." }` waits.

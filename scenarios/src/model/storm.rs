@@ -10,10 +10,10 @@ use super::faults::FaultSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Storm {
-    /// How long the load lasts, before everything is healed and checked.
+    /// Time that the load lasts, before everything is healed and checked.
     pub duration: DurationSpec,
-    /// How many rounds each client does; the storm ends with the last of them, and `duration` is
-    /// only how long that may take.
+    /// Number of rounds that each client does; the storm ends with the last of them, and `duration`
+    /// is only how long that may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// In how many rounds of all clients together the lock is granted, without which the run does
@@ -31,7 +31,7 @@ pub struct Storm {
 pub struct Quiet {
     /// From the end of one to the start of the next.
     pub every: DurationSpec,
-    /// How long each lasts.
+    /// Time that each lasts.
     pub lasts: DurationSpec,
 }
 
@@ -44,7 +44,7 @@ pub struct NemesisEntry {
     /// From the end of one to the start of the next, on average; drawn from half to one and a
     /// half of it.
     pub every: DurationSpec,
-    /// How long each lasts before it is healed.
+    /// Time that each lasts before it is healed.
     pub lasts: DurationSpec,
     /// Faults of one package come one after the other, those of several at the same time.
     #[serde(default = "main_package", skip_serializing_if = "is_main_package")]

@@ -96,7 +96,7 @@ impl Topology {
         }
     }
 
-    /// Whether some of its servers are replicas.
+    /// Tells whether some of its servers are replicas.
     pub const fn has_replicas(&self) -> bool {
         match self {
             Self::Independent(independent) => independent.replicas > 0,
@@ -206,8 +206,8 @@ impl TopologyKind {
         }
     }
 
-    /// Whether its servers have replicas whatever their options, and can put one in the place of a
-    /// primary by themselves.
+    /// Tells whether its servers have replicas whatever their options, and can put one in the place
+    /// of a primary by themselves.
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,

@@ -18,7 +18,7 @@ pub struct Single {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Replicated {
-    /// How many replicas the primary has.
+    /// Number of replicas that the primary has.
     #[serde(default = "one")]
     pub replicas: u32,
     /// What each server keeps on disk.
@@ -73,10 +73,10 @@ fn is_usual_max_lag(lag: &DurationSpec) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Sentinel {
-    /// How many replicas the primary has.
+    /// Number of replicas that the primary has.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// How many sentinels there are; more than half of them must agree on a failover.
+    /// Number of sentinels; more than half of them must agree on a failover.
     #[serde(default = "three")]
     pub sentinels: u32,
     /// How soon the sentinels act.
@@ -118,7 +118,7 @@ pub struct Independent {
     /// How many masters; odd, so that a majority is defined.
     #[serde(default = "five")]
     pub nodes: u32,
-    /// How many replicas each master has. A promoted one takes its master's place.
+    /// Number of replicas that each master has. A promoted one takes its master's place.
     #[serde(default)]
     pub replicas: u32,
     /// What each server keeps on disk.
@@ -134,10 +134,10 @@ const fn five() -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cluster {
-    /// How many shards share the keys; fewer than three cannot agree on a failover.
+    /// Number of shards that share the keys; fewer than three cannot agree on a failover.
     #[serde(default = "three")]
     pub shards: u32,
-    /// How many replicas each shard has.
+    /// Number of replicas that each shard has.
     #[serde(default = "one")]
     pub replicas: u32,
     /// What each server keeps on disk.
@@ -146,7 +146,7 @@ pub struct Cluster {
     /// After how long without an answer a server is thought to be dead.
     #[serde(default = "half_a_second")]
     pub node_timeout: DurationSpec,
-    /// How many replicas must keep up with a master for it to take writes.
+    /// Number of replicas that must keep up with a master for it to take writes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min_replicas_to_write: u32,
     /// A replica keeps up as long as it was heard so recently; whole seconds.

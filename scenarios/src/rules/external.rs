@@ -39,7 +39,7 @@ pub(crate) fn judge(external: &External, path: &str, findings: &mut Findings<'_>
     judge_tls(external, path, findings);
 }
 
-/// Whether the number of servers is possible, and so their names mean something.
+/// Tells whether the number of servers is possible, and so their names mean something.
 pub(crate) fn is_possible(external: &External) -> bool {
     wrong_number(external).is_none()
 }

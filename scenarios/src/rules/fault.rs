@@ -6,7 +6,7 @@ use crate::model::{Clock, DurationSpec, FaultSpec};
 /// The greatest speed of a clock, in percent: as if a minute were a second.
 const SPEED_MAX: u32 = 6000;
 
-/// How long a server may be put to sleep, or put off commands, at most.
+/// Time for which a server may be put to sleep, or put off commands, at most.
 const SLEEP_MAX: DurationSpec = DurationSpec::from_secs(60);
 
 /// Judges the parameters of the fault at `path` that name nothing.

@@ -29,7 +29,7 @@ impl<'a> Findings<'a> {
         self.mistakes.push(Mistake::new(span, message).help(help));
     }
 
-    /// Whether the document says anything at `path`.
+    /// Tells whether the document says anything at `path`.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.places.has(path)
     }

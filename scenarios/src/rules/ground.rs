@@ -40,7 +40,7 @@ pub(crate) struct Ground {
     /// The servers that someone else runs, if it is those.
     external: Option<External>,
     nodes: Vec<String>,
-    /// Whether some of them are replicas.
+    /// True if some of them are replicas.
     replicated: bool,
 }
 
@@ -59,7 +59,7 @@ impl Ground {
         self.kind
     }
 
-    /// Whether a replica can be promoted by hand.
+    /// Tells whether a replica can be promoted by hand.
     pub(crate) fn promotes(&self) -> bool {
         match self.kind {
             TopologyKind::Replicated => true,
@@ -84,7 +84,7 @@ impl Ground {
         self.nodes.iter().filter(leads).cloned().collect()
     }
 
-    /// Whether `node` comes in the place of `leader` when it is promoted.
+    /// Tells whether `node` comes in the place of `leader` when it is promoted.
     pub(crate) fn replaces(&self, node: &str, leader: &str) -> bool {
         let family = |node: &str| node.split(REPLICA_OF).next().map(str::to_owned);
         self.kind == TopologyKind::Replicated || family(node) == family(leader)

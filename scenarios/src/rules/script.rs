@@ -89,7 +89,7 @@ impl State {
 struct Nodes {
     /// Those that are not running.
     states: BTreeMap<String, State>,
-    /// Whether some fault may have hit any of them, as it shows only when it is run.
+    /// True if some fault may have hit any of them, as it shows only when it is run.
     unknown: bool,
 }
 
@@ -98,11 +98,11 @@ struct Script<'a, 'f> {
     findings: &'a mut Findings<'f>,
     /// Path of the step that is taken.
     here: String,
-    /// Whether all steps so far could be read, and so the states are known.
+    /// True if all steps so far could be read, and so the states are known.
     sighted: bool,
-    /// Whether every acquire of the script could be read.
+    /// True if every acquire of the script could be read.
     clients_known: bool,
-    /// Whether the keys that steps name are known.
+    /// True if the keys that steps name are known.
     keys_known: bool,
     /// Everyone who acquires anywhere in the script.
     acquirers: BTreeSet<String>,
@@ -378,7 +378,7 @@ impl Script<'_, '_> {
         }
     }
 
-    /// Whether the client has come into being.
+    /// Tells whether the client has come into being.
     fn client(&mut self, client: &str) -> bool {
         let known = self.clients.contains_key(client);
         if !known && self.clients_known {

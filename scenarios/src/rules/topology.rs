@@ -23,7 +23,7 @@ pub(crate) fn judge(topology: &Topology, path: &str, findings: &mut Findings<'_>
     }
 }
 
-/// Whether the number of servers is possible, and so their names mean something.
+/// Tells whether the number of servers is possible, and so their names mean something.
 pub(crate) fn is_possible(topology: &Topology) -> bool {
     mistake(topology).is_none() && topology.external().is_none_or(external::is_possible)
 }

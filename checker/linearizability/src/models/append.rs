@@ -100,7 +100,7 @@ impl Append {
         &self.contents[datum.0 as usize]
     }
 
-    /// Whether the value so far reads like this.
+    /// Tells whether the value so far reads like this.
     fn reads(&self, state: NodeId, seen: Datum) -> bool {
         let nodes = self.nodes.borrow();
         let parts = std::iter::successors(nodes.node(state), |node| nodes.node(node.parent));

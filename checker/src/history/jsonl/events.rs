@@ -13,7 +13,7 @@ use crate::history::read::Terms;
 use crate::history::stamp::{Clock, Stamp};
 use crate::history::{Event, EventSink, FORMAT, Header, Kind, Nanos, ReadError, Reading, VERSION};
 
-/// Why an event is refused.
+/// Reason why an event is refused.
 pub(super) enum Fault {
     /// It is no JSON, or not that of an event.
     Json(serde_json::Error),

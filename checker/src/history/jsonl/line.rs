@@ -58,7 +58,7 @@ pub(super) fn parse(bytes: &[u8], names: &mut Names) -> Result<Line, serde_json:
     Ok(line)
 }
 
-/// Whether a line is a header: an object with a field `format`.
+/// Tells whether a line is a header: an object with a field `format`.
 pub(super) fn is_header(bytes: &[u8]) -> Result<bool, serde_json::Error> {
     #[derive(Deserialize)]
     struct Probe {

@@ -133,8 +133,8 @@ impl<R: BufRead> Input<'_, R> {
         }
     }
 
-    /// Whether the line was cut short: it is the last one, and its JSON ends too early, or breaks
-    /// off in any other way without a line end.
+    /// Tells whether the line was cut short: it is the last one, and its JSON ends too early, or
+    /// breaks off in any other way without a line end.
     fn is_torn(&mut self, error: &serde_json::Error) -> Result<bool, ReadError> {
         let cut = match error.classify() {
             Category::Eof => true,

@@ -26,7 +26,7 @@ pub(super) fn settle(digest: &Digest, key: KeyId, holds: &mut [Hold]) {
     }
 }
 
-/// Whether no release says when its owner left.
+/// Tells whether no release says when its owner left.
 fn is_untold(digest: &Digest, hold: &Hold) -> bool {
     let by_release = |id| digest.operation(id).action == Action::Release;
     let is_told = hold.release.or(hold.anew).is_some_and(by_release);
@@ -67,7 +67,7 @@ fn last(signs: &Signs, digest: &Digest, hold: &Hold) -> Nanos {
     own.map_or(Nanos(0), |(_, _, time)| time)
 }
 
-/// Whether it is a reader's, where that makes a difference.
+/// Tells whether it is a reader's, where that makes a difference.
 fn reads(digest: &Digest, mode: Mode) -> bool {
     digest.has_two_modes() && mode == Mode::Read
 }

@@ -54,14 +54,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether there is something that an operation may be about.
+    /// Tells whether there is something that an operation may be about.
     fn has_any(&self, place: usize, id: OpId) -> bool {
         let owner = &self.owners[place];
         owner.open.is_some() || self.phantom_before(owner, id).is_some()
     }
 
-    /// Whether a release may be about the hold of the other mode: nothing is open that it can be
-    /// about. Writing that was given up is given back later; reading may have been turned into
+    /// Tells whether a release may be about the hold of the other mode: nothing is open that it can
+    /// be about. Writing that was given up is given back later; reading may have been turned into
     /// writing.
     fn is_stray(&self, place: usize, id: OpId, release: &Operation) -> bool {
         let is_late = release.mode == Mode::Write && self.owners[place].lapsed.is_some();

@@ -6,7 +6,7 @@
 use crate::history::Nanos;
 use crate::operations::{Action, Digest, Edge, OpId, Outcome, OwnerId};
 
-/// When something bears on the hold of an owner.
+/// Time at which something bears on the hold of an owner.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) time: Nanos,

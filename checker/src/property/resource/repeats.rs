@@ -86,7 +86,7 @@ impl Look {
         Self { read, list }
     }
 
-    /// Whether it certainly does not show `value`; what is no list shows nothing for certain.
+    /// Tells whether it certainly does not show `value`; what is no list shows nothing for certain.
     fn misses(&self, case: &Case, value: &str) -> bool {
         let list = self.list.get_or_init(|| {
             let list = list(case.digest, case.digest.operation(self.read.id))?;
@@ -96,8 +96,8 @@ impl Look {
     }
 }
 
-/// Whether the two belong to different owners, and the later one can have read before the earlier
-/// append took effect.
+/// Tells whether the two belong to different owners, and the later one can have read before the
+/// earlier append took effect.
 fn is_repeat(case: &Case, [early, late]: &[Section; 2]) -> bool {
     let operation = |id: OpId| case.digest.operation(id);
     let append = operation(early.write.id);

@@ -95,7 +95,7 @@ struct Versions {
     writers: HashMap<String, u32>,
     /// The writes whose answer came first.
     first: Vec<OpId>,
-    /// Whether every write says what it wrote.
+    /// True if every write says what it wrote.
     known: bool,
 }
 
@@ -120,7 +120,7 @@ impl Versions {
         versions
     }
 
-    /// Whether all who read `value` like this read the same version of it.
+    /// Tells whether all who read `value` like this read the same version of it.
     fn is_certain(&self, case: &Case, value: &str, read: OpId) -> bool {
         let read = case.digest.operation(read);
         let is_before = |&first: &OpId| case.digest.operation(first).precedes(read);

@@ -29,7 +29,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Whether it changes the resource, as far as it takes effect.
+    /// Tells whether it changes the resource, as far as it takes effect.
     pub(crate) fn is_write(&self) -> bool {
         match self.access {
             Access::Write | Access::Cas | Access::Append => true,

@@ -11,7 +11,7 @@ const FOLDER: &str = concat!(
     "/../../shared/histories/porcupine"
 );
 
-/// How many files the folder holds.
+/// Number of files that the folder holds.
 const FILES: usize = 53;
 
 /// Lines that hold an operation of a client.

@@ -1,4 +1,4 @@
-//! How long a lock that is wanted and free cannot be had.
+//! Time for which a lock that is wanted and free cannot be had.
 
 use lockstorm_checker::{Analysis, Nanos, Options, Property, Verdict, check};
 

@@ -4,7 +4,7 @@ use lockstorm_checker::{Property, Verdict, check};
 
 use crate::support::{exact, history, judge, reason, verdict};
 
-/// How many releases a remark counts.
+/// Number of releases that a remark counts.
 fn remarked(text: &str) -> u64 {
     let reason = judge(text).properties.remove(&Property::Ownership);
     let reason = reason
@@ -189,7 +189,7 @@ fn an_unobserved_fault_leaves_it_open() {
     assert!(reason(Property::Ownership, text).contains("never observed"));
 }
 
-/// Whether some order of the effects of one owner explains that each release found a grant.
+/// Tells whether some order of the effects of one owner explains that each release found a grant.
 fn explained(ops: &[(bool, u64, u64, bool)], done: u32, count: u32) -> bool {
     let is_done = |at: usize| done & (1 << at) != 0;
     let required = |at: usize| ops[at].3 && !is_done(at);

@@ -4,7 +4,7 @@ use lockstorm_checker::{Analysis, Nanos, Options, Property, check};
 
 use crate::support::{exact, history};
 
-/// How many violations there are, with and without a stall.
+/// Number of violations, with and without a stall.
 fn counts(property: Property, text: &str, stall: &str) -> (u64, u64) {
     let count = |text: &str| {
         let analysis = judged(text);

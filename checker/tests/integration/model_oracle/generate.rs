@@ -45,7 +45,7 @@ struct Run<'a> {
     now: u64,
     state: State,
     token: u64,
-    /// When the last operation of each owner was answered.
+    /// Time at which the last operation of each owner was answered.
     busy: [u64; 4],
     /// Unanswered, and not yet in effect.
     adrift: Vec<Op>,
@@ -233,7 +233,7 @@ fn denied_or(rng: &mut ChaCha8Rng, op: &Op) -> End {
     }
 }
 
-/// Whether there is an answer that says no.
+/// Tells whether there is an answer that says no.
 fn is_deniable(call: &Call) -> bool {
     !matches!(call, Call::Read(_) | Call::Write(_) | Call::Append(_))
 }

@@ -44,7 +44,7 @@ fn judged(ops: &[Op], model: Model) -> Verdict {
     analysis.properties[&Property::Model].verdict
 }
 
-/// Whether the checker says something else than the search.
+/// Tells whether the checker says something else than the search.
 ///
 /// Where a lease was extended after its end, a service would have dropped the hold, and the
 /// definitions read it as one that went on: both answers are right there.

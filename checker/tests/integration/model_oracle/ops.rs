@@ -63,7 +63,7 @@ pub(crate) struct Op {
 }
 
 impl Op {
-    /// Whether it asks for a lease.
+    /// Tells whether it asks for a lease.
     pub(crate) fn is_leased(&self) -> bool {
         match self.call {
             Call::Acquire { lease, .. } | Call::Renew { lease, .. } => lease.is_some(),
@@ -71,7 +71,7 @@ impl Op {
         }
     }
 
-    /// Whether some order has to explain it.
+    /// Tells whether some order has to explain it.
     pub(crate) fn is_required(&self) -> bool {
         match self.end {
             End::Ok | End::Denied => true,

@@ -18,7 +18,7 @@ pub(crate) enum Ceiling {
     Latest,
 }
 
-/// Whether some order explains all answers.
+/// Tells whether some order explains all answers.
 pub(crate) fn explained(ops: &[Op], model: Model, ceiling: Ceiling) -> bool {
     let processes = processes(ops);
     let search = Search {
@@ -35,7 +35,7 @@ pub(crate) fn explained(ops: &[Op], model: Model, ceiling: Ceiling) -> bool {
     search.runs(0, &state, &mut HashSet::new())
 }
 
-/// Whether an operation can change anything, or say something of the state.
+/// Tells whether an operation can change anything, or say something of the state.
 pub(crate) fn tells(op: &Op, model: Model) -> bool {
     let drops = model == Model::CasRegisterDropFailed;
     let dropped = drops && op.end == End::Denied && matches!(op.call, Call::Cas(..));

@@ -10,7 +10,7 @@ const INSTANTS: u64 = 4;
 /// last of them, some certainly not, and of some nobody knows.
 const APART: u64 = 2;
 
-/// How long every lease is.
+/// Length of every lease.
 const LEASE: u64 = 2;
 
 /// All of them for one model; with leases and renewals, or without.

@@ -100,7 +100,7 @@ pub(crate) struct Grip {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// Whether leases are read in favour of the service wherever they may be.
+    /// True if leases are read in favour of the service wherever they may be.
     pub(crate) is_lenient: bool,
     pub(crate) grips: Vec<Grip>,
     pub(crate) token_max: u64,
@@ -302,7 +302,7 @@ impl Grip {
         };
     }
 
-    /// Whether a renewal or release of `owner` is about it.
+    /// Tells whether a renewal or release of `owner` is about it.
     fn is_of(&self, model: Model, owner: u8, read: bool) -> bool {
         match model {
             Model::Mutex => true,

@@ -362,7 +362,7 @@ impl Client {
         (!plan.sloppy && floor < u64::MAX).then_some((floor, self.sessions))
     }
 
-    /// Whether it still has something when it was told that it does not write, or read.
+    /// Tells whether it still has something when it was told that it does not write, or read.
     fn is_left_with(&mut self, read: bool) -> bool {
         let Some(session) = &mut self.session else {
             return false;

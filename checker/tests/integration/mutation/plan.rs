@@ -18,7 +18,7 @@ pub(crate) enum Lock {
 }
 
 impl Lock {
-    /// How many permits there are, where it is not one lock for all.
+    /// Number of permits, where it is not one lock for all.
     pub(crate) fn permits(self) -> Option<u32> {
         match self {
             Self::Semaphore(permits) => Some(permits),
@@ -39,7 +39,7 @@ impl Lock {
         }
     }
 
-    /// Whether grants carry fencing tokens.
+    /// Tells whether grants carry fencing tokens.
     pub(crate) fn has_tokens(self) -> bool {
         match self {
             Self::Plain | Self::Reentrant | Self::Fair => true,
@@ -117,7 +117,7 @@ pub(crate) struct Plan {
     /// Share of messages that are lost, and of those that are late.
     pub(crate) loss: f64,
     pub(crate) crash: f64,
-    /// Whether clients go on after their lease.
+    /// True if clients go on after their lease.
     pub(crate) sloppy: bool,
     pub(crate) defect: Option<Defect>,
     /// Clients begin nothing new after it.

@@ -65,7 +65,7 @@ pub(crate) struct Record {
     events: Vec<Event>,
     pub(crate) ops: Vec<Op>,
     pub(crate) notes: Vec<Note>,
-    /// When the service of which key was asked what it has.
+    /// Time at which the service of which key was asked what it has.
     pub(crate) looks: Vec<(usize, u64)>,
     /// When the final phase began, and its bound.
     pub(crate) last: Option<(u64, u64)>,

@@ -44,7 +44,7 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    /// Whether a reader asks it.
+    /// Tells whether a reader asks it.
     pub(crate) fn reads(self) -> bool {
         match self {
             Self::Acquire { read, .. } | Self::Renew { read, .. } | Self::Release { read, .. } => {
@@ -54,7 +54,7 @@ impl Ask {
         }
     }
 
-    /// Whether it is about the same side of the lock.
+    /// Tells whether it is about the same side of the lock.
     pub(crate) fn is_of(self, other: Self) -> bool {
         self.reads() == other.reads()
     }
@@ -168,7 +168,7 @@ impl Service {
         self.queue.len() < before
     }
 
-    /// Whether the defect strikes here: once, at one opportunity in three.
+    /// Tells whether the defect strikes here: once, at one opportunity in three.
     fn strikes(&mut self, defect: Defect, op: usize, rng: &mut ChaCha8Rng) -> bool {
         let strikes = self.defect == Some(defect) && self.struck.is_none() && rng.random_bool(0.33);
         if strikes {

@@ -1,4 +1,4 @@
-//! Whether a defect could be seen, from what the clients saw, and which property must tell.
+//! Tells whether a defect could be seen, from what the clients saw, and which property must tell.
 //!
 //! Worked out for each defect by itself, from the operations of the run and the one that it struck,
 //! and only where nothing is left to interpretation: a defect that some sound reading of the
@@ -57,8 +57,8 @@ fn only(is_seen: bool, property: Property) -> Vec<Property> {
     is_seen.then_some(property).into_iter().collect()
 }
 
-/// Whether the answer came after the lease, and nothing else that its owner did on the lock, before
-/// or since, can be an excuse.
+/// Tells whether the answer came after the lease, and nothing else that its owner did on the lock,
+/// before or since, can be an excuse.
 fn was_dead(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let late = op.is_grant() && op.answered() > floor(op.inv, op.lease()) + 1;
@@ -75,7 +75,7 @@ fn was_dead(record: &Record, at: usize) -> bool {
     })
 }
 
-/// Whether the service was asked after the answer, and the owner had not asked anew by then.
+/// Tells whether the service was asked after the answer, and the owner had not asked anew by then.
 fn was_seen_left(record: &Record, op: &Op) -> bool {
     let anew = record.ops.iter().filter(|other| {
         let same = other.owner == op.owner && other.key == op.key;
@@ -99,7 +99,7 @@ fn was_seen_left(record: &Record, op: &Op) -> bool {
     op.answer.is_some() && sure && record.looks.iter().any(seen)
 }
 
-/// Whether two owners, or too many permits, were certainly there at once.
+/// Tells whether two owners, or too many permits, were certainly there at once.
 fn both_held(run: &Run) -> Vec<Property> {
     let all = certain(&run.record);
     let permits = run.plan.lock.permits();
@@ -178,7 +178,7 @@ fn certain(record: &Record) -> Vec<Certain> {
     all
 }
 
-/// Whether the owner had entered and not certainly left when this acquire was sent.
+/// Tells whether the owner had entered and not certainly left when this acquire was sent.
 fn open_before(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |other: &&Op| {
@@ -192,7 +192,7 @@ fn open_before(record: &Record, at: usize) -> bool {
     last.is_some_and(Op::is_grant)
 }
 
-/// Whether the holder of a certain hold was denied while it lasted, and had not released.
+/// Tells whether the holder of a certain hold was denied while it lasted, and had not released.
 fn was_denied(record: &Record) -> bool {
     certain(record).iter().any(|hold| {
         record.ops.iter().any(|op| {
@@ -205,8 +205,8 @@ fn was_denied(record: &Record) -> bool {
     })
 }
 
-/// Whether the token of a grant is not larger than that of a grant that came certainly before it,
-/// or not smaller than that of one that came certainly later.
+/// Tells whether the token of a grant is not larger than that of a grant that came certainly before
+/// it, or not smaller than that of one that came certainly later.
 fn falls(record: &Record, op: &Op) -> bool {
     let Some(token) = op.granted_token() else {
         return false;
@@ -221,8 +221,8 @@ fn falls(record: &Record, op: &Op) -> bool {
     })
 }
 
-/// Whether a write with a larger token had been accepted, and its answer received, before the write
-/// was sent. A resource need not look at the tokens of those who read.
+/// Tells whether a write with a larger token had been accepted, and its answer received, before the
+/// write was sent. A resource need not look at the tokens of those who read.
 fn was_stale(record: &Record, op: &Op) -> bool {
     record.ops.iter().any(|other| {
         let writes = matches!(other.ask, Ask::Write(_) | Ask::Append(_));
@@ -239,8 +239,8 @@ fn later_reads<'a>(record: &'a Record, write: &'a Op) -> impl Iterator<Item = &'
     replies.filter_map(|op| op.answer.as_ref().map(|(_, reply)| reply))
 }
 
-/// Whether a later holder wrote the same number, having read the same version before, or a later
-/// reader missed what was appended.
+/// Tells whether a later holder wrote the same number, having read the same version before, or a
+/// later reader missed what was appended.
 fn is_missed(record: &Record, write: &Op) -> bool {
     let same_number = |op: &Op| {
         let later = op.key == write.key && write.answered() < op.inv && op.owner != write.owner;
@@ -273,7 +273,7 @@ fn version(number: u64) -> Option<Ask> {
     number.checked_sub(1).map(Ask::Write)
 }
 
-/// Whether grant, read and write of a section follow each other without a tie.
+/// Tells whether grant, read and write of a section follow each other without a tie.
 fn is_in_order(record: &Record, write: &Op) -> bool {
     let own = |op: &&Op| op.key == write.key && op.owner == write.owner && op.inv < write.inv;
     let read = record
@@ -289,7 +289,7 @@ fn is_in_order(record: &Record, write: &Op) -> bool {
     })
 }
 
-/// Whether a later reader saw a value twice.
+/// Tells whether a later reader saw a value twice.
 fn is_doubled(record: &Record, write: &Op) -> bool {
     let Ask::Append(value) = write.ask else {
         return false;
@@ -300,10 +300,10 @@ fn is_doubled(record: &Record, write: &Op) -> bool {
     })
 }
 
-/// Whether somebody knew its place in the queue before the one that was let through even asked, was
-/// still waiting when that one had its grant, and was granted the lock after it had left again. Who
-/// was refused in the queue may have kept its place, and who may still hold needs none: such a one
-/// overtakes nobody.
+/// Tells whether somebody knew its place in the queue before the one that was let through even
+/// asked, was still waiting when that one had its grant, and was granted the lock after it had left
+/// again. Who was refused in the queue may have kept its place, and who may still hold needs none:
+/// such a one overtakes nobody.
 fn is_overtaken(record: &Record, struck: usize) -> bool {
     let quick = &record.ops[struck];
     if has_place_left(record, struck) || may_hold(record, struck) {
@@ -324,7 +324,7 @@ fn is_overtaken(record: &Record, struck: usize) -> bool {
     quick.is_grant() && waits.any(|slow| slow.is_grant() && slow.answered() > left)
 }
 
-/// Whether an owner had a place in the queue, and no grant since.
+/// Tells whether an owner had a place in the queue, and no grant since.
 fn has_place_left(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |(_, other): &(usize, &Op)| {
@@ -338,7 +338,7 @@ fn has_place_left(record: &Record, at: usize) -> bool {
     })
 }
 
-/// Whether an owner may hold the lock when it asks for it.
+/// Tells whether an owner may hold the lock when it asks for it.
 fn may_hold(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
@@ -355,9 +355,9 @@ fn may_hold(record: &Record, at: usize) -> bool {
     })
 }
 
-/// Whether somebody else asked and was granted the lock between a partial release and the next
-/// operation of its owner, inside the lease of the last grant, with nothing left in doubt. Who had
-/// let go of the lock before need not know how often the service says that it holds.
+/// Tells whether somebody else asked and was granted the lock between a partial release and the
+/// next operation of its owner, inside the lease of the last grant, with nothing left in doubt. Who
+/// had let go of the lock before need not know how often the service says that it holds.
 fn is_let_in(record: &Record, at: usize) -> bool {
     let op = &record.ops[at];
     let own = |other: &&Op| other.owner == op.owner && other.key == op.key;
@@ -392,8 +392,8 @@ fn is_let_in(record: &Record, at: usize) -> bool {
     })
 }
 
-/// Whether somebody tried the stuck key to the end of the final phase. A lease that was asked for
-/// and never answered may begin at any time, and a partial release that was never answered may
+/// Tells whether somebody tried the stuck key to the end of the final phase. A lease that was asked
+/// for and never answered may begin at any time, and a partial release that was never answered may
 /// extend one.
 fn is_stuck(run: &Run, op: &Op) -> bool {
     let record = &run.record;
@@ -417,8 +417,8 @@ fn is_stuck(run: &Run, op: &Op) -> bool {
     tried && sure
 }
 
-/// Whether every acquire that may have been in force when this one was refused had been given back
-/// for certain. Reentry, leases and doubts are left out: there it takes more to be certain.
+/// Tells whether every acquire that may have been in force when this one was refused had been given
+/// back for certain. Reentry, leases and doubts are left out: there it takes more to be certain.
 fn was_free(run: &Run, op: &Op) -> bool {
     let ops = &run.record.ops;
     let Some((_, Reply::Refused)) = op.answer else {

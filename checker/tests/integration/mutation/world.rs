@@ -14,9 +14,9 @@ use crate::mutation::service::{Answers, Ask, Reply, Request, Service};
 
 /// No run takes more events; one that does has a loop in it.
 const EVENTS_MAX: usize = 100_000;
-/// How long a client waits for an answer.
+/// Time for which a client waits for an answer.
 const PATIENCE: u64 = 60 * MS;
-/// How long a fair lock lets a client wait before it refuses.
+/// Time for which a fair lock lets a client wait before it refuses.
 const QUEUE_WAIT: u64 = 40 * MS;
 /// A free key can be had so soon in the final phase.
 const BOUND: u64 = 400 * MS;
@@ -289,7 +289,7 @@ impl World {
         Some(end + self.rng.random_range(MS..4 * MS))
     }
 
-    /// Whether a lock that looks at its watch takes the answer for a grant.
+    /// Tells whether a lock that looks at its watch takes the answer for a grant.
     fn is_still_good(&self, op: usize, reply: &Reply, now: u64) -> bool {
         let asked = &self.record.ops[op];
         let is_lease = match (asked.ask, reply) {
@@ -361,7 +361,7 @@ impl World {
         self.plan_at(now + pause, Happening::Wake(client));
     }
 
-    /// Whether the library of a client is to fail now.
+    /// Tells whether the library of a client is to fail now.
     fn fails(&mut self, defect: Defect, client: usize) -> bool {
         let is_due = self.plan.defect == Some(defect) && self.late.is_none();
         is_due && !self.clients[client].is_last() && self.rng.random_bool(0.2)

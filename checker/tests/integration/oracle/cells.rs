@@ -28,7 +28,7 @@ pub(crate) struct Hold {
     pub(crate) read: bool,
     pub(crate) granted: u64,
     pub(crate) leaves: Option<u64>,
-    /// Whether it is a release that says so.
+    /// True if it is a release that says so.
     pub(crate) released: bool,
     pub(crate) told: Option<u64>,
     pub(crate) floor: Option<u64>,
@@ -103,8 +103,8 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
     counts
 }
 
-/// Whether no cell of a lease is left when its owner is told of it, nor one of another lease of its
-/// own that it had asked for by then, nor had it begun to give the lock back.
+/// Tells whether no cell of a lease is left when its owner is told of it, nor one of another lease
+/// of its own that it had asked for by then, nor had it begun to give the lock back.
 fn is_dead(at: usize, ops: &[Op]) -> bool {
     let op = &ops[at];
     let grants = |op: &Op| matches!(op.act, Act::Acquire | Act::Renew) && op.end == End::Ok;
@@ -156,9 +156,9 @@ pub(crate) fn claims((_, acquire): &(usize, &Op)) -> (bool, u64) {
     (!acquire.read, acquire.inv.saturating_add(lease))
 }
 
-/// Whether a release of the same hold was sent at the instant of the answer: it is concurrent, and
-/// may have come first. What follows is of the hold of an indeterminate acquire, where there is one
-/// that a renewal can be about.
+/// Tells whether a release of the same hold was sent at the instant of the answer: it is
+/// concurrent, and may have come first. What follows is of the hold of an indeterminate acquire,
+/// where there is one that a renewal can be about.
 pub(crate) fn explained(op: &Op, later: &[&Op], has_phantom: bool) -> bool {
     let begins_anew = |later: &Op| {
         let renews = later.act == Act::Renew && later.end == End::Ok && later.read == op.read;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::oracle::ops::{Act, End, Op};
 
-/// Whether some order of effects explains all answers.
+/// Tells whether some order of effects explains all answers.
 pub(crate) fn explained(ops: &[Op]) -> bool {
     // Refused tries and failures are observations that change nothing; they are not asked about.
     let ops: Vec<&Op> = ops

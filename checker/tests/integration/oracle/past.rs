@@ -256,7 +256,7 @@ impl<'a> Past<'a> {
         self.open = op.act == Act::Renew && !strikes;
     }
 
-    /// Whether a success may be of the hold that was given up; a renewal then lengthens it.
+    /// Tells whether a success may be of the hold that was given up; a renewal then lengthens it.
     fn may_be_of_lapsed(&mut self, op: &Op) -> bool {
         let before = self.lapsed.map(|at| &mut self.holds[at]);
         let may_go_on = |before: &&mut Hold| before.ceiling.is_none_or(|end| op.inv <= end);

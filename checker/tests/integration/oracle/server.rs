@@ -37,7 +37,7 @@ enum Belief {
 }
 
 struct Client {
-    /// When it does its next step.
+    /// Time at which it does its next step.
     next: u64,
     steps: u32,
     session: u32,

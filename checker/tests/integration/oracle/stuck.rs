@@ -14,7 +14,7 @@ pub(crate) struct Ending {
     pub(crate) start: u64,
     /// Counted from the start.
     pub(crate) bound: u64,
-    /// Whether the history names the bound; the checker is told of it otherwise.
+    /// True if the history names the bound; the checker is told of it otherwise.
     pub(crate) is_named: bool,
 }
 
@@ -96,7 +96,7 @@ impl Ending {
         history
     }
 
-    /// Whether a lease from before may be running at this moment.
+    /// Tells whether a lease from before may be running at this moment.
     fn may_be_leased(&self, at: u64) -> bool {
         self.ops.iter().any(|op| {
             let runs_out = |lease| op.res + lease + DRIFT;

@@ -1,5 +1,5 @@
-//! Whether a witness carries its claim: every event that its contradiction cites is needed, and no
-//! other is.
+//! Tells whether a witness carries its claim: every event that its contradiction cites is needed,
+//! and no other is.
 //!
 //! - With all other events deleted, the same violation is found.
 //! - With any one operation (or note) deleted that it cites, it is not.
@@ -13,8 +13,8 @@ use lockstorm_checker::{Nanos, Options, Property, check};
 /// How many witnesses of each property were tried.
 pub(crate) type Tried = BTreeMap<Property, u64>;
 
-/// Why a witness of a property is not compared by its claim and its time, and cites more than must
-/// be there.
+/// Reason why a witness of a property is not compared by its claim and its time, and cites more
+/// than must be there.
 fn weighs_the_absent(property: Property) -> Option<&'static str> {
     match property {
         Property::Model => Some(
@@ -136,8 +136,8 @@ impl<'a> Scene<'a> {
             .unwrap_or(Found::Not)
     }
 
-    /// Whether it is the same violation, in a history that ends at `end`. One that lasts to the end
-    /// of the history, lasts to the end of what is left of it.
+    /// Tells whether it is the same violation, in a history that ends at `end`. One that lasts to
+    /// the end of the history, lasts to the end of what is left of it.
     fn compare(&self, found: &Witness, end: Nanos) -> Found {
         let wanted = self.witness;
         let has_claim = weighs_the_absent(wanted.property).is_none();
@@ -162,7 +162,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whether a violation was found again.
+/// True if a violation was found again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     Not,

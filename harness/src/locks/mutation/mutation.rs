@@ -32,7 +32,7 @@ impl Mutation {
         }
     }
 
-    /// Whether it is this mistake, at the one place in the code where it is made.
+    /// Tells whether it is this mistake, at the one place in the code where it is made.
     pub fn is(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
     }

@@ -18,8 +18,8 @@ use crate::locks::lock::Outcome;
 use crate::locks::mutation::Mutation;
 use crate::seed::draw;
 
-/// How long a latch outlives its request: time enough for every repetition of it, (3 s + 1 s) four
-/// times in Redisson's default configuration.
+/// Time for which a latch outlives its request: time enough for every repetition of it, (3 s + 1 s)
+/// four times in Redisson's default configuration.
 pub const LATCH_MS: u64 = 16_000;
 
 /// One client's side of a Redisson instance: a thread of it.
@@ -37,9 +37,9 @@ pub struct Instance {
     /// Replicas of the primary, as far as known, and the place that it is true of.
     replicas: Option<((SocketAddr, u64), u32)>,
     rng: ChaCha8Rng,
-    /// Whether it tries again where a server is away, by itself and as often as Redisson does.
+    /// True if it tries again where a server is away, by itself and as often as Redisson does.
     persists: bool,
-    /// Whether the last command reached a server that said nothing.
+    /// True if the last command reached a server that said nothing.
     unanswered: bool,
     /// What the last try was told; `None` where it had no answer.
     refusal: Option<Refusal>,
@@ -133,12 +133,12 @@ impl Instance {
         self
     }
 
-    /// Whether it tries again by itself.
+    /// Tells whether it tries again by itself.
     pub const fn persists(&self) -> bool {
         self.persists
     }
 
-    /// Whether the last command reached a server that said nothing.
+    /// Tells whether the last command reached a server that said nothing.
     pub const fn is_unanswered(&self) -> bool {
         self.unanswered
     }
@@ -200,7 +200,7 @@ impl Instance {
         result
     }
 
-    /// Whether it tries again by itself from here on; gives what was so until now.
+    /// Tells whether it tries again by itself from here on; gives what was so until now.
     pub const fn set_persists(&mut self, persists: bool) -> bool {
         std::mem::replace(&mut self.persists, persists)
     }
@@ -212,8 +212,8 @@ impl Instance {
         }
     }
 
-    /// Whether to send a command again that was sent at `begun`, and again so often `already`;
-    /// waits until it is time to.
+    /// Tells whether to send a command again that was sent at `begun`, and again so often
+    /// `already`; waits until it is time to.
     async fn tries_again<T>(
         &mut self,
         already: u32,
@@ -360,7 +360,7 @@ impl Instance {
         self.primary.asked()
     }
 
-    /// Whether its keys are spread over shards.
+    /// Tells whether its keys are spread over shards.
     pub const fn is_sharded(&self) -> bool {
         self.primary.is_sharded()
     }
@@ -370,7 +370,7 @@ impl Instance {
         self.reach.publish()
     }
 
-    /// How many replicas the primary has: asked once, and again after a surprise.
+    /// Number of replicas that the primary has: asked once, and again after a surprise.
     async fn replicas(&mut self, of: &Cmd) -> Result<u32, CallError> {
         if let Some((place, known)) = self.replicas
             && place == self.primary.place_of(of)

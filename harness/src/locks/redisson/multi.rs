@@ -57,7 +57,7 @@ struct Part {
     lock: Redisson,
     /// Where it lives.
     place: Arc<Route>,
-    /// When the request was sent by which its server keeps it.
+    /// Time at which the request was sent by which its server keeps it.
     asked: Instant,
 }
 

@@ -160,7 +160,7 @@ impl Provenance for RedissonPermits {
     }
 }
 
-/// How long until the next permit ends, from `:` and its time; negative if nobody can tell.
+/// Time until the next permit ends, from `:` and its time; negative if nobody can tell.
 fn until_ms(next: &[u8], now: u64) -> i64 {
     let time = std::str::from_utf8(next)
         .ok()

@@ -85,7 +85,7 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
         released
     }
 
-    /// Whether the last command reached a server that said nothing.
+    /// Tells whether the last command reached a server that said nothing.
     pub(super) const fn is_unanswered(&self) -> bool {
         self.instance.is_unanswered()
     }

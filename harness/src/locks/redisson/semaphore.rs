@@ -102,7 +102,8 @@ impl Provenance for RedissonSemaphore {
     }
 }
 
-/// How many permits a semaphore begins with: each client sets it once, and the first one counts.
+/// Number of permits that a semaphore begins with: each client sets it once, and the first one
+/// counts.
 pub(super) struct Stock {
     permits: u32,
     set: HashSet<String>,

@@ -36,7 +36,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why the program would refuse it; an argument that running text leaves out is no mistake.
+/// Reason why the program would refuse it; an argument that running text leaves out is no mistake.
 fn mistake(line: &str) -> Option<String> {
     let error = Arguments::try_parse_from(words(line)).err()?;
     let is_left_out = match error.kind() {

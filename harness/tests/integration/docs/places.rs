@@ -24,8 +24,8 @@ fn all_paths(folder: &Path, paths: &mut Vec<String>) {
     }
 }
 
-/// Whether it is the name of a file or folder of the checkout: one that begins with a folder of
-/// ours, or a file of code, which may leave out where its page has said where.
+/// Tells whether it is the name of a file or folder of the checkout: one that begins with a folder
+/// of ours, or a file of code, which may leave out where its page has said where.
 fn is_place(span: &str, ours: &[String]) -> bool {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let first = span.split('/').next().unwrap_or_default();

@@ -22,7 +22,7 @@ const STEPS: &str = "
 const RIGHTS: &str = "~team:* &team:* -@all +info +ping +exists +del +eval +evalsha +script|load \
      +script|exists +acl|whoami +acl|getuser +get +set +pexpire +pttl";
 
-/// Whether the adapter can be run; says loudly if not.
+/// Tells whether the adapter can be run; says loudly if not.
 fn is_installed(part: &str) -> bool {
     let is_there = root().join(part).exists();
     if !is_there {

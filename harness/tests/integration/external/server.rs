@@ -159,7 +159,7 @@ fn program() -> PathBuf {
     program.expect("a server is installed").path
 }
 
-/// Whether the server that is installed here speaks TLS; says loudly if not.
+/// True if the server that is installed here speaks TLS; says loudly if not.
 #[expect(
     clippy::print_stderr,
     reason = "a skipped test must be seen in the log"

@@ -113,7 +113,7 @@ impl Client {
         }
     }
 
-    /// Whether it was this client's to give back.
+    /// Tells whether it was this client's to give back.
     pub async fn release(&mut self, mode: Mode) -> bool {
         let request = self.request("release", mode);
         match &mut self.hands {

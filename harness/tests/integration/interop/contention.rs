@@ -26,19 +26,19 @@ use super::kit::version;
 use super::merge::{Offset, merge};
 use crate::support::WITHIN;
 
-/// How many seconds each contention lasts, unless `LOCKSTORM_SECONDS` says otherwise.
+/// Number of seconds that each contention lasts, unless `LOCKSTORM_SECONDS` says otherwise.
 const SECONDS: u64 = 1;
-/// How many rounds each client makes at least, however slow the machine is.
+/// Number of rounds that each client makes at least, however slow the machine is.
 const ROUNDS_MIN: u64 = 10;
 /// The locks that are contended for.
 const NAMES: [&str; 2] = ["orders", "stock"];
-/// How long a critical section and the pause after it last, in microseconds.
+/// Time that a critical section and the pause after it last, in microseconds.
 const WORK_US: std::ops::Range<u64> = 1_000..4_000;
 /// The first process of the Java side, above all of ours: an indeterminate operation moves a
 /// process on by the number of clients.
 const JAVA_PROCESS: u64 = 1_000_000;
 
-/// How many clients each side has.
+/// Number of clients that each side has.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     ours: u64,

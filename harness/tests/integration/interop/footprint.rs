@@ -153,7 +153,7 @@ impl Walk<'_> {
         }
     }
 
-    /// How long the queue is.
+    /// Length of the queue.
     async fn queue(&self) -> String {
         let length = ["LLEN", "redisson_lock_queue:{walk}"];
         text(&self.ground.command(&length).await)

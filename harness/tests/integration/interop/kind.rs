@@ -7,9 +7,9 @@ use lockstorm_checker::history::Mode;
 use lockstorm_scenarios::{Era, Lock as Spec};
 use serde_json::json;
 
-/// How long whoever waits is ready to wait.
+/// Time for which whoever waits is ready to wait.
 pub const WAIT: Duration = Duration::from_secs(20);
-/// How many permits a semaphore has where clients contend for it.
+/// Number of permits that a semaphore has where clients contend for it.
 pub const PERMITS: u32 = 2;
 
 /// A kind of lock.
@@ -68,7 +68,7 @@ impl Kind {
         serde_json::from_value(spec).expect("it is one of our locks")
     }
 
-    /// Whether it has permits instead of one holder.
+    /// Tells whether it has permits instead of one holder.
     pub const fn has_permits(self) -> bool {
         match self {
             Self::Semaphore | Self::Permits => true,
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// Whether no client of Redisson's loses the message that should wake it.
+    /// Tells whether no client of Redisson's loses the message that should wake it.
     ///
     /// Before 3.28 any might. To this day, a writer's release wakes as many as wait at the instant
     /// at which it is heard (`LockPubSub`): who has just looked, and waits a moment later, is left.

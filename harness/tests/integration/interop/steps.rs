@@ -7,11 +7,11 @@ use lockstorm_scenarios::Era;
 
 use super::kind::Kind;
 
-/// How many clients there are.
+/// Number of clients.
 pub const CLIENTS: usize = 4;
-/// How long whoever waits is ready to wait: it can be told from what locks take by themselves.
+/// Time that whoever waits is ready to wait: it can be told from what locks take by themselves.
 pub const WAIT: Duration = Duration::from_secs(200);
-/// How long whoever gives up waits.
+/// Time for which whoever gives up waits.
 const SOON: Duration = Duration::from_millis(200);
 
 /// What one client does.

@@ -98,7 +98,7 @@ async fn wake(
     true
 }
 
-/// Whether anybody listens to a channel of the lock.
+/// Tells whether anybody listens to a channel of the lock.
 async fn is_heard(ground: &Ground, name: &str) -> bool {
     let pattern = format!("*{name}*");
     match ground.command(&["PUBSUB", "CHANNELS", &pattern]).await {
@@ -107,8 +107,8 @@ async fn is_heard(ground: &Ground, name: &str) -> bool {
     }
 }
 
-/// How many scripts the server has run. Those that it did not know by their digest do not count:
-/// they come again with their text.
+/// Number of scripts that the server has run. Those that it did not know by their digest do not
+/// count: they come again with their text.
 async fn scripts(ground: &Ground) -> u64 {
     let info = text(&ground.command(&["INFO", "commandstats"]).await);
     let of = |line: &str, field: &str| -> u64 {

@@ -115,7 +115,7 @@ impl Verdicts {
         self.outcome == "unknown"
     }
 
-    /// Whether all came out as the scenario says.
+    /// Tells whether all came out as the scenario says.
     pub fn as_expected(&self) -> bool {
         self.outcome == "as-expected"
     }

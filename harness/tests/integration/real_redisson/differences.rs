@@ -26,7 +26,7 @@ struct Difference {
     eras: Vec<String>,
     #[serde(default)]
     topologies: Vec<String>,
-    /// Whether it depends on luck; then it may be missing.
+    /// True if it depends on luck; then it may be missing.
     #[serde(default)]
     sometimes: bool,
     reason: String,

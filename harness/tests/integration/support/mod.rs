@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
 use lockstorm_scenarios::Topology;
 
-/// How long a test waits for a condition before it gives up: long, for a busy machine.
+/// Time for which a test waits for a condition before it gives up: long, for a busy machine.
 pub const WITHIN: Duration = Duration::from_secs(30);
 
 /// Tries of a run until one can tell: on a busy machine a server may be taken for dead that no
@@ -73,7 +73,7 @@ pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
-/// Whether a network of real packets can be had here; says loudly if not.
+/// Tells whether a network of real packets can be had here; says loudly if not.
 pub fn have_kernel_network() -> bool {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let out = out
@@ -92,7 +92,7 @@ pub fn have_kernel_network() -> bool {
     is_there
 }
 
-/// Whether real servers can be started here; says loudly if not.
+/// True if real servers can be started here; says loudly if not.
 #[expect(
     clippy::print_stderr,
     reason = "a skipped test must be seen in the log"

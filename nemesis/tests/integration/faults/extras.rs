@@ -47,7 +47,7 @@ impl Extras {
             .is_some_and(|until| Instant::now() < until)
     }
 
-    /// Whether a script runs that does not end.
+    /// Tells whether a script runs that does not end.
     pub(crate) const fn is_busy(&self) -> bool {
         self.busy
     }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::faults::extras::Extras;
 
-/// How long the fake's commands wait for a stopped server.
+/// Time for which the fake's commands wait for a stopped server.
 const REPLY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Servers are idle processes, so that signals and `/proc` are the real ones.
@@ -51,7 +51,7 @@ struct FakeClient {
     commands: u64,
     /// Commands until a doomed client dies.
     doom: Option<u32>,
-    /// Whether its watchdog is stalled.
+    /// True if its watchdog is stalled.
     stalled: bool,
     /// Renewals that it has not sent for that, and those that it has.
     missed: u64,
@@ -133,7 +133,7 @@ impl Fake {
         self.books().nodes[node].keys.contains(key)
     }
 
-    /// Whether starts of this node fail.
+    /// Tells whether starts of this node fail.
     pub(crate) fn break_start(&self, node: &str, broken: bool) {
         let mut books = self.books();
         if broken {

@@ -24,7 +24,7 @@ fn words(cell: &Cell) -> Vec<(String, bool)> {
     lines
 }
 
-/// How many lines a cell with words takes.
+/// Number of lines that a cell with words takes.
 pub(super) fn lines(cell: &Cell) -> usize {
     words(cell).len()
 }

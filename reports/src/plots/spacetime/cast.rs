@@ -134,7 +134,7 @@ impl Cast {
         }
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub(super) fn len(&self) -> usize {
         self.clients.len() + self.servers.len()
     }

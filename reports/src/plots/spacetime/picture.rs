@@ -73,7 +73,7 @@ struct Stage<'a> {
     ground: Ground<'a>,
     cast: Cast,
     rows: Vec<Row<'a>>,
-    /// Whether an arrow goes where nobody recorded that it went.
+    /// True if an arrow goes where nobody recorded that it went.
     is_concluded: bool,
 }
 

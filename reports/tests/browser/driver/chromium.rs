@@ -13,7 +13,7 @@ use super::devtools::Devtools;
 
 /// Names under which distributions install it.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// How long it may take to end by itself before it is killed.
+/// Time that it may take to end by itself before it is killed.
 const ENDING: Duration = Duration::from_secs(10);
 /// How often we look whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);

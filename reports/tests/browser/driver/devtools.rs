@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long an answer or an event may take on a busy machine before the test fails.
+/// Time that an answer or an event may take on a busy machine before the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The connection to a browser.

@@ -154,7 +154,7 @@ impl Page {
         }
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn count(&self, selector: &str) -> u64 {
         self.number(&format!("document.querySelectorAll({selector:?}).length")) as u64
     }

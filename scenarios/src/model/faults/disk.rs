@@ -34,7 +34,7 @@ impl FaultParameters for PowerCut {
 pub struct SlowFsync {
     /// Which server.
     pub node: NodeTarget,
-    /// How long each synchronisation waits before it begins.
+    /// Time for which each synchronisation waits before it begins.
     pub by: DurationSpec,
 }
 

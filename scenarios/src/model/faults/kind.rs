@@ -63,7 +63,7 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// How long a server with a fault is away: it answers nobody, or takes no commands.
+/// Time that a server with a fault is away: it answers nobody, or takes no commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
     /// Until the fault is healed, as what this word says: `dead`, `paused`, ...

@@ -21,7 +21,7 @@ pub struct Adapter {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<DurationSpec>,
-    /// How long any of its answers may take, beside the time that the request itself says: longer
+    /// Time that any of its answers may take, beside the time that the request itself says: longer
     /// than the library tries again where a server is away.
     #[serde(default = "default_answers_within")]
     pub answers_within: DurationSpec,
@@ -48,7 +48,7 @@ impl Promise {
 }
 
 impl Adapter {
-    /// How long any of its answers may take unless the scenario says: far above the time that a
+    /// Time that any of its answers may take unless the scenario says: far above the time that a
     /// library gives a server, unless it tries again and again.
     pub const ANSWERS_WITHIN: DurationSpec = DurationSpec::from_secs(10);
 }

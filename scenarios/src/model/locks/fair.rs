@@ -22,7 +22,7 @@ pub struct Fair {
     /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
-    /// How long they may take (`slavesSyncTimeout`).
+    /// Time that they may take (`slavesSyncTimeout`).
     #[serde(default = "default_sync_timeout")]
     pub sync_timeout: DurationSpec,
     /// After how long a waiter is presumed dead (`fairLockWaitTimeout`); absent means after the
@@ -32,7 +32,7 @@ pub struct Fair {
     /// The Redisson that it behaves like.
     #[serde(default)]
     pub era: Era,
-    /// How many clients share one Redisson instance, each a thread of it (`RedissonClient`).
+    /// Number of clients that share one Redisson instance, each a thread of it (`RedissonClient`).
     #[serde(default = "default_threads")]
     pub threads: u32,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.

@@ -135,12 +135,12 @@ macro_rules! lock_kind {
 with_every_lock!(lock_kind);
 
 impl LockKind {
-    /// Whether it has this feature.
+    /// Tells whether it has this feature.
     pub fn has(self, feature: LockFeature) -> bool {
         self.features().contains(&feature)
     }
 
-    /// Whether the lock makes sense on servers of this shape.
+    /// Tells whether the lock makes sense on servers of this shape.
     pub fn supports(self, topology: TopologyKind) -> bool {
         let on = self.topologies();
         if topology == TopologyKind::External {

@@ -69,7 +69,7 @@ macro_rules! lock {
 
 with_every_lock!(lock);
 
-/// How long an answer may take where dead masters are tried again, one after the other.
+/// Time that an answer may take where dead masters are tried again, one after the other.
 const DEAD_MASTERS_TAKE: DurationSpec = DurationSpec::from_secs(60);
 
 impl Lock {
@@ -140,7 +140,7 @@ impl Lock {
         self
     }
 
-    /// Whether it lives in a program of its own, so that its clients are always processes.
+    /// Tells whether it lives in a program of its own, so that its clients are always processes.
     pub const fn is_foreign(&self) -> bool {
         matches!(self, Self::Adapter(_))
     }

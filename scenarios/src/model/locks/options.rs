@@ -23,7 +23,7 @@ pub trait LockOptions {
         &[]
     }
 
-    /// How long an answer of its program may take, beside the time that the request itself says.
+    /// Time that an answer of its program may take, beside the time that the request itself says.
     fn answers_within(&self) -> DurationSpec {
         Adapter::ANSWERS_WITHIN
     }
@@ -44,12 +44,12 @@ pub trait LockOptions {
         None
     }
 
-    /// How many clients share one Redisson instance; one for any other lock.
+    /// Number of clients that share one Redisson instance; one for any other lock.
     fn threads(&self) -> u32 {
         1
     }
 
-    /// How many permits it has in all; one for a mutex.
+    /// Number of permits that it has in all; one for a mutex.
     fn permits(&self) -> u32 {
         1
     }

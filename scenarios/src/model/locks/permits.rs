@@ -11,7 +11,7 @@ use crate::model::mutant::Mutant;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Permits {
-    /// How many permits there are.
+    /// Number of permits.
     #[serde(default = "default_permits")]
     pub permits: u32,
     /// After how long a permit may be taken back.

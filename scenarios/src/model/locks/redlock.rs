@@ -17,7 +17,7 @@ pub struct Redlock {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<DurationSpec>,
-    /// How long one node may take to answer; far below the lease.
+    /// Time that one node may take to answer; far below the lease.
     #[serde(default = "default_node_timeout")]
     pub node_timeout: DurationSpec,
     /// Pause between two tries of a waiting acquire, drawn at random from this range.

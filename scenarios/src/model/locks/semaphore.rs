@@ -10,7 +10,7 @@ use crate::model::mutant::Mutant;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Semaphore {
-    /// How many permits there are.
+    /// Number of permits.
     #[serde(default = "default_permits")]
     pub permits: u32,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.

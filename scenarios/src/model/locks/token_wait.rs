@@ -17,10 +17,10 @@ pub struct TokenWait {
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<DurationSpec>,
-    /// How many replicas must acknowledge a grant; without them it is withdrawn.
+    /// Number of replicas that must acknowledge a grant; without them it is withdrawn.
     #[serde(default = "default_replicas")]
     pub replicas: u32,
-    /// How long they may take.
+    /// Time that they may take.
     #[serde(default = "default_sync_timeout")]
     pub sync_timeout: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
