@@ -66,7 +66,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same for text of several lines, whose line ends are kept.
+/// Variant of [`visible`] for text of several lines, whose line ends are kept.
 pub fn visible_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.lines() {

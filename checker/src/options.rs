@@ -1,4 +1,4 @@
-//! What the caller of the checker decides.
+//! Options that the caller of the checker decides.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -77,7 +77,7 @@ impl Options {
         named.unwrap_or_else(|| ClockError::of_header(header))
     }
 
-    /// The same, with so much more time for a lock to be had.
+    /// Returns these options with so much more time for a lock to be had.
     pub(crate) fn with_bounds_longer_by(&self, time: Nanos, header: &Header) -> Self {
         Self {
             liveness_bound: Some(self.bound(None) + time),

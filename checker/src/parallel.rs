@@ -1,4 +1,4 @@
-//! The same work on many items, by several threads.
+//! Work on many items by several threads.
 //!
 //! For: keys and properties, which are judged apart from each other. Results come in the order of
 //! the items, so that an analysis does not depend on the number of threads. Not for: work that is

@@ -133,7 +133,7 @@ macro_rules! property {
 
 with_every_property!(property);
 
-/// What a violation does.
+/// Effect of a violation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Harm by itself.

@@ -1,4 +1,4 @@
-//! What the environment can refuse: none of it is the lock's fault.
+//! Refusals of the environment: none of them is the lock's fault.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum EnvironmentError {
     BadServer {
         /// The program.
         path: PathBuf,
-        /// What happened when it was asked for its version.
+        /// Answer when it was asked for its version.
         reason: String,
     },
     /// No free loopback addresses.
@@ -54,7 +54,7 @@ pub enum EnvironmentError {
         node: String,
         /// Its address.
         address: String,
-        /// What it said last.
+        /// Last words of the server.
         reason: String,
     },
     /// A server that someone else runs.
@@ -70,7 +70,7 @@ pub enum EnvironmentError {
     /// A file or a socket of the run's own.
     #[error("cannot {action} '{what}': {source}")]
     Io {
-        /// What was attempted.
+        /// Attempted action.
         action: &'static str,
         /// On what.
         what: String,

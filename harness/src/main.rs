@@ -48,7 +48,7 @@ fn refuse(error: &clap::Error) -> Status {
     ExitCode::Usage.number().into()
 }
 
-/// Whoever reads our output has seen enough.
+/// Tells whether the reader of our output has gone: it has seen enough.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()

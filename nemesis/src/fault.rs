@@ -1,4 +1,4 @@
-//! What a fault is: inject, observe the effect, heal.
+//! Definition of a fault: inject, observe the effect, heal.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub trait Fault: Send + Sync {
     }
 }
 
-/// What one look at a fault has shown.
+/// Result of one look at a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
     /// The effect is there.
@@ -62,7 +62,7 @@ impl Sighting {
     }
 }
 
-/// What was seen: the proof of an effect or of its end.
+/// Evidence of what was seen: the proof of an effect or of its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// In words.
@@ -74,7 +74,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The same of a clock that was so far off, in nanoseconds.
+    /// Returns this evidence with a clock that was so far off, in nanoseconds.
     #[must_use]
     pub fn with_offset(self, offset_ns: i64) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Evidence {
         }
     }
 
-    /// The same of a server that came back without some of its data.
+    /// Returns this evidence with a server that came back without some of its data.
     #[must_use]
     pub fn with_loss(self, lost: Option<DataLoss>) -> Self {
         Self { lost, ..self }
@@ -111,7 +111,7 @@ impl fmt::Display for Evidence {
 pub struct FaultInfo {
     /// Which.
     pub kind: FaultKind,
-    /// What it does, in one line.
+    /// Effect of the fault, in one line.
     pub about: &'static str,
     /// How it ends.
     pub ends: Ends,

@@ -14,7 +14,7 @@ pub struct Clock {
     pub speed_percent: u32,
 }
 
-/// What a process was told by a clock that is wrong.
+/// Answers that a process was given by a clock that is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Readings {
     /// How often it has looked at it.
@@ -38,7 +38,7 @@ pub trait Machines: Send + Sync {
     /// As [`Machines::set_clock`].
     fn clock_is_right(&self, name: &str) -> Result<bool, FaultError>;
 
-    /// What the process of a node or client has been told while its wall clock was wrong.
+    /// Returns what the process of a node or client has been told while its wall clock was wrong.
     ///
     /// # Errors
     /// As [`Machines::set_clock`].

@@ -41,7 +41,7 @@ impl fmt::Display for FaultId {
 pub struct Nemesis {
     deployment: Arc<dyn Deployment>,
     sink: Arc<dyn NoteSink>,
-    /// What the words of a script's steps draw their targets by.
+    /// Random numbers by which the words of a script's steps draw their targets.
     lots: ChaCha8Rng,
     requested: u32,
     active: Vec<Active>,
@@ -75,7 +75,7 @@ impl Nemesis {
         }
     }
 
-    /// What it breaks.
+    /// Returns the deployment that it breaks.
     pub fn deployment(&self) -> &dyn Deployment {
         &*self.deployment
     }

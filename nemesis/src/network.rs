@@ -22,7 +22,7 @@ pub trait Network: Send + Sync {
     /// what proves that a cut has had an effect.
     fn held_back(&self, from: &str, to: &str) -> u64;
 
-    /// The same network as one of packets; `None` if it carries streams, which lose and reorder
+    /// Returns this network as one of packets; `None` if it carries streams, which lose and reorder
     /// nothing.
     fn packets(&self) -> Option<&dyn Packets> {
         None

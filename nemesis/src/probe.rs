@@ -59,7 +59,7 @@ pub(crate) async fn info(
         })
 }
 
-/// The same field as a number.
+/// Reads a field of INFO as a number.
 pub(crate) async fn info_count(
     on: &dyn Deployment,
     node: &str,

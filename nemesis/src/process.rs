@@ -1,4 +1,4 @@
-//! What the operating system says of a process.
+//! State of a process, as the operating system tells it.
 
 use std::fs;
 

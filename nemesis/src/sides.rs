@@ -5,7 +5,7 @@
 
 use lockstorm_scenarios::PartitionForm;
 
-/// Who can be parted.
+/// Nodes and clients that can be parted.
 pub(crate) struct Parts {
     /// The nodes.
     pub(crate) nodes: Vec<String>,
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// Whom each node sees, itself included.
+    /// Returns the nodes that each node sees, itself included.
     fn views(form: PartitionForm, nodes: usize) -> Vec<BTreeSet<String>> {
         let parts = parts(nodes);
         let sides = sides(form, 0, &parts);

@@ -1,4 +1,4 @@
-//! What changed against an earlier run or suite: which findings are new, ongoing or resolved.
+//! Changes against an earlier run or suite: which findings are new, ongoing or resolved.
 //!
 //! For: the first question of everybody who has seen the last report. Findings are matched by their
 //! cell (lock, topology, hazard), property and signature. Not for: judging; a finding that is gone
@@ -131,7 +131,7 @@ fn name(name: &str, seed: u64, started: &str) -> String {
 
 /// Lock, topology and hazard.
 type Cell<'a> = (&'a str, &'a str, &'a str);
-/// What is the same in two findings of one kind.
+/// Facts that two findings of one kind have in common.
 type Kind<'a> = (Cell<'a>, Property, &'a str);
 
 /// The first run that shows a finding, its claim, and how many do.

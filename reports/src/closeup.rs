@@ -1,5 +1,4 @@
-//! What the history tells of the few operations that the findings of a run rest on, and of who
-//! took part.
+//! History of the few operations that the findings of a run rest on, and of those that took part.
 //!
 //! For: the raw operations of a card, its space-time diagram, and the topology. Not for: the whole
 //! run, which the trace has.
@@ -24,7 +23,7 @@ pub(crate) struct CloseUp {
     pub(crate) deeds: Vec<Deed>,
     /// Turns of clients to other servers, in order of time.
     pub(crate) turns: Vec<Turn>,
-    /// What servers took themselves for, whenever that was new, in order of time.
+    /// Roles that servers took themselves for, whenever that was new, in order of time.
     pub(crate) roles: Vec<RoleSeen>,
     /// Everybody who asked for a lock, by name.
     pub(crate) clients: Vec<String>,
@@ -39,7 +38,7 @@ pub(crate) struct Deed {
     pub(crate) completed: Option<u64>,
     pub(crate) client: String,
     pub(crate) process: u64,
-    /// What was asked: `acquire`, `release`, `write 3`, ...
+    /// Request: `acquire`, `release`, `write 3`, ...
     pub(crate) asked: String,
     pub(crate) key: String,
     pub(crate) sent: Nanos,
@@ -52,7 +51,7 @@ pub(crate) struct Deed {
     pub(crate) by: Option<Givers>,
 }
 
-/// What became of an operation, in words.
+/// Outcome of an operation, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -69,7 +68,7 @@ pub(crate) struct Turn {
     pub(crate) to: String,
 }
 
-/// What a server took itself for.
+/// Role that a server took itself for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RoleSeen {
     pub(crate) time: Nanos,
@@ -200,7 +199,7 @@ fn turns(digest: &Digest) -> Vec<Turn> {
         .collect()
 }
 
-/// What servers were whenever they were asked, each time that it was something new.
+/// Returns the roles of servers whenever they were asked, each time that it was something new.
 fn roles(digest: &Digest) -> Vec<RoleSeen> {
     let asides = &digest.asides;
     let viewed = asides.views.iter().flat_map(|view| {

@@ -1,4 +1,4 @@
-//! What a run put to the test, counter by counter, each with what a verdict needs of it.
+//! Counters of what a run put to the test, each with what a verdict needs of it.
 //!
 //! For: weighing a verdict, and knowing what to change where there is none. Not for: judging; the
 //! checker decides what is unknown, by the same thresholds.
@@ -14,7 +14,7 @@ pub(crate) struct Counter {
     pub(crate) count: u64,
     /// How many a verdict needs at the least; absent where it needs none.
     pub(crate) needed: Option<u64>,
-    /// What that is good for.
+    /// Purpose of the counter.
     pub(crate) what_for: &'static str,
 }
 

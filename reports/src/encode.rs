@@ -18,7 +18,7 @@ pub const RESULTS_FILE: &str = "results.json";
 /// Bytes of a `results.json` that are read: many times what the largest comparison takes.
 const RESULTS_BYTES_MAX: u64 = 256 << 20;
 
-/// What a `results.json` holds.
+/// Content of a `results.json`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// One run.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lockstorm_checker::inert::visible;
 
-/// What was attempted, on which file, and how to mend it.
+/// Errors that say what was attempted, on which file, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// A file of the run folder could not be read.
@@ -17,7 +17,7 @@ pub enum RenderError {
     Read {
         /// Which file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// An artefact could not be written.
@@ -25,7 +25,7 @@ pub enum RenderError {
     Write {
         /// Which file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// `results.json` is not what this version writes.
@@ -59,9 +59,9 @@ pub enum RenderError {
     Kind {
         /// Which file.
         path: PathBuf,
-        /// What it holds.
+        /// Kind of record that it holds.
         found: &'static str,
-        /// What was asked for.
+        /// Kind of record that was asked for.
         wanted: &'static str,
     },
     /// Where the list of runs should go, there is a page that is none.

@@ -30,7 +30,7 @@ pub(crate) struct Finding<'a> {
 }
 
 impl<'a> Finding<'a> {
-    /// What the scenario expects of the property.
+    /// Returns the expectation of the scenario of the property.
     pub(crate) fn expectation(&self) -> Option<&ExpectationResult> {
         self.run
             .expectations
@@ -90,7 +90,7 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// What a report tells, and how many findings there are in all.
+/// Findings that a report tells, and how many there are in all.
 pub(crate) struct Findings<'a> {
     pub(crate) told: Vec<Finding<'a>>,
     pub(crate) total: usize,

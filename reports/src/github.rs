@@ -34,7 +34,8 @@ impl Level {
         }
     }
 
-    /// What asks for nothing is a notice, also where nothing was expected.
+    /// Returns the level of a standing. A result that asks for nothing is a notice, also where
+    /// nothing was expected.
     const fn of(standing: Standing) -> Self {
         match standing {
             Standing::Pass | Standing::Unclaimed(_) => Self::Notice,

@@ -31,11 +31,11 @@ pub(crate) struct Row<'a> {
     pub(crate) topology: &'a str,
     /// One for each hazard.
     pub(crate) cells: Vec<Cell<'a>>,
-    /// What the lock costs there.
+    /// Cost of the lock there.
     pub(crate) price: Price,
 }
 
-/// What is known of one combination.
+/// Results of one combination.
 pub(crate) enum Cell<'a> {
     /// It ran, once or more.
     Ran(Tally<'a>),
@@ -161,7 +161,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// What stands below the headline; may be empty.
+    /// Returns the line below the headline; may be empty.
     pub(crate) fn detail(&self) -> String {
         match self {
             Self::Ran(tally) => tally.detail(),
@@ -169,7 +169,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// What several runs allow one to say of the rate of violated ones, in words.
+    /// Says in words what several runs allow one to say of the rate of violated ones.
     pub(crate) fn rate(&self) -> Option<String> {
         let tally = self.tally().filter(|tally| tally.runs.len() > 1)?;
         let (low, high) = tally.rate_interval();

@@ -25,7 +25,7 @@ use self::found::{Found, found};
 use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord, run_verdict};
 use crate::words;
 
-/// What a colour, a shape and a glyph stand for.
+/// Meaning of a colour, a shape and a glyph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     Good,
@@ -79,7 +79,7 @@ impl Standing {
         }
     }
 
-    /// What it looks like.
+    /// Returns its sign.
     pub(crate) fn sign(self) -> Sign {
         match self {
             Self::Pass => Sign::Good,
@@ -101,8 +101,8 @@ impl Standing {
     }
 }
 
-/// What a machine is told of one property: it has no sign for what was found where nothing was
-/// expected, and of a history by itself every violation is one too many.
+/// Returns the standing of one property for machines: they have no sign for what was found where
+/// nothing was expected, and of a history by itself every violation is one too many.
 pub(crate) fn for_machines(run: &RunRecord, result: &ExpectationResult) -> Standing {
     match Standing::of_result(run, result) {
         Standing::Unclaimed(_) if run.without_scenario => result.outcome().into(),
@@ -125,7 +125,7 @@ impl From<Outcome> for Standing {
 pub struct Head {
     /// True if what was expected came.
     pub standing: Standing,
-    /// What was found, and what was expected where it is something else.
+    /// Result, and what was expected where that is something else.
     pub found: String,
 }
 
@@ -184,7 +184,7 @@ impl Head {
         format!("{} · {}", self.standing.word(), self.found)
     }
 
-    /// The same behind its sign.
+    /// Returns the result behind its sign.
     pub(crate) fn signed(&self) -> String {
         format!("{} {}", self.standing.sign().glyph(), self.line())
     }
@@ -197,7 +197,7 @@ pub(crate) fn claims_nothing(run: &RunRecord) -> bool {
     !run.expectations.is_empty() && (run.without_scenario || is_any)
 }
 
-/// What was judged, without an expectation.
+/// Returns the judged properties, without an expectation.
 fn unclaimed(analysis: &Analysis) -> Vec<ExpectationResult> {
     let judged = analysis.properties.iter();
     let results = judged.map(|(property, judgement)| ExpectationResult {

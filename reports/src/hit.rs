@@ -21,7 +21,7 @@ const LINKS_MAX: usize = 200;
 /// Links of one fault that a small picture can show one by one.
 const LINKS_APART_MAX: usize = 2;
 
-/// What a fault hits.
+/// Actors and links that a fault hits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hit {
     /// Servers and clients by name; [`CLIENTS`] stands for all clients.
@@ -57,8 +57,8 @@ impl Hit {
         Self::of_actors(named)
     }
 
-    /// The same for a small picture: a fault of many links that all meet in one actor hits that
-    /// one.
+    /// Returns the hit for a small picture: a fault of many links that all meet in one actor hits
+    /// that one.
     pub(crate) fn gathered(self) -> Self {
         let middle = self.middle().filter(|_| self.links.len() > LINKS_APART_MAX);
         match middle.map(str::to_owned) {

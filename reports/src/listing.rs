@@ -16,7 +16,7 @@ const ENTRIES_MAX: usize = 300;
 /// The picture that tells most of a run or of a suite, if it was asked for.
 const PICTURES: [&str; 2] = ["matrix.png", "timeline.png"];
 
-/// What a folder of runs holds.
+/// Content of a folder of runs.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// The newest first.
@@ -83,7 +83,7 @@ impl Entry {
         }
     }
 
-    /// What is stored in `out/folder`; `None` where no record can be read.
+    /// Reads what is stored in `out/folder`; `None` where no record can be read.
     fn stored(out: &Path, folder: &str) -> Option<Self> {
         let path = out.join(folder);
         let entry = match read_record(&path).ok()? {

@@ -53,7 +53,8 @@ pub fn markdown_run(run: &RunRecord) -> String {
     markdown_of(run, None)
 }
 
-/// The same, with a word on why the history that the verdict is of cannot be read, if it cannot.
+/// Renders a run like [`markdown`], with a word on why the history that the verdict is of cannot be
+/// read, if it cannot.
 pub(crate) fn markdown_of(run: &RunRecord, unread: Option<&str>) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}\n", escaped(&run.scenario));

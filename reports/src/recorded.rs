@@ -11,10 +11,10 @@ use crate::model::RunRecord;
 use crate::stored::open_stored;
 use crate::trace::Trace;
 
-/// What is read in one go from a history, for fewer calls of the system.
+/// Bytes that are read in one go from a history, for fewer calls of the system.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What is known of the history of a run.
+/// Knowledge of the history of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     /// All of it, as far as pictures show it.
@@ -36,7 +36,7 @@ impl Recorded {
         Self { digest, holds }
     }
 
-    /// What pictures and cards need of it.
+    /// Returns what pictures and cards need of it.
     pub(crate) fn history(&self, run: &RunRecord) -> History {
         History {
             trace: Trace::of_holds(&self.digest, &self.holds),

@@ -39,7 +39,7 @@ pub enum Format {
     Html,
     /// The pictures as PNG files: `timeline.png` and others of a run, `matrix.png` of a suite.
     Png,
-    /// The same as SVG files.
+    /// Pictures as SVG files.
     Svg,
     /// `junit.xml`.
     Junit,
@@ -94,12 +94,12 @@ impl FromStr for Format {
     }
 }
 
-/// What was written.
+/// Files that were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// The files, in the order in which they were written.
     pub paths: Vec<PathBuf>,
-    /// What could not be shown, and why, in a sentence each.
+    /// Parts that could not be shown, and why, in a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl Rendered {
         }
     }
 
-    /// What a picture leaves out, with its name, for the reader does not see the picture.
+    /// Notes what a picture leaves out, with its name, for the reader does not see the picture.
     fn note(&mut self, pictures: &[Picture]) {
         let notes = pictures.iter().filter_map(|picture| {
             let note = picture.note.as_ref()?;
@@ -236,7 +236,7 @@ pub fn render_run(
     })
 }
 
-/// What a thread has made.
+/// Returns the result of a thread.
 fn result_of<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -269,7 +269,8 @@ pub fn render_suite(folder: &Path, formats: &Formats) -> Result<Rendered, Render
     Ok(rendered)
 }
 
-/// What the page and the pictures need of a run's history, or why there is none, in a sentence.
+/// Reads what the page and the pictures need of a run's history; an error says in a sentence why
+/// there is none.
 fn read_history(folder: &Path, run: &RunRecord) -> Result<History, String> {
     Ok(Recorded::read(&folder.join(HISTORY_FILE))?.history(run))
 }

@@ -37,7 +37,7 @@ pub(crate) fn rewritten_failover_history() -> String {
     String::from_utf8(text).expect("JSON is text")
 }
 
-/// What the checker keeps of [`FAILOVER_HISTORY`].
+/// Returns the digest that the checker makes of [`FAILOVER_HISTORY`].
 pub(crate) fn failover_digest() -> Digest {
     let history = read_jsonl(FAILOVER_HISTORY.as_bytes(), "failover.jsonl")
         .expect("the fixture is a history");

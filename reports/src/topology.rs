@@ -29,7 +29,7 @@ pub(crate) struct Span {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Actor {
     pub(crate) name: String,
-    /// What it was, in order of time; empty for a client.
+    /// Roles over time; empty for a client.
     pub(crate) roles: Vec<Span>,
     /// The faults that hit it, in order of injection.
     pub(crate) faults: Vec<Span>,
@@ -45,7 +45,7 @@ pub(crate) struct Link {
     pub(crate) faults: Vec<Span>,
 }
 
-/// Who speaks over a link.
+/// Kind of those who speak over a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     /// A client and a server.
@@ -286,7 +286,8 @@ fn span_of(fault: &FaultSummary, text: String) -> Option<Span> {
     Some(Span { from, to, text })
 }
 
-/// What a server was: as at the start, until a promotion took effect or it said otherwise.
+/// Returns the roles of a server: as at the start, until a promotion took effect or it said
+/// otherwise.
 fn roles(node: &Node, faults: &[FaultSummary], close: Option<&CloseUp>) -> Vec<Span> {
     let mut changes: BTreeMap<Nanos, &str> = BTreeMap::new();
     for fault in faults {

@@ -1,4 +1,4 @@
-//! What pictures need of a history: holds with their leases, and requests with their answers.
+//! Trace of a history for pictures: holds with their leases, and requests with their answers.
 //!
 //! For: drawing and measuring latency. Not for: judging; the intervals are the checker's own.
 
@@ -47,7 +47,7 @@ pub(crate) struct Hold {
 /// How a call was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Answer {
-    /// What was asked for was done.
+    /// Done as it was asked for.
     Granted,
     /// The server's own no: somebody holds the lock or, to a renewal or release, the caller does
     /// not.
@@ -72,7 +72,7 @@ pub(crate) struct Request {
     pub(crate) answer: Answer,
 }
 
-/// What a call asks of the lock service.
+/// Kind of a call to the lock service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CallKind {
     Acquire,
@@ -219,7 +219,7 @@ impl Request {
 }
 
 impl Trace {
-    /// What a history tells, given its holds as the checker reckons them.
+    /// Reads the trace of a history, given its holds as the checker derives them.
     pub(crate) fn of_holds(digest: &Digest, holds: &[lockstorm_checker::Hold]) -> Self {
         let granted = holds.iter().filter(|hold| hold.is_granted());
         let mut granted: Vec<_> = granted

@@ -7,7 +7,7 @@ use lockstorm_scenarios::{CaseLabels, Expected};
 use crate::model::SuiteRecord;
 use crate::trace::{Answer, CallKind};
 
-/// What is said of a verdict without the history that it is of.
+/// Sentence on a verdict without the history that it is of.
 pub(crate) const UNCHECKED: &str =
     "The verdict is told as it is stored, and could not be checked against its history";
 
@@ -20,7 +20,7 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a scenario expects, in words.
+/// Says what a scenario expects, in words.
 pub(crate) const fn expected(expected: Expected) -> &'static str {
     match expected {
         Expected::Valid => "no violation",
@@ -30,8 +30,8 @@ pub(crate) const fn expected(expected: Expected) -> &'static str {
     }
 }
 
-/// What was measured and not judged, a sentence each: how long nobody could be granted a lock in a
-/// run with faults that names no bound for it, how holders learned that they had lost theirs,
+/// Says what was measured and not judged, a sentence each: how long nobody could be granted a lock
+/// in a run with faults that names no bound for it, how holders learned that they had lost theirs,
 /// and how the harness stood still.
 pub fn measured(analysis: &Analysis) -> Vec<String> {
     let is_judged = |property| analysis.properties.contains_key(&property);
@@ -140,7 +140,7 @@ pub(crate) fn cell_name(labels: &CaseLabels) -> String {
     format!("{} on {} · {}", labels.lock, labels.topology, labels.hazard)
 }
 
-/// What a verdict rests on, in one line: what was put to the test.
+/// Says in one line what a verdict rests on: what was put to the test.
 pub(crate) fn coverage(coverage: &Coverage) -> String {
     let turn = |n: u64, turn: &str| match n {
         0 => String::new(),
@@ -163,7 +163,7 @@ pub(crate) fn coverage(coverage: &Coverage) -> String {
 /// Cycles of acquire and release of which one can tell a pace; of fewer, pauses tell most.
 pub(crate) const CYCLES_MIN: u64 = 1000;
 
-/// What acquires and releases cost in all, in one line; none where they were few.
+/// Says in one line what acquires and releases cost in all; none where they were few.
 pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
     let cycles = coverage
         .cycles

@@ -50,7 +50,7 @@ impl Mistake {
 /// One mistake: what is wrong, where, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, in one sentence.
+    /// Mistake, in one sentence.
     pub message: String,
     /// The remedy, where one is known.
     pub help: Option<String>,

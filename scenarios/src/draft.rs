@@ -1,5 +1,5 @@
-//! What of a scenario could be read, so that the rules can judge it although other parts of it
-//! are wrong.
+//! Draft of a scenario: the parts that could be read, so that the rules can judge them although
+//! other parts are wrong.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ impl<'t, 'a> Part<'t, 'a> {
         read(self.at(key)?)
     }
 
-    /// The same, with the default where the key is absent.
+    /// Reads the value at a key, with the default where the key is absent.
     fn or_default<T: DeserializeOwned + Default>(&self, key: &str) -> Option<T> {
         match self.at(key) {
             None if !self.inspection.touched(key) => Some(T::default()),

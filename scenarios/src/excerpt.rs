@@ -19,7 +19,7 @@ const LINES_MAX: usize = 12;
 /// Stands where something is cut off.
 const CUT: &str = "…";
 
-/// What is shown of a text.
+/// Part of a text that is shown.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
     name: String,

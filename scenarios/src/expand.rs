@@ -11,10 +11,10 @@ use crate::model::{
 use crate::origin::{Row, origin, origins};
 use crate::rules;
 
-/// What a scenario stands for.
+/// Runs that a scenario stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expanded {
-    /// What is to be run, in order: row by row, column by column.
+    /// Runs, in order: row by row, column by column.
     pub cases: Vec<Case>,
     /// Cells of the comparison for which no scenario fits, and why.
     pub left_out: Vec<(CaseLabels, String)>,

@@ -16,7 +16,7 @@ use crate::model::{DurationRange, DurationSpec};
 use crate::shape::{Field, Shape};
 use crate::suggest::{nearest, one_of, suggest};
 
-/// What an inspection found.
+/// Result of an inspection.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
     pub(crate) mistakes: Vec<Mistake>,

@@ -1,4 +1,4 @@
-//! What a scenario file says, and what it means.
+//! Scenario files: what they say, and what they mean.
 //!
 //! For: reading scenario files, refusing wrong ones with every mistake shown at its place,
 //! expanding a `[matrix]` into cases, and the JSON schema. Not for: running anything.

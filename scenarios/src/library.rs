@@ -16,8 +16,8 @@ pub struct Listed {
     pub path: PathBuf,
     /// Its name; that of the file where it has none.
     pub name: String,
-    /// What it shows, in the first sentence of its description; for a file that is no TOML, that
-    /// it is none.
+    /// Statement of the file, the first sentence of its description; for a file that is no TOML,
+    /// that it is none.
     pub description: String,
 }
 

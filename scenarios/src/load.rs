@@ -48,7 +48,8 @@ pub fn load(path: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> 
     load_str(&text, &name, overrides)
 }
 
-/// The same for a text. `name` is its path for diagnostics and for the files of its matrix.
+/// Loads a scenario from a text. `name` is its path for diagnostics and for the files of its
+/// matrix.
 ///
 /// # Errors
 /// As for [`load`].

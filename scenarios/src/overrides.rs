@@ -37,7 +37,7 @@ pub enum OverrideError {
     BadValue {
         /// The whole override.
         text: String,
-        /// What the parser says.
+        /// Error of the parser.
         reason: String,
     },
 }
@@ -139,7 +139,7 @@ fn descend<'t, 'a>(
     }
 }
 
-/// The same value with all its spans moved.
+/// Returns a value with all its spans moved.
 fn shifted(value: Spanned<DeValue<'_>>, by: usize) -> Spanned<DeValue<'_>> {
     let move_span = |span: Range<usize>| span.start + by..span.end + by;
     let span = move_span(value.span());

@@ -123,7 +123,7 @@ impl Shape {
             .collect()
     }
 
-    /// What it is, for "expected ...".
+    /// Description of the shape, for "expected ...".
     pub(crate) const fn what(&self) -> &'static str {
         match self {
             Self::Table(_) | Self::Choice(_) => "a table",

@@ -15,7 +15,7 @@ use crate::shape::{SCENARIO, Shape};
 /// The option that is about one lock only: a mistake is made in the code of that lock.
 const MUTANT: &str = "mutant";
 
-/// What a file says itself of locks and servers, without the defaults.
+/// Words of a file itself on locks and servers, without the defaults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     pub(crate) lock: Option<Written>,
@@ -27,14 +27,14 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// What the file says of the lock of `row`, or of another: its own lock, or in a matrix of its
-    /// own the lock of that kind.
+    /// Returns the words of the file on the lock of `row`, or of another: its own lock, or in a
+    /// matrix of its own the lock of that kind.
     pub(crate) fn lock_for(&self, row: &Written) -> Option<&Written> {
         let same = self.locks.iter().find(|lock| lock.kind == row.kind);
         self.lock.as_ref().or(same)
     }
 
-    /// The same for the servers.
+    /// Returns the words of the file on the servers.
     pub(crate) fn topology_for(&self, row: &Written) -> Option<&Written> {
         let same = self.topologies.iter().find(|own| own.kind == row.kind);
         self.topology.as_ref().or(same)
@@ -63,7 +63,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// What stands at `value`; `None` where that is no table with one table in it.
+    /// Reads the words at `value`; `None` where that is no table with one table in it.
     fn read(value: &Spanned<DeValue<'_>>) -> Option<Self> {
         let value = Value::deserialize(ValueDeserializer::from(value.clone())).ok()?;
         let Value::Object(tagged) = value else {
@@ -81,7 +81,7 @@ impl Written {
         self.options.contains_key(option)
     }
 
-    /// The same of each element of the list at `key` of `table`.
+    /// Reads each element of the list at `key` of `table`.
     fn read_all(table: &Spanned<DeValue<'_>>, key: &str) -> Vec<Self> {
         let list = table.get_ref().get(key);
         let list = list.and_then(|list| list.get_ref().as_array());
@@ -97,7 +97,7 @@ impl Written {
         self.filled("lock", file)
     }
 
-    /// The same for the servers.
+    /// Reads the words on the servers.
     pub(crate) fn topology(&self, file: Option<&Self>) -> Option<Topology> {
         self.filled("topology", file)
     }

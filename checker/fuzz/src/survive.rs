@@ -1,4 +1,5 @@
-//! Whatever bytes it gets, a reader ends in events or in an error, and what it read can be judged.
+//! Fuzzed readers end in events or in an error whatever bytes they get, and what they read can be
+//! judged.
 
 use lockstorm_checker::history::{
     EdnStyle, EdnWriter, Format, History, ReadOptions, TimeUnit, read, read_strictly,

@@ -14,7 +14,7 @@ use crate::operations::Interval;
 pub(crate) struct Loan {
     pub(crate) interval: Interval,
     pub(crate) permits: u32,
-    /// Whatever the caller knows it by.
+    /// Number by which the caller knows it.
     pub(crate) tag: u32,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Span {
     /// `true` if it tolerates other shared spans.
     pub(crate) shared: bool,
     pub(crate) side: Side,
-    /// Whatever the caller knows it by.
+    /// Number by which the caller knows it.
     pub(crate) tag: u32,
 }
 

@@ -21,9 +21,9 @@ pub struct PhaseNote {
 pub struct RoleNote {
     /// Which server.
     pub node: Name,
-    /// What it is from here on, `primary` or `replica`.
+    /// Role from here on, `primary` or `replica`.
     pub role: Name,
-    /// What it was when it was last asked.
+    /// Role when it was last asked.
     pub was: Name,
 }
 
@@ -38,12 +38,12 @@ pub struct RouteNote {
     pub from: Option<Name>,
     /// The server that they go to.
     pub to: Name,
-    /// What made the client turn to it, in words.
+    /// Reason for which the client turned to it, in words.
     pub why: Name,
 }
 
-/// What servers know of a lock key, asked at once: value of a `note` with function `view`. Only a
-/// leftover is shown by it.
+/// Answers of servers that were asked at once for a lock key: value of a `note` with function
+/// `view`. Only a leftover is shown by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewNote {
     /// Time at which they were asked; the note itself is written once all have answered.
@@ -53,18 +53,18 @@ pub struct ViewNote {
     pub nodes: Vec<NodeView>,
 }
 
-/// What one server knows of a lock key.
+/// Knowledge of one server of a lock key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeView {
     /// Which server.
     pub node: Name,
-    /// What it takes itself for, `primary` or `replica`; absent where it did not answer.
+    /// Role that it takes itself for, `primary` or `replica`; absent where it did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Name>,
     /// The clients that it knows as holders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_by: Vec<Name>,
-    /// What stands at the key where that names no client, in words.
+    /// Content of the key where that names no client, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Name>,
     /// Time for which the key has to live by the server's clock, in milliseconds; absent means for
@@ -89,7 +89,7 @@ impl NodeView {
 pub struct CommandNote {
     /// Which server.
     pub node: Name,
-    /// Who sent it: a client, or another server; absent for a script that runs on this one.
+    /// Sender: a client, or another server; absent for a script that runs on this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Name>,
     /// The command and its arguments, cut to a length that one can read.
@@ -126,8 +126,8 @@ pub enum FailureKind {
     Crash,
 }
 
-/// Whoever recorded the history stood still: value of a `note` with function `stall`, written when
-/// it went on. What came in meanwhile has the time at which it was read.
+/// Stall of the process that recorded the history: value of a `note` with function `stall`, written
+/// when it went on. What came in meanwhile has the time at which it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StallNote {
     /// Time at which it was last known to go on.

@@ -14,7 +14,7 @@ pub(crate) struct Order {
     processes: HashMap<u64, State>,
 }
 
-/// What is known of one process.
+/// Knowledge of one process.
 #[derive(Debug)]
 struct State {
     time: Nanos,

@@ -17,13 +17,13 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// How much of an unrecognised history is shown.
 const BEGIN_CHARS: usize = 40;
 
-/// What the caller knows of a history.
+/// Settings by which the caller helps to read a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// What it is written in; absent: its content tells it.
+    /// Format in which it is written; absent: its content tells it.
     pub format: Option<Format>,
-    /// What its times count; absent: nanoseconds, unless they are dates, or plainly count another
-    /// unit since 1970.
+    /// Unit of its times; absent: nanoseconds, unless they are dates, or plainly count another unit
+    /// since 1970.
     pub time_unit: Option<TimeUnit>,
 }
 
@@ -32,7 +32,7 @@ pub struct ReadOptions {
 pub(super) struct Terms {
     /// True if a word that is nearly ours is refused.
     pub(super) is_strict: bool,
-    /// What times count, if somebody knows.
+    /// Unit of times, if somebody knows.
     pub(super) unit: Option<TimeUnit>,
 }
 

@@ -12,7 +12,7 @@ use super::stamp::TimeUnit;
 /// [`History`] keeps every event, [`DigestBuilder`](crate::DigestBuilder) only what the checker
 /// needs of them.
 pub trait EventSink {
-    /// What the events belong to; before the first event, and only where the history says so.
+    /// Takes the header of the history; before the first event, and only where the history has one.
     fn header(&mut self, header: Header);
 
     /// The next event.
@@ -29,10 +29,10 @@ impl EventSink for History {
     }
 }
 
-/// What is known of a history once it is read to its end.
+/// Knowledge of a history once it is read to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// What it was read as, where that was to be found out.
+    /// Format as which it was read, where that was to be found out.
     pub format: Option<Format>,
     /// Number of events that there were.
     pub events: u64,
@@ -40,7 +40,7 @@ pub struct Reading {
     pub torn: Option<TornLine>,
     /// How many NUL bytes it ends with: room that its writer had made and did not live to use.
     pub unused: usize,
-    /// What its times count, where somebody said it or they told it themselves.
+    /// Unit of its times, where somebody said it or they told it themselves.
     pub time_unit: Option<TimeUnit>,
     /// When its first event was, in nanoseconds since 1970; absent where its times begin with it.
     pub began: Option<u64>,

@@ -14,7 +14,7 @@ use super::event::Nanos;
 /// years in nanoseconds.
 const EPOCH_MIN: u64 = 100_000_000_000_000_000;
 
-/// What the numbers in `time` count.
+/// Unit of the numbers in `time`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeUnit {
     /// Nanoseconds.

@@ -30,7 +30,7 @@ const SPANS_OF_LEASE_FEW: u64 = 20;
 /// A call takes longer than this in the right unit, if it takes any time at all.
 const CALL_NANOS_USUAL: u64 = 20_000;
 
-/// What is known of the times of a history.
+/// Knowledge of the times of a history.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     first: Option<Nanos>,

@@ -36,7 +36,7 @@ pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
     holds_by(threads, digest, drift)
 }
 
-/// The same, by so many threads.
+/// Variant of [`holds`] that takes so many threads.
 pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hold> {
     let mut notes: Vec<&LostNote> = digest.lost.iter().collect();
     notes.sort_by_key(|note| note.key);
@@ -66,7 +66,7 @@ pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hol
     holds
 }
 
-/// What an owner has of the key at hand, in one mode; positions in the list of holds.
+/// Holds that an owner has of the key at hand, in one mode; positions in the list of holds.
 #[derive(Clone, Copy, Default)]
 struct Owner {
     /// Granted, and no release sent.
@@ -245,8 +245,8 @@ impl Builder<'_> {
         })
     }
 
-    /// What a hold that is known since `granted` owes to earlier operations of its owner that had
-    /// no answer.
+    /// Counts what a hold that is known since `granted` owes to earlier operations of its owner
+    /// that had no answer.
     fn doubt(&mut self, owner: Owner, position: usize, granted: Nanos) {
         let hold = &mut self.holds[position];
         hold.shown = if owner.adrift > 0 {
@@ -305,8 +305,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Who asks anew after its lease, or after it was told that the lock is lost, has given up the
-    /// hold before; so has who asks for another mode where there is one hold for both.
+    /// Ends the hold of an owner that asks again after its lease, or after it was told that the
+    /// lock is lost: it has given up the hold before. So has an owner that asks for another mode
+    /// where there is one hold for both.
     fn give_up(&mut self, owner: &mut Owner, id: OpId, anew: &Operation) {
         let Some(open) = owner.open.filter(|&open| self.ends_by(open, id, anew)) else {
             return;

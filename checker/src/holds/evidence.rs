@@ -1,4 +1,4 @@
-//! What single operations say of a hold: that it was there, that it was gone, or neither.
+//! Evidence of single operations on a hold: that it was there, that it was gone, or neither.
 //!
 //! For: the rules by which the holds take notice of answers. Not for: finding the hold that an
 //! operation is about.

@@ -22,12 +22,12 @@
 use crate::history::{Mode, Nanos};
 use crate::operations::{Digest, Interval, KeyId, Lease, OpId, Operation, OwnerId};
 
-/// What one acquire led to.
+/// Hold that one acquire led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// Which lock.
     pub key: KeyId,
-    /// Who.
+    /// Owner of the hold.
     pub owner: OwnerId,
     /// Shared or alone.
     pub mode: Mode,
@@ -41,8 +41,8 @@ pub struct Hold {
     pub release: Option<OpId>,
     /// The first release that gave back only one of several grants, by the service's own word.
     pub partial: Option<OpId>,
-    /// What its owner asked for after it had given up the hold, or what may have ended it, without
-    /// being certainly about it.
+    /// Request of its owner after it had given up the hold, or operation that may have ended it
+    /// without being certainly about it.
     pub anew: Option<OpId>,
     /// The first renewal or release of it that was answered "not owner" inside the lease, unless
     /// that may be the work of a release that was under way.

@@ -61,7 +61,7 @@ struct Ledger {
     standings: Vec<Standing>,
 }
 
-/// What is known of one owner and one key.
+/// Account of one owner and one key.
 #[derive(Default)]
 struct Account {
     least: u32,
@@ -206,8 +206,8 @@ impl Account {
         self.mix(operation);
     }
 
-    /// Who asks for one mode after the other may have two counts, and so may who gives back another
-    /// than it asked for.
+    /// Mixes the counts of both modes: an owner that asks for one mode after the other may have two
+    /// counts, and so may one that gives back another mode than it asked for.
     fn mix(&mut self, operation: &Operation) {
         let is_other = |mode: Mode| mode != operation.mode && !operation.is_vague;
         self.is_mixed |= self.mode.is_some_and(is_other);

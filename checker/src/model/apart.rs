@@ -11,7 +11,7 @@ use crate::history::{Mode, Nanos};
 use crate::operations::{Action, Digest, Drift, KeyId, Lease, OpId, Operation, Outcome, OwnerId};
 use lockstorm_linearizability::ModelName;
 
-/// What an owner may have of a lock that can be held several times.
+/// Permits that an owner may have of a lock that can be held several times.
 #[derive(Clone, Copy)]
 struct Out {
     permits: u32,
@@ -19,7 +19,7 @@ struct Out {
     is_leased: bool,
 }
 
-/// What may be out, by lock, owner and mode.
+/// Permits that may be out, by lock, owner and mode.
 #[derive(Default)]
 struct Loans(HashMap<(KeyId, OwnerId, Mode), Out>);
 

@@ -81,7 +81,7 @@ pub struct GiversId(pub(crate) NonZeroU32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DetailId(pub(crate) NonZeroU32);
 
-/// What only an operation on a guarded resource has.
+/// Details that only an operation on a guarded resource has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Detail {
     /// Which resource, by its number in [`Digest::resources`](crate::Digest::resources); absent
@@ -93,7 +93,7 @@ pub struct Detail {
     pub replied: Option<ValueId>,
 }
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// Asks for the lock.
@@ -147,7 +147,7 @@ impl From<&Function> for Action {
     }
 }
 
-/// What became of an operation.
+/// Outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -182,14 +182,14 @@ pub struct Operation {
     pub process: u64,
     /// Which lock.
     pub key: KeyId,
-    /// Who asks; the process number as text where the history names nobody.
+    /// Owner that asks; the process number as text where the history names nobody.
     pub owner: OwnerId,
     /// True if the history names the owner. Where it does not, another process may go on in its
     /// place.
     pub is_named: bool,
     /// Permits asked for.
     pub permits: u32,
-    /// What it does.
+    /// Kind of the operation.
     pub action: Action,
     /// Shared or alone.
     pub mode: Mode,
@@ -198,7 +198,7 @@ pub struct Operation {
     pub is_vague: bool,
     /// True if the history says in which mode it is.
     pub is_mode_named: bool,
-    /// What became of it.
+    /// Outcome of the operation.
     pub outcome: Outcome,
     /// Time from its invocation to the sending of the request that was granted; zero unless an
     /// acquire tried more than once.
@@ -213,7 +213,7 @@ pub struct Operation {
     pub count: Option<u32>,
     /// The servers that granted it, as far as the reply names them.
     pub by: Option<GiversId>,
-    /// What it asked of the guarded resource and was told, in
+    /// Request to the guarded resource and its answer, in
     /// [`Digest::detail`](crate::Digest::detail).
     pub detail: Option<DetailId>,
 }

@@ -146,8 +146,8 @@ fn doorways(case: &Case) -> HashMap<OpId, Nanos> {
         .collect()
 }
 
-/// Who asked without holding the lock, and without a place left over from an earlier try; by key,
-/// in order of invocation.
+/// Returns the grants of owners that asked without holding the lock, and without a place left over
+/// from an earlier try; by key, in order of invocation.
 fn grants(case: &Case, doorways: &HashMap<OpId, Nanos>) -> HashMap<KeyId, Vec<Grant>> {
     let mut left_over: HashMap<(KeyId, OwnerId), bool> = HashMap::new();
     let mut grants: HashMap<KeyId, Vec<Grant>> = HashMap::new();
@@ -182,7 +182,7 @@ fn grants(case: &Case, doorways: &HashMap<OpId, Nanos>) -> HashMap<KeyId, Vec<Gr
     grants
 }
 
-/// Who stood in the queue, by key.
+/// Returns the waits of those who stood in the queue, by key.
 fn waits(case: &Case, doorways: &HashMap<OpId, Nanos>) -> BTreeMap<KeyId, Vec<Wait>> {
     let timeout = case.digest.header.extra.get("queue_timeout_ms");
     let timeout = timeout
@@ -300,7 +300,8 @@ fn overtakings(waits: &[Wait], grants: &[Grant], limit: usize) -> (u64, Vec<(Wai
     (count, first)
 }
 
-/// What is left of `all` pairs without those of two readers, who do not keep each other waiting.
+/// Returns how many of `all` pairs are left without those of two readers, who do not keep each
+/// other waiting.
 fn apart(all: u64, waits: &[Wait], grants: &[Grant]) -> u64 {
     let waits: Vec<Wait> = waits.iter().copied().filter(|wait| wait.shared).collect();
     let grants: Vec<Grant> = grants

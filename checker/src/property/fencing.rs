@@ -245,7 +245,7 @@ fn after_larger(showings: &[Showing]) -> Vec<(Showing, Showing)> {
     late
 }
 
-/// What a grant has in common with an earlier one of the same token.
+/// Relation of a grant to an earlier one of the same token.
 #[derive(Clone, Copy)]
 enum Repeat {
     /// It repeats the token of an owner that may still hold the lock.

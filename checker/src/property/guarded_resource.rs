@@ -124,7 +124,7 @@ fn judge_one(case: &Case, ruling: &mut Ruling, usage: &Usage) {
     ruling.findings.extend(new);
 }
 
-/// What the later section wrote and the earlier one did, then what each had read.
+/// Returns the write of the later section and that of the earlier one, then what each had read.
 fn pair_of([early, late]: [resource::Section; 2]) -> Vec<OpId> {
     vec![late.write.id, early.write.id, late.read, early.read]
 }

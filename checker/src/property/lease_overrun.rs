@@ -111,7 +111,8 @@ fn judge(case: &Case) -> Ruling {
     ruling
 }
 
-/// Who may have acted as holder after its lease, while another held, as far as the history says.
+/// Names an owner that may have acted as holder after its lease, while another held, as far as the
+/// history says.
 fn unrecorded(case: &Case) -> Option<String> {
     let may_overrun = |hold: &Hold| {
         let alive = case.digest.alive[hold.owner.0 as usize];

@@ -126,8 +126,8 @@ fn is_looked_at(case: &Case) -> bool {
     done.any(|one| one.completion.map(|end| end.time) < last)
 }
 
-/// What the owner of a token did last before the servers were asked, if it believes in nothing from
-/// then on until they had answered.
+/// Returns the last operation of the owner of a token before the servers were asked, if it believes
+/// in nothing from then on until they had answered.
 fn closing(case: &Case, sight: &Sight) -> Option<OpId> {
     let own = case.operations_of(sight.owner).iter().copied();
     let own = own.filter(|&id| case.digest.operation(id).key == sight.key);
@@ -291,7 +291,7 @@ fn claim(case: &Case, finding: &Finding) -> String {
     }
 }
 
-/// What the owner was told last.
+/// Says what the owner was told last.
 fn ended(owner: &str, operation: &Operation) -> String {
     match (operation.action, operation.outcome) {
         (Action::Release, _) => "its release was answered".to_owned(),

@@ -139,7 +139,7 @@ fn acquires_by_key(case: &Case) -> BTreeMap<KeyId, Acquires> {
     keys
 }
 
-/// What the final phase says of one key.
+/// Judges one key by the final phase.
 fn judge_final(case: &Case, ruling: &mut Ruling, phase: FinalPhase, key: KeyId, acquires: &[OpId]) {
     let bound = case.options.bound(phase.bound);
     let window = Interval::new(phase.time, phase.time + bound);

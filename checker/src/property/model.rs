@@ -151,7 +151,8 @@ fn judge_parts(
     };
 }
 
-/// What is impossible of one lock or resource, if anything is; the error says why nobody can tell.
+/// Finds what is impossible of one lock or resource, if anything is; the error says why nobody can
+/// tell.
 fn judge_part(
     case: &Case,
     part: &Partition,
@@ -278,8 +279,9 @@ fn replay(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)>
     }
 }
 
-/// The same, with the releases that were left out of the witness as operations of which nothing is
-/// known: who has given the lock back since is not accused of holding it only.
+/// Finds the impossible call as [`replay`] does, with the releases that were left out of the
+/// witness as operations of which nothing is known: an owner that has given the lock back since is
+/// not accused of holding it only.
 fn explain(case: &Case, finding: &Finding) -> Option<(Call, Vec<Reason>, Values)> {
     let model = case.options.model?;
     let is_told = |id: OpId| finding.operations.binary_search(&id).is_ok();
@@ -343,7 +345,7 @@ fn impossible(case: &Case, finding: &Finding) -> String {
     format!("{owner} {what}, which the model {model} does not allow {others}{why}")
 }
 
-/// What a call observed, in words that follow its owner.
+/// Says what a call observed, in words that follow its owner.
 fn observed(call: &Call, lock: &str, values: &Values) -> String {
     let value = |datum| text::prose(values.text(datum));
     match (call.request, call.reply) {

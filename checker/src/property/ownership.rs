@@ -114,7 +114,7 @@ fn judge(case: &Case) -> Ruling {
     ruling
 }
 
-/// What there is to say of releases that nobody lost a lock by.
+/// Says what there is to say of releases that nobody lost a lock by.
 fn remark(harmless: u64) -> String {
     let releases = match harmless {
         1 => "1 release was answered as done though its caller".to_owned(),
@@ -149,7 +149,7 @@ fn acquired_by_nobody(digest: &Digest) -> HashSet<KeyId> {
     acquires.map(|acquire| acquire.key).collect()
 }
 
-/// Who held the lock alone and for certain, and whose release was whose.
+/// Owners that held the lock alone and for certain, and the owners of releases.
 struct Holders {
     /// Positions of holds, by key and start.
     alone: Vec<usize>,
@@ -273,7 +273,7 @@ fn why_not_owner(case: &Case, release: &Operation) -> String {
     }
 }
 
-/// What the caller of a release did on the lock up to its answer.
+/// Returns the operations of the caller of a release on the lock up to its answer.
 fn own_operations(case: &Case, release: &Operation) -> Vec<Operation> {
     let end = release.answered().unwrap_or(Nanos::MAX);
     let own = |operation: &&Operation| {

@@ -72,7 +72,7 @@ impl Rule for Progress {
     }
 }
 
-/// What a failure is worth.
+/// Weight of a failure.
 enum Weight {
     /// It is a violation.
     Found(Finding),
@@ -149,7 +149,7 @@ fn silencing<'a>(case: &Case<'a>, failure: &FailureAside) -> Option<&'a FaultSum
     })
 }
 
-/// What happened, as the beginning of a sentence.
+/// Says what happened, as the beginning of a sentence.
 fn happened(failure: &FailureAside) -> String {
     let who = text::name(&failure.owner);
     match failure.note.kind {

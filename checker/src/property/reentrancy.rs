@@ -64,7 +64,7 @@ impl Rule for Reentrancy {
     }
 }
 
-/// What one owner did since it last cannot have held the lock.
+/// Operations of one owner since it last cannot have held the lock.
 #[derive(Default)]
 struct Span {
     /// It was granted the lock while it held it.

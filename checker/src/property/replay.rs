@@ -13,7 +13,7 @@ use crate::history::{Mode, Nanos, NodeView};
 use crate::holds::Hold;
 use crate::operations::{Action, Lease, Operation, Outcome, OwnerId};
 
-/// What one holder did, as its own operations tell.
+/// Account of one holder, as its own operations tell it.
 struct Account {
     owner: OwnerId,
     shared: bool,
@@ -348,7 +348,7 @@ struct Asked {
     unanswered: Option<u64>,
 }
 
-/// What the owner of a hold had asked for after each of its acquires, in order.
+/// Returns what the owner of a hold had asked for after each of its acquires, in order.
 fn asked(case: &Case, hold: &Hold) -> Vec<Asked> {
     let own = case.operations_of(hold.owner).iter();
     let own = own.map(|&id| case.digest.operation(id));

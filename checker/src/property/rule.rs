@@ -79,8 +79,8 @@ pub(crate) enum BlameWindow {
     /// From when the service last knew of the first hold to the beginning of the second; of one
     /// hold alone, to the end of what is shown.
     BetweenHolds,
-    /// The same, but of one hold alone to the beginning of what is shown: from there on its owner
-    /// knew.
+    /// From when the service last knew of the first hold to the beginning of the second; of one
+    /// hold alone, to the beginning of what is shown: from there on its owner knew.
     UntilToldOrHeld,
     /// From the hold, or the operation that ended it, to the beginning of what is shown.
     UntilSeen,
@@ -102,7 +102,7 @@ pub(crate) enum Causes {
 pub(crate) enum Evidence {
     /// Commands that servers were sent for the lock while the operation was under way.
     Commands,
-    /// What servers were seen to have of the lock.
+    /// Views: what servers were seen to have of the lock.
     Views,
     /// The failure of a client.
     Failure,

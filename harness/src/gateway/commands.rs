@@ -7,12 +7,12 @@ use lockstorm_scenarios::Disturbance;
 
 use super::scripts::Scripts;
 
-/// What a client is told by the server, in its words, of a command that did not pass.
+/// Answer to a client, in the server's words, for a command that did not pass.
 const REFUSED: &[u8] = b"LOCKSTORM-LETS-ONLY-COMMANDS-OF-LOCKS-PASS";
-/// The same of a script.
+/// Answer to a client for a script that did not pass.
 const UNKNOWN_SCRIPT: &[u8] = b"LOCKSTORM-LETS-NO-SCRIPT-OF-OTHERS-PASS-UNLESS-allow-HAS-scripts";
 
-/// Who stands at a door.
+/// Client or harness behind a door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A client of a lock.
@@ -34,7 +34,7 @@ enum Names {
     Counted,
 }
 
-/// What the names are of.
+/// Kind of what the names are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     Keys,
@@ -148,7 +148,7 @@ const FORMS_OF_LOCKS: &[(&str, &[&str])] = &[
     ("SCRIPT", &["EXISTS"]),
 ];
 
-/// The same for the nemesis, with what the scenario has to allow.
+/// Forms that only the nemesis may use, with what the scenario has to allow.
 const FORMS_OF_THE_HARNESS: &[(&str, &str, Option<Disturbance>)] = &[
     ("CLIENT", "LIST", None),
     ("CLIENT", "PAUSE", Some(Disturbance::PauseCommands)),
@@ -162,14 +162,14 @@ const FORMS_OF_THE_HARNESS: &[(&str, &str, Option<Disturbance>)] = &[
 /// A connection that nobody has: who may close it may close those of the run.
 const NO_CONNECTION: &[u8] = b"0";
 
-/// What a run may do on its servers.
+/// Permissions of a run on its servers.
 #[derive(Debug)]
 pub struct Rules {
     /// Stands before every key and channel.
     pub prefix: String,
     /// The scripts that it may run.
     pub scripts: Scripts,
-    /// What others may feel of it.
+    /// Disturbances that others may feel.
     pub allow: Vec<Disturbance>,
 }
 

@@ -47,9 +47,9 @@ pub struct Gateway {
     _closes: DropGuard,
 }
 
-/// What all doors share.
+/// State that all doors share.
 pub struct Shared {
-    /// What may pass.
+    /// Permissions of the run.
     pub rules: Rules,
     /// The keys that were named.
     pub keys: Keys,
@@ -134,7 +134,7 @@ impl Gateway {
         self.upstreams().find(|upstream| upstream.name == node)
     }
 
-    /// What every key and channel begins with.
+    /// Returns the prefix with which every key and channel begins.
     pub fn prefix(&self) -> &str {
         &self.shared.rules.prefix
     }
@@ -185,7 +185,7 @@ impl Gateway {
     }
 }
 
-/// Who stands at one address of a door.
+/// Caller that is expected at one address of a door.
 struct Guard {
     shared: Arc<Shared>,
     upstream: Arc<Upstream>,

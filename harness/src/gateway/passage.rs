@@ -20,7 +20,7 @@ use super::frames::{Frames, without_prefix};
 use super::peer::may_enter;
 use super::upstream::{Entered, Upstream};
 
-/// What is said to those who may not enter.
+/// Answer to those who may not enter.
 const STRANGER: &[u8] =
     b"-NOAUTH only processes of the user that runs Lockstorm may enter here\r\n";
 
@@ -29,11 +29,11 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A client that has come to a door.
 pub struct Passage {
-    /// What all doors share.
+    /// State that all doors share.
     pub shared: Arc<Shared>,
     /// The server behind the door.
     pub upstream: Arc<Upstream>,
-    /// Who came.
+    /// Caller that came.
     pub caller: Caller,
     /// Where from.
     pub from: IpAddr,

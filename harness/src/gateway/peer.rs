@@ -1,4 +1,5 @@
-//! Who stands at a door: on one machine the kernel knows whose end of a connection the other is.
+//! Identity of the process at a door: on one machine the kernel knows whose end of a connection the
+//! other is.
 //!
 //! Behind a door the run's own user and password open everything, so nobody else may come in: no
 //! other user of the machine, and at the harness's door nobody but this process.
@@ -15,13 +16,13 @@ use super::commands::Caller;
 const CONNECTIONS: &str = "/proc/self/net/tcp";
 /// Everything that this process has open.
 const OPEN: &str = "/proc/self/fd";
-/// Who may enter everywhere anyway.
+/// User that may enter everywhere anyway.
 const ROOT: u32 = 0;
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
-    /// Who opened it.
+    /// User that opened it.
     user: u32,
     /// Its number among the files of this machine.
     inode: u64,

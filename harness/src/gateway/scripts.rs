@@ -57,7 +57,7 @@ impl Scripts {
     }
 }
 
-/// What tries the right to run scripts, and does nothing.
+/// Script that tries the right to run scripts, and does nothing.
 pub const TRIAL: &str = "return 1";
 
 /// The arguments of a script that it calls as commands: `redis.call(ARGV[4], ...)`.

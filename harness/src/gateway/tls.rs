@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// What makes TLS connections; the error says in words which file is wrong.
+/// Returns a maker of TLS connections; the error says in words which file is wrong.
 pub fn connector(tls: &Tls, variable: Lookup<'_>) -> Result<TlsConnector, String> {
     let path = |text: &Option<String>| {
         let text = text.as_deref();
@@ -36,7 +36,7 @@ pub fn connector(tls: &Tls, variable: Lookup<'_>) -> Result<TlsConnector, String
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Who is trusted: those in the file, or those whom the system trusts.
+/// Returns the certificates that are trusted: those in the file, or those that the system trusts.
 fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     if let Some(file) = file {

@@ -21,7 +21,7 @@ const ENTERS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Time that the first words of TLS may take: less, so that it is known what was slow.
 const SHAKES_WITHIN: Duration = Duration::from_secs(4);
-/// What to do where no TLS is spoken.
+/// Remedy where no TLS is spoken.
 const PLAIN: &str = "does the server speak TLS on this port? without it: redis://";
 
 /// A stream to a server, with or without TLS.
@@ -55,9 +55,9 @@ pub enum EnterError {
     /// No connection by TLS.
     #[error("TLS fails: {reason}; {mend}")]
     Tls {
-        /// What is wrong.
+        /// Mistake that was found.
         reason: String,
-        /// What to do.
+        /// Remedy for the mistake.
         mend: &'static str,
     },
     /// Something else listens there.
@@ -72,7 +72,7 @@ pub enum EnterError {
     /// It does not let us in.
     #[error("user '{user}' or the password is wrong ({said}){from}")]
     WrongPassword {
-        /// Who wanted to enter.
+        /// User that wanted to enter.
         user: String,
         /// The word of the server's refusal.
         said: String,
@@ -145,7 +145,7 @@ impl Upstream {
         (&self.place.host, self.place.port)
     }
 
-    /// Who enters.
+    /// Returns the user that enters.
     pub fn user(&self) -> &str {
         self.place.user.as_deref().unwrap_or("default")
     }
@@ -200,12 +200,12 @@ impl Upstream {
         Ok(())
     }
 
-    /// What a server says while it is entered.
+    /// Reads the answer of a server while it is entered.
     fn told(&self, reply: Result<Value, WireError>) -> Result<Value, EnterError> {
         reply.map_err(|error| self.failure(error))
     }
 
-    /// What it means that a server gave no reply, or an error.
+    /// Returns the meaning of an error, or of the lack of a reply, of a server.
     pub fn failure(&self, error: WireError) -> EnterError {
         match error {
             WireError::Lost(text) if text.contains("Parse error") => EnterError::Foreign,

@@ -49,7 +49,7 @@ impl Default for LockRequest {
     }
 }
 
-/// What is granted.
+/// Terms of a grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
     /// From the sending of the request on, the lock is kept for this long; `None`: for ever.
@@ -71,14 +71,14 @@ impl Grant {
     }
 }
 
-/// What a release leaves.
+/// State that a release leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Released {
     /// How often the client holds the lock now, where the reply says so; 0 means that it is free.
     pub count: Option<u32>,
 }
 
-/// What came of one call.
+/// Outcome of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
     /// It took effect.

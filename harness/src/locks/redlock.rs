@@ -122,7 +122,7 @@ impl Redlock {
         self.values.get(key).map_or("", String::as_str)
     }
 
-    /// What the votes decide, for a command sent at `start`.
+    /// Returns the decision of the votes, for a command sent at `start`.
     fn decide(&self, votes: Votes, start: Instant) -> Outcome<Grant> {
         let quorum = if self.mutation.is(Mutant::HalfIsAMajority) {
             votes.all() / 2

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-/// Who comes, and with which fencing token.
+/// Client that comes, and its fencing token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bearer {
     /// Name of the service.
@@ -13,7 +13,7 @@ pub struct Bearer {
     pub token: Option<u64>,
 }
 
-/// What a look at the orders shows.
+/// Findings of a look at the orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Unpaid orders past their time.

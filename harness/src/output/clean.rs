@@ -1,5 +1,6 @@
-//! What leaves this program for a terminal or a log is text and nothing else: no escape sequence
-//! but our own colours, no hidden character, no line that a CI runner takes for a command.
+//! Filter for output: text that leaves this program for a terminal or a log is text and nothing
+//! else: no escape sequence but our own colours, no hidden character, no line that a CI runner
+//! takes for a command.
 //!
 //! For: the last gate, in `output.rs`. Not for: line breaks inside of foreign text, which here
 //! look like our own; whoever puts such text into a sentence makes it
@@ -70,7 +71,7 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     rewritten(text, "\\u0023")
 }
 
-/// The same for XML.
+/// Cleans text for XML.
 pub(crate) fn xml(text: &str) -> String {
     let text = rewritten(text, "&#35;");
     let mut out = String::with_capacity(text.len());

@@ -11,7 +11,7 @@ use crate::system::{
 
 const SECOND: i64 = 1_000_000_000;
 
-/// What a clock shows at the true time `now`, both in nanoseconds since 1970.
+/// Returns the time that a clock shows at the true time `now`, both in nanoseconds since 1970.
 const fn shown(now: i64, since: i64, shown: i64, speed_percent: i64) -> i64 {
     // Split, because nanoseconds times percent outgrow 64 bits after a few years.
     let passed = now.saturating_sub(since);
@@ -21,8 +21,8 @@ const fn shown(now: i64, since: i64, shown: i64, speed_percent: i64) -> i64 {
         .saturating_add(rest * speed_percent / 100)
 }
 
-/// What the clock of this process shows at the true time `now`; an answer that is wrong is taken
-/// down, as the proof that somebody was told so.
+/// Returns the time that the clock of this process shows at the true time `now`; an answer that is
+/// wrong is noted, as the proof that somebody was told so.
 fn warped(page: &Page, now: i64) -> i64 {
     let at = match page[CLOCK].load(Ordering::Acquire) {
         1 => clock(1),

@@ -1,4 +1,4 @@
-//! What is safe on disk: `fsync` and `fdatasync`.
+//! Data that is safe on disk: `fsync` and `fdatasync`.
 //!
 //! Each synchronisation notes how long the file was when it began: that much survives a cut of the
 //! power. Where the harness says so, it waits before it begins, as a slow disk has it do.

@@ -1,4 +1,4 @@
-//! What is under way on a slow link: it arrives later than it was sent, and in that order.
+//! Bytes under way on a slow link: they arrive later than they were sent, and in that order.
 //!
 //! For: delay, jitter and a limited rate, for one direction of one connection. Not for: packets; a
 //! stream loses and reorders nothing.
@@ -20,7 +20,7 @@ const UNDER_WAY_MAX: usize = 1 << 20;
 /// A throttled link lets bytes through so often; in bigger pieces it would be a stall.
 const PIECES_PER_SECOND: u64 = 20;
 
-/// What a link carries.
+/// Load of a link.
 pub(super) enum Load<'a> {
     Bytes(Cow<'a, [u8]>),
     /// The source has finished.

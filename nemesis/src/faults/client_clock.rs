@@ -52,7 +52,7 @@ impl ClientClock {
     }
 }
 
-/// What a client was told, in words.
+/// Says what a client was told, in words.
 fn told(readings: Readings) -> String {
     let times = if readings.count == 1 { "time" } else { "times" };
     let millis = readings.ahead_ns / 1_000_000;

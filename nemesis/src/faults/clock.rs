@@ -44,7 +44,7 @@ impl Kind for scenarios::Clock {
     }
 }
 
-/// What a server may round off, and our clock and the system's may differ by.
+/// Error that a server may round off, and by which our clock and the system's may differ.
 const SLACK_MICROS: i64 = 5_000;
 
 /// Time for which the nemesis waits for a server that is asked for the time before its clock is set right.
@@ -53,7 +53,7 @@ const LAST_WITHIN: Duration = Duration::from_millis(100);
 struct Clock {
     node: String,
     wrong: machines::Clock,
-    /// What the server said before.
+    /// Answer of the server before.
     before: Option<Sample>,
     /// When the clock was set, between these two times.
     set: Option<(Instant, Instant)>,
@@ -101,14 +101,14 @@ impl Clock {
         })
     }
 
-    /// What the server says shortly before its clock is set right. One that is dead or stands still
-    /// says nothing, and its clock is set right all the same.
+    /// Asks the server shortly before its clock is set right. One that is dead or stands still says
+    /// nothing, and its clock is set right all the same.
     async fn last_sample(&self, on: &dyn Deployment) -> Option<Sample> {
         let sample = Sample::take(on, &self.node);
         timeout(LAST_WITHIN, sample).await.ok()?.ok()
     }
 
-    /// What TIME says of a clock that is right.
+    /// Returns the answers to TIME of a clock that is right.
     fn right(&self, now: Sample) -> RangeInclusive<i64> {
         let before = self.before.expect("asked after it was injected");
         let least = before.micros + micros(before.answered, now.asked);
@@ -116,7 +116,7 @@ impl Clock {
         least - SLACK_MICROS..=most + SLACK_MICROS
     }
 
-    /// What TIME says of a clock that is wrong as it should be.
+    /// Returns the answers to TIME of a clock that is wrong as it should be.
     fn wrong(&self, now: Sample) -> RangeInclusive<i64> {
         let before = self.before.expect("asked after it was injected");
         let (set_from, set_to) = self.set.expect("asked after it was injected");
@@ -135,7 +135,7 @@ fn deviation(now: Sample, right: &RangeInclusive<i64>) -> i64 {
     now.micros - i64::midpoint(*right.start(), *right.end())
 }
 
-/// The same in words.
+/// Says a deviation in words.
 fn told(deviation: i64) -> String {
     match deviation / 1000 {
         0 => "TIME is right".to_owned(),

@@ -1,4 +1,4 @@
-//! What passes from one place to another arrives later; the way back is as fast as ever.
+//! Delay of all that passes from one place to another; the way back is as fast as ever.
 //!
 //! Replies to a client are on the link from the node to the client: a slow server is a delay of
 //! both.

@@ -32,7 +32,7 @@ impl DeleteKey {
         }
     }
 
-    /// What EXISTS says by now, which is 1 where another client was quick to take the lock.
+    /// Says what EXISTS says by now, which is 1 where another client was quick to take the lock.
     async fn seen_on(&self, on: &dyn Deployment, node: &str) -> String {
         match on.command(node, &["EXISTS", &self.spec.key]).await {
             Ok(exists) => format!("{node} (DEL said 1, EXISTS {exists})"),

@@ -24,7 +24,7 @@ impl Kind for scenarios::Failover {
 
 struct Failover {
     spec: scenarios::Failover,
-    /// Who took writes before.
+    /// Servers that took writes before.
     led_before: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Fault for Failover {
         on.failover(&self.spec.node, self.spec.mode).await
     }
 
-    /// What the servers say together counts, not what the new leader says of itself.
+    /// Looks at what the servers say together; what the new leader says of itself does not count.
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         let leaders = on.writable().await;
         if !leaders.contains(&self.spec.node) {

@@ -27,7 +27,7 @@ const NAMED_MAX: usize = 6;
 /// A directed pair of names.
 pub(super) type Pair = (String, String);
 
-/// What a rule does to a link.
+/// Rule that is laid on a link.
 pub(super) trait Rule: Send + Sync {
     /// Puts it in force.
     ///
@@ -38,7 +38,7 @@ pub(super) trait Rule: Send + Sync {
     /// How much it has met so far, together with all rules of its sort.
     fn count(&self, network: &dyn Network, pair: &Pair) -> u64;
 
-    /// What is counted: `bytes held back`.
+    /// Unit of the count: `bytes held back`.
     fn unit(&self) -> &'static str;
 }
 

@@ -7,7 +7,8 @@ use lockstorm_scenarios::{self as scenarios, FaultKind, FaultSpec, with_every_fa
 
 use crate::fault::{Ends, Fault, FaultInfo};
 
-/// What the nemesis knows of a fault: implemented for its parameters, in the file of the fault.
+/// Knowledge of the nemesis about a fault: implemented for its parameters, in the file of the
+/// fault.
 pub(crate) trait Kind {
     /// How it ends.
     const ENDS: Ends;

@@ -1,4 +1,4 @@
-//! What the head of a packet says.
+//! Fields of the head of a packet.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 

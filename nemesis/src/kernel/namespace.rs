@@ -60,11 +60,11 @@ pub enum NamespaceError {
     Failed {
         /// Which one.
         program: &'static str,
-        /// What it was asked for.
+        /// Purpose of the command.
         action: &'static str,
-        /// What it said.
+        /// Answer of the command.
         reason: String,
-        /// What the kernel has to have for it.
+        /// Feature that the kernel has to have for it.
         needs: &'static str,
     },
     /// The kernel hands no packets over.
@@ -149,8 +149,9 @@ const SS: Tool = Tool {
     needs: "network namespaces",
 };
 
-/// Who has no address of its own, such as the harness when it looks at a server, comes from the
-/// loopback's first one and is left alone. While nobody owns the queue, everything passes.
+/// Returns the rules of the packet filter. A sender without an address of its own, such as the
+/// harness when it looks at a server, comes from the loopback's first one and is left alone. While
+/// nobody owns the queue, everything passes.
 fn rules() -> String {
     format!(
         "*mangle\n\

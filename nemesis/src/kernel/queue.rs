@@ -16,7 +16,7 @@ use super::header::{HEAD_BYTES_MAX, Header};
 /// network does that is full.
 const PACKETS_MAX: u32 = 65_536;
 
-/// What the kernel may have told us that we have not read yet; it drops the packets that it cannot
+/// Bytes of messages of the kernel that we have not read yet; it drops the packets that it cannot
 /// tell us of. The system grants less where `net.core.rmem_max` is lower.
 const RECEIVE_BYTES: usize = 8 << 20;
 
@@ -55,7 +55,7 @@ const ACCEPT: u32 = 1;
 /// Bytes before the attributes: the header of the message, and that of the subsystem.
 const HEADERS_BYTES: usize = 16 + 4;
 
-/// What becomes of a packet.
+/// Verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It goes on its way.

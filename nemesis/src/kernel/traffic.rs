@@ -1,4 +1,4 @@
-//! What becomes of each packet, and when.
+//! Fate of each packet, and its time.
 //!
 //! For: lots, delays and the order of packets, as functions of what is laid on their links and of
 //! the time that is handed in. Not for: sockets and waiting.
@@ -180,8 +180,8 @@ impl Passage {
     }
 }
 
-/// What the cuts of its link do to a packet that is ready to pass. A reset of a connection passes
-/// where connections are reset: it is how either end learns of it.
+/// Returns what the cuts of its link do to a packet that is ready to pass. A reset of a connection
+/// passes where connections are reset: it is how either end learns of it.
 fn pass(link: &Link, header: &Header) -> Verdict {
     match link.rule() {
         Rule::Pass => Verdict::Pass,

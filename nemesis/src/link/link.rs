@@ -37,7 +37,7 @@ impl Link {
         LinkGuard::new(move || link.cuts.send_modify(|cuts| cuts.remove(mode)))
     }
 
-    /// What the cuts in force come to at this moment.
+    /// Returns the rule that the cuts in force come to at this moment.
     pub(crate) fn rule(&self) -> Rule {
         self.cuts.borrow().rule()
     }

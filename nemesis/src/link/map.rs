@@ -1,4 +1,4 @@
-//! Who is where, and the links between them.
+//! Map of addresses, and the links between them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ impl Map {
         lock(&self.names).insert(ip, name.to_owned());
     }
 
-    /// Whose address `ip` is; `None` if nobody was introduced with it.
+    /// Returns the name of the one whose address `ip` is; `None` if nobody was introduced with it.
     pub(crate) fn name_of(&self, ip: IpAddr) -> Option<String> {
         lock(&self.names).get(&ip).cloned()
     }
@@ -44,8 +44,8 @@ impl Map {
     }
 }
 
-/// What these mutexes guard is whole after every statement that changes it, so a panic elsewhere
-/// while one was locked does not make it wrong.
+/// Locks a mutex of this module. What these mutexes guard is whole after every statement that
+/// changes it, so a panic elsewhere while one was locked does not make it wrong.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What a link does with the bytes that want to pass.
+//! Rule of a link for the bytes that want to pass.
 
 use lockstorm_scenarios::CutMode;
 

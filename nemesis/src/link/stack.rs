@@ -28,7 +28,7 @@ impl<T: Copy + Send + 'static> Stack<T> {
         })
     }
 
-    /// What all values in force come to.
+    /// Folds all values in force into one.
     pub(super) fn fold<A>(&self, start: A, with: impl FnMut(A, T) -> A) -> A {
         lock(&self.0).in_force.values().copied().fold(start, with)
     }

@@ -48,7 +48,7 @@ pub enum ParseWindowError {
     Instant {
         /// Which.
         text: String,
-        /// What is wrong with it.
+        /// Error of the parser.
         source: ParseFloatError,
     },
     /// Before the run, or not in order.
@@ -114,7 +114,7 @@ impl Windows {
     }
 }
 
-/// What a reader will look for: each violation, then each edge of a fault.
+/// Returns the moments that a reader will look for: each violation, then each edge of a fault.
 fn moments(run: &RunRecord, digest: &Digest) -> Vec<Interval> {
     let judged = run.analysis.properties.values();
     let witnesses = judged.flat_map(|judgement| &judgement.witnesses);

@@ -22,7 +22,7 @@ pub(super) struct HoldColumns {
     /// Time at which the certain hold ends: zero with the sending of the release; one for never;
     /// else two more than its ticks.
     pub(super) ends: Column,
-    /// The same of the possible hold, and the answer of the release.
+    /// Ends of the possible hold, and the answer of the release.
     pub(super) hull_ends: Column,
     /// The floor of the lease, in ticks since it was asked for; see [`LeaseEnds`].
     pub(super) floors: Column,
@@ -51,7 +51,7 @@ impl LeaseEnds {
     }
 }
 
-/// What the encoder remembers from hold to hold.
+/// Memory of the encoder from hold to hold.
 struct Encoder<'a> {
     digest: &'a Digest,
     unit: Unit,

@@ -1,4 +1,4 @@
-//! What each embedded operation asked, and how it was answered.
+//! Columns of the embedded operations: what each asked, and how it was answered.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::ticks::{TOKEN_MAX, Unit};
 /// The columns of operations, in order of their invocation.
 #[derive(Debug, Default)]
 pub(super) struct OperationColumns {
-    /// What it is and how it was answered, a byte each; see [`kind`].
+    /// Kind of each and its answer, a byte each; see [`kind`].
     pub(super) kinds: Column,
     /// Zero for the lane of the operation that its process sent before; else one more than its
     /// lane.

@@ -30,12 +30,12 @@ const BYTES_USUAL: u64 = 8;
 /// Tries with windows, each with half the operations of the one before.
 const TRIES_MAX: u32 = 6;
 
-/// What a page embeds.
+/// Data that a page embeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageData {
     /// Base64: inert in any markup.
     pub(crate) text: String,
-    /// What is not embedded whole, in a sentence or two.
+    /// Parts that are not embedded whole, in a sentence or two.
     pub(crate) note: Option<String>,
 }
 

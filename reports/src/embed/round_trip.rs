@@ -23,7 +23,7 @@ use crate::sample;
 /// Histories, all told in one run of Node, whose start takes longer than everything else.
 const HISTORIES: usize = 48;
 
-/// What the page runs, up to the arrays of numbers.
+/// Scripts of the page, up to the arrays of numbers.
 const DECODER: [&str; 4] = [
     include_str!("../html/script/lockstorm.js"),
     include_str!("../html/script/unpack.js"),
@@ -142,7 +142,7 @@ fn digest(steps: &[Step]) -> Digest {
     builder.finish()
 }
 
-/// What Node makes of embedded histories; `None` where there is no Node.
+/// Decodes embedded histories by Node; `None` where there is no Node.
 fn decoded(texts: &[String]) -> Option<Vec<Value>> {
     let script = format!("{}{DRIVER}", DECODER.concat());
     let node = Command::new("node")
@@ -215,7 +215,7 @@ fn told_hold(hold: &Hold, digest: &Digest) -> Value {
     ])
 }
 
-/// The same as the decoder tells it, of the operations that are embedded.
+/// Returns the data that the decoder should tell of the operations that are embedded.
 fn expected(recorded: &Recorded, selection: &Selection) -> Value {
     let digest = &recorded.digest;
     let lanes = super::lanes::Lanes::of(digest);

@@ -60,7 +60,7 @@ struct Band {
 #[derive(Debug, Serialize)]
 struct Violation {
     property: String,
-    /// What stands at its box.
+    /// Words at its box.
     brief: String,
     claim: String,
     from: u64,
@@ -72,7 +72,7 @@ struct Violation {
     acquires: Vec<u64>,
 }
 
-/// What a server was told: event, time, key, server, sender, text.
+/// Command that a server was sent: event, time, key, server, sender, text.
 type Command = (u64, u64, String, String, Option<String>, String);
 
 impl Scene {
@@ -200,7 +200,7 @@ fn violation(
     }
 }
 
-/// What servers were told where the history is whole.
+/// Returns the commands that servers were sent where the history is whole.
 fn commands(digest: &Digest, windows: Option<&[Interval]>) -> Vec<Command> {
     let is_inside = |at: Nanos| {
         let inside = |window: &Interval| window.start <= at && at <= window.end;

@@ -1,4 +1,4 @@
-//! What each server was over time: its role as it took itself for it, and when it was not there.
+//! Roles of each server over time as it took itself for them, and the times when it was not there.
 //!
 //! For: the lanes of servers. Known are the roles at the start, what the servers said of themselves
 //! where somebody asked them (`--trace probe`), and the faults. Not for: guessing what a server
@@ -47,7 +47,7 @@ fn server(node: &Node, run: &RunRecord, digest: &Digest) -> Server {
     }
 }
 
-/// What it took itself for whenever somebody asked.
+/// Returns the roles that it took itself for whenever somebody asked.
 fn said<'a>(node: &'a Node, digest: &'a Digest) -> impl Iterator<Item = (Nanos, String)> + 'a {
     digest.asides.views.iter().filter_map(|view| {
         let mut nodes = view.note.nodes.iter();

@@ -1,4 +1,4 @@
-//! What a lock costs where nothing is broken, to stand beside what it withstands.
+//! Cost of a lock where nothing is broken, to stand beside what it withstands.
 //!
 //! For: the columns of costs in a comparison, the same in every format. Not for: measuring, which
 //! `cost` and the checker do.
@@ -14,9 +14,9 @@ const NO_FAULT: &str = "no fault";
 
 /// A column of costs.
 pub(crate) struct Heading {
-    /// What stands above it.
+    /// Title above it.
     pub(crate) name: &'static str,
-    /// What it means, in a sentence.
+    /// Meaning, in a sentence.
     pub(crate) meaning: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub(crate) const HEADINGS: [Heading; 5] = [
 pub(crate) struct Figure {
     /// The figure with its unit; absent where it was not measured.
     pub(crate) value: Option<String>,
-    /// What stands below it; may be empty.
+    /// Line below it; may be empty.
     pub(crate) below: String,
 }
 

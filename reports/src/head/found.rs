@@ -1,4 +1,4 @@
-//! What was found, in one sentence.
+//! Result in one sentence.
 //!
 //! For: naming what matters and leaving out what nobody doubts. Not for: whether that is good.
 
@@ -12,7 +12,7 @@ use crate::words;
 /// Properties that a sentence names; the list of properties has them all.
 const NAMED_MAX: usize = 3;
 
-/// What was found of what has this name.
+/// Says the verdict on the property with this name.
 pub(super) fn found(name: &str, actual: Verdict) -> String {
     let word = words::verdict(actual);
     match actual {
@@ -21,7 +21,7 @@ pub(super) fn found(name: &str, actual: Verdict) -> String {
     }
 }
 
-/// What was found of each property, by what there is to say of it.
+/// Verdicts on each property, grouped by what there is to say of them.
 pub(super) struct Found<'a> {
     analysis: &'a Analysis,
     results: &'a [ExpectationResult],
@@ -65,7 +65,7 @@ impl<'a> Found<'a> {
         clauses.join("; ")
     }
 
-    /// What is said of all that stand alike.
+    /// Says one sentence of all properties that stand alike.
     fn clause(&self, (expected, actual): (Expected, Verdict), stopped: bool) -> Option<String> {
         let alike = |result: &&ExpectationResult| {
             (result.expected, result.actual) == (expected, actual) && self.is_told(result)
@@ -98,7 +98,8 @@ impl<'a> Found<'a> {
         Some(format!("{found}{against}"))
     }
 
-    /// What was not judged, and of which nothing is expected, is not worth a word.
+    /// Tells whether a property is worth a word: one that was not judged, and of which nothing is
+    /// expected, is not.
     fn is_told(&self, result: &ExpectationResult) -> bool {
         let judged = &self.analysis.properties;
         result.expected != Expected::Any || judged.contains_key(&result.property)

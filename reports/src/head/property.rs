@@ -19,8 +19,8 @@ pub(crate) fn expectation(run: &RunRecord, result: &ExpectationResult) -> String
     }
 }
 
-/// What there is to say of a property that did not answer as expected: the claim, the reason, or
-/// that nothing came.
+/// Says what there is to say of a property that did not answer as expected: the claim, the reason,
+/// or that nothing came.
 pub(crate) fn complaint(run: &RunRecord, result: &ExpectationResult) -> String {
     let judged = run.analysis.properties.get(&result.property);
     let told = match result.actual {

@@ -1,4 +1,4 @@
-//! What changed against a baseline.
+//! Changes against a baseline.
 
 use maud::{Markup, html};
 

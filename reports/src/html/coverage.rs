@@ -1,4 +1,4 @@
-//! What the run contained, so that its verdict can be weighed.
+//! Content of the run, so that its verdict can be weighed.
 
 use maud::{Markup, html};
 
@@ -30,7 +30,7 @@ pub(super) fn section(run: &RunRecord) -> Markup {
     page::section("coverage", "Coverage", HOW, &body)
 }
 
-/// What is missing for a verdict.
+/// Renders what is missing for a verdict.
 fn missing(run: &RunRecord) -> Markup {
     let undecided = undecided(run);
     html! {

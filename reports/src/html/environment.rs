@@ -37,7 +37,7 @@ pub(super) fn of_run(run: &RunRecord, scenario: Option<&str>, left_out: &[String
     page::section("environment", "Environment", HOW, &body)
 }
 
-/// What tells this run from every other.
+/// Renders what tells this run from every other.
 fn identity(run: &RunRecord) -> Markup {
     html! {
         dl.facts.wide {
@@ -53,7 +53,7 @@ fn identity(run: &RunRecord) -> Markup {
     }
 }
 
-/// What is not on the page, and where it is.
+/// Renders what is not on the page, and where it is.
 fn missing(left_out: &[String], has_scenario: bool) -> Markup {
     html! {
         @if !has_scenario {
@@ -109,7 +109,7 @@ fn round_trip(environment: &Environment) -> Markup {
     }
 }
 
-/// What stands in the path, in words.
+/// Says in words what stands in the path.
 fn way(network: &str) -> &str {
     if network == "kernel" {
         "queue of packets"

@@ -114,7 +114,7 @@ fn blame(finding: &Finding) -> Markup {
     }
 }
 
-/// Who spoke to whom, in the order of events.
+/// Renders the messages, in the order of events.
 fn spacetime(finding: &Finding, close: Option<&CloseUp>) -> Markup {
     let picture = plots::spacetime(&finding.scene(), close);
     html! {
@@ -129,7 +129,7 @@ fn spacetime(finding: &Finding, close: Option<&CloseUp>) -> Markup {
     }
 }
 
-/// What would have prevented it, where the run shows it.
+/// Renders what would have prevented it, where the run shows it.
 fn remedies(finding: &Finding) -> Markup {
     let remedies = story::remedies(&finding.scene());
     html! {

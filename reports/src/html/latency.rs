@@ -70,7 +70,7 @@ fn cells(quantiles: &Quantiles) -> [String; 5] {
     ]
 }
 
-/// What to know without looking at a picture.
+/// Renders what to know without looking at a picture.
 fn summary(measures: &Measures) -> Markup {
     let rows = measures.latencies.iter().map(|latency| {
         let mut row = vec![words::call(latency.kind).to_owned()];

@@ -80,7 +80,7 @@ fn row_markup(grid: &Grid, row: &Row) -> Markup {
     }
 }
 
-/// What the costs mean, for those who have no pointer to rest on their names.
+/// Renders the meaning of the costs, for those who have no pointer to rest on their names.
 fn about_costs(grid: &Grid) -> Markup {
     if !grid.has_prices() {
         return html! {

@@ -26,7 +26,7 @@ use crate::{plots, words};
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
                       style-src 'unsafe-inline'";
 
-/// What kind of page it is, from which its policy and its script follow.
+/// Kind of page, from which its policy and its script follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// Of a run or a suite.
@@ -58,13 +58,13 @@ impl Frame {
     }
 }
 
-/// What a run folder holds besides its record.
+/// Content of a run folder besides its record.
 pub(crate) struct RunSources<'a> {
     /// The history, or why there is none.
     pub(crate) history: Result<&'a History, &'a str>,
-    /// What is measured of it.
+    /// Measures of the run.
     pub(crate) measures: Option<&'a Measures<'a>>,
-    /// The same for the canvas of the timeline.
+    /// Data for the canvas of the timeline.
     pub(crate) data: Option<&'a PageData>,
     /// Text of `scenario.toml`.
     pub(crate) scenario: Option<&'a str>,
@@ -114,7 +114,7 @@ pub(crate) fn run_page(run: &RunRecord, sources: &RunSources) -> String {
     page(&title, &body)
 }
 
-/// What is not on the page of a run, though it was found.
+/// Lists what is not on the page of a run, though it was found.
 fn left_out(found: &Findings, run: &RunRecord) -> Vec<String> {
     let mut notes = Vec::new();
     if found.left_out() > 0 {
@@ -220,7 +220,7 @@ fn page(title: &str, body: &Markup) -> String {
     framed(title, body, Frame::Report)
 }
 
-/// The same for a page of any kind.
+/// Renders a page of any kind.
 pub(super) fn framed(title: &str, body: &Markup, frame: Frame) -> String {
     let script = frame.scripts().concat();
     let document = html! {

@@ -11,9 +11,9 @@ pub(super) struct Plot<'a> {
     pub(super) title: &'a str,
     pub(super) how: &'a str,
     pub(super) drawing: &'a plots::Drawing,
-    /// What is left out of the picture.
+    /// Parts that are left out of the picture.
     pub(super) note: Option<&'a str>,
-    /// The same in numbers; see [`super::table`].
+    /// Numbers of the picture; see [`super::table`].
     pub(super) numbers: Markup,
 }
 

@@ -93,7 +93,8 @@ pub(super) fn section(
     page::section("timeline", "Timeline", HOW, &body)
 }
 
-/// What a script brings to life, and the history that it draws. Without one it stays hidden.
+/// Renders what a script brings to life, and the history that it draws. Without one it stays
+/// hidden.
 fn live(data: &PageData) -> Markup {
     html! {
         @if let Some(note) = &data.note { p.note { (note) } }

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::escaped;
 use crate::grid::{Cell, Grid, HEADINGS, Row};
 
-/// What the signs mean.
+/// Meaning of the signs.
 const LEGEND: &str = "✗ violated in k of n runs, ✓ no violation found, ? unknown, · not applicable \
                       or not run; **!** not as the scenario expects.";
-/// What the costs are.
+/// Meaning of the costs.
 const COSTS: &str = "The costs are those of the runs without a fault: the latency of grants, \
                      waiting included (below it, of how many), cycles of acquire and release a \
                      second, round trips in each, and the longest time in which a lock was \

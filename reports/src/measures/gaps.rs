@@ -40,7 +40,7 @@ pub(crate) fn gaps(trace: &Trace) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// What there was of one lock so far.
+/// State of one lock so far.
 #[derive(Default)]
 struct Lock<'a> {
     writers: Latest<'a>,

@@ -11,7 +11,7 @@ use crate::trace::{Answer, CallKind, Trace};
 pub(crate) struct Latency {
     pub(crate) kind: CallKind,
     pub(crate) whole: Ordered,
-    /// The same without tries that came to nothing; absent where each call tried once.
+    /// Latency without tries that came to nothing; absent where each call tried once.
     pub(crate) served: Option<Ordered>,
     /// Window by window, by when the calls were sent.
     pub(crate) over_time: Vec<Option<Quantiles>>,
@@ -22,7 +22,7 @@ pub(crate) struct Latency {
 /// Fewer calls have no distribution worth drawing: their 99th percentile would be the longest.
 pub(crate) const CALLS_FOR_QUANTILES: u64 = 100;
 
-/// What is told of a distribution, in nanoseconds.
+/// Quantiles of a distribution, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quantiles {
     pub(crate) count: u64,

@@ -1,4 +1,4 @@
-//! What holders left of their leases, and who went on beyond one.
+//! Rest of the leases that holders left, and those who went on beyond one.
 //!
 //! It accuses nobody: who acts as a holder after its lease is what a lease cannot prevent. The
 //! checker says where that did harm.
@@ -16,7 +16,7 @@ pub(crate) struct Leases {
     pub(crate) past: u64,
     /// The longest time by which one did, in nanoseconds.
     pub(crate) longest_past: u64,
-    /// What was left of the lease when the owner had done, of those that certainly kept to it.
+    /// Rest of the lease when the owner had done, of those that certainly kept to it.
     pub(crate) slack: Option<Ordered>,
 }
 

@@ -10,7 +10,7 @@ use super::shares::Shares;
 use super::windows::Windows;
 use crate::trace::{Answer, Trace};
 
-/// What is measured of a run.
+/// Measures of a run.
 pub(crate) struct Measures<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) end: Nanos,

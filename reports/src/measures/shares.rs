@@ -1,4 +1,4 @@
-//! What each client had of the locks: how often, for how long, and after what wait.
+//! Shares of the clients in the locks: how often, for how long, and after what wait.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::trace::{Answer, Trace};
 /// Clients that a report tells of; further ones are counted.
 const CLIENTS_MAX: usize = 50;
 
-/// What one client had.
+/// Share of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) client: String,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The findings of a run or suite beside those of an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// What it is compared with: name, seed and start of the earlier run or suite.
+    /// Baseline of the comparison: name, seed and start of the earlier run or suite.
     pub baseline: String,
     /// True if the two have a cell in common; without one nothing can be compared.
     pub comparable: bool,
@@ -19,13 +19,13 @@ pub struct Changes {
 /// One finding, now and before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What became of it.
+    /// State of the finding since.
     pub state: ChangeState,
     /// True if at most one run in five of its cell shows it, of at least five.
     pub rare: bool,
     /// Its cell.
     pub labels: CaseLabels,
-    /// What is violated.
+    /// Property that is violated.
     pub property: Property,
     /// The kind of violation.
     pub signature: String,
@@ -46,7 +46,7 @@ pub struct Share {
     pub runs: u64,
 }
 
-/// What became of a finding.
+/// State of a finding against the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeState {

@@ -1,4 +1,4 @@
-//! What a lock cost its clients in one run: the latency of its grants, and the round trips.
+//! Cost of a lock for its clients in one run: the latency of its grants, and the round trips.
 //!
 //! For: the figures of a run that only its history tells, worked out once and stored with the
 //! record. Not for: cycles and times without a grant, which the checker counts; nor for comparing
@@ -15,7 +15,7 @@ const GRANTS_FOR_P99: usize = 100;
 /// Name of the phase in which probes ask, which are none of the load.
 const FINAL_PHASE: &str = "final";
 
-/// What a lock cost its clients, before the final phase.
+/// Cost of a lock for its clients, before the final phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Acquires that were granted.
@@ -24,7 +24,8 @@ pub struct Cost {
     /// none was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquire_p50: Option<Nanos>,
-    /// The same of 99 in a hundred. Absent where there were fewer than a hundred.
+    /// Time within which 99 in a hundred were granted. Absent where there were fewer than a
+    /// hundred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquire_p99: Option<Nanos>,
     /// Requests of the clients to servers whose reply they waited for: tries, renewals, releases

@@ -1,4 +1,4 @@
-//! What the verdicts of a run are worth against what was expected of them.
+//! Outcome of a run: its verdicts against what was expected of them.
 //!
 //! For: the one place that compares them, from which exit codes, heads and stored records follow.
 //! Not for: words.
@@ -9,8 +9,9 @@ use lockstorm_scenarios::Expected;
 use super::record::{ExpectationResult, Outcome, RunRecord};
 
 impl ExpectationResult {
-    /// What one property makes of a run. A missed bound on waiting is told apart from a lock that
-    /// failed, and what was to be shown and was not from what could not be decided.
+    /// Returns the outcome that one property makes of a run. A missed bound on waiting is told
+    /// apart from a lock that failed, and what was to be shown and was not from what could not be
+    /// decided.
     pub const fn outcome(&self) -> Outcome {
         if self.met {
             return Outcome::AsExpected;
@@ -116,7 +117,8 @@ mod tests {
         assert_eq!(Outcome::of(&met, true), Outcome::Unknown);
     }
 
-    /// Whoever is not caught by half a script may be caught by the other half.
+    /// Checks that a workload that stopped early accuses of what is there only: the other half of
+    /// the script may have caught it.
     #[test]
     fn a_workload_that_stopped_early_accuses_of_what_is_there_and_of_nothing_else() {
         let missing = result(

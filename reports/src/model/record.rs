@@ -17,7 +17,7 @@ pub struct RunRecord {
     pub version: u32,
     /// Name of the scenario.
     pub scenario: String,
-    /// What the scenario shows.
+    /// Statement of the scenario: what it shows.
     #[serde(default)]
     pub description: String,
     /// True if it is a history by itself, of which no scenario says what to expect. For machines
@@ -35,23 +35,23 @@ pub struct RunRecord {
     pub started: String,
     /// From the first server's start to the end of the final phase, in seconds.
     pub duration_s: f64,
-    /// What came of it, against what was expected.
+    /// Outcome, against what was expected.
     pub outcome: Outcome,
     /// Each judged property against its expectation.
     pub expectations: Vec<ExpectationResult>,
     /// Reason why the script or the load stopped before its end, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// What the checker says of the history.
+    /// Analysis of the history by the checker.
     pub analysis: Analysis,
-    /// What the lock cost its clients; absent in what older versions stored.
+    /// Cost of the lock for its clients; absent in what older versions stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// Where it ran.
     pub environment: Environment,
     /// The exact command that repeats the run.
     pub rerun: String,
-    /// What changed against an earlier run or suite, if one was named.
+    /// Changes against an earlier run or suite, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changes>,
 }
@@ -76,9 +76,9 @@ pub enum Outcome {
 pub struct ExpectationResult {
     /// Which.
     pub property: Property,
-    /// What the scenario expects.
+    /// Verdict that the scenario expects.
     pub expected: Expected,
-    /// What the checker answered.
+    /// Verdict of the checker.
     pub actual: Verdict,
     /// True if they agree.
     pub met: bool,
@@ -103,15 +103,16 @@ pub struct Environment {
     /// Median of a round trip to the first node, in microseconds, measured before the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_us: Option<f64>,
-    /// The same past what was in the path, if anything was: the difference is what it costs.
+    /// Round trip past what was in the path, if anything was: the difference is what the path
+    /// costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_direct_us: Option<f64>,
-    /// What the adapter of the clients called itself, such as `redis-py Lock 8.1.0`, where there is
-    /// one.
+    /// Name that the adapter of the clients gave itself, such as `redis-py Lock 8.1.0`, where there
+    /// is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
-    /// What the names of the run's keys begin with, on servers that someone else runs: `lockstorm
-    /// clean` takes it.
+    /// Prefix of the names of the run's keys, on servers that someone else runs: `lockstorm clean`
+    /// takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// SHA-256 of `history.jsonl` as it was judged, in hexadecimal digits.
@@ -139,7 +140,7 @@ pub struct SuiteRecord {
     pub version: u32,
     /// Name of the scenario with the matrix, or `suite`.
     pub name: String,
-    /// What the comparison shows.
+    /// Statement of the comparison: what it shows.
     #[serde(default)]
     pub description: String,
     /// Seed of the suite; the runs' seeds follow from it.
@@ -154,7 +155,7 @@ pub struct SuiteRecord {
     pub not_run: Vec<NotRun>,
     /// The exact command that repeats the suite.
     pub rerun: String,
-    /// What changed against an earlier run or suite, if one was named.
+    /// Changes against an earlier run or suite, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changes>,
 }
@@ -164,7 +165,7 @@ pub struct SuiteRecord {
 pub struct SuiteRun {
     /// Run folder, relative to the suite folder.
     pub folder: String,
-    /// The same as that folder's `results.json`.
+    /// Record in that folder's `results.json`.
     pub record: RunRecord,
 }
 

@@ -72,7 +72,7 @@ pub(super) fn time_axis(drawing: &mut Drawing, scale: &TimeScale, top: f64, bott
     drawing.line((scale.left, bottom), (scale.right, bottom), axis);
 }
 
-/// What a legend shows before its words.
+/// Sign that a legend shows before its words.
 #[derive(Clone, Copy)]
 pub(super) enum Key {
     Area(Fill),

@@ -7,7 +7,7 @@ use super::ink::Ink;
 pub(crate) struct Drawing {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// What it shows, in a sentence, for those who cannot see it.
+    /// Content of the picture, in a sentence, for those who cannot see it.
     pub(crate) label: String,
     /// Drawn in order, later ones above.
     pub(crate) shapes: Vec<Shape>,

@@ -53,7 +53,7 @@ pub(super) fn fault_bands(
     }
 }
 
-/// What the strip leaves out: faults beyond its rows have a band and no name.
+/// Says what the strip leaves out: faults beyond its rows have a band and no name.
 pub(super) fn faults_note(faults: &[(&FaultSummary, (Nanos, Nanos))]) -> Option<String> {
     let total = faults.len();
     (total > FAULT_ROWS_MAX)

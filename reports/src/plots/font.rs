@@ -83,7 +83,7 @@ pub(super) fn fitted(text: &str, size: f64, bold: bool, room: f64) -> String {
         .map_or_else(String::new, |longest| cut(ends[longest]))
 }
 
-/// The same for a text that is shown in a page as well.
+/// Fits a text that is shown in a page as well.
 pub(super) fn fitted_in_page(text: &str, size: f64, bold: bool, room: f64) -> String {
     fitted(text, size, bold, room / PAGE_FONT_FACTOR)
 }

@@ -1,4 +1,4 @@
-//! What all plots over the time of a run share: the faults above and through them, the time axis
+//! Frame of all plots over the time of a run: the faults above and through them, the time axis
 //! below, and room for panels in between.
 
 use lockstorm_checker::Nanos;
@@ -35,7 +35,7 @@ pub(super) struct Frame {
     pub(super) foot: f64,
 }
 
-/// What a frame has to have room for.
+/// Parts for which a frame has to have room.
 pub(super) struct Room<'a> {
     /// Heights of the panels, from above.
     pub(super) panels: &'a [f64],

@@ -1,4 +1,4 @@
-//! What a shape means, from which its colour follows.
+//! Meaning of a shape, from which its colour follows.
 //!
 //! The palette is that of Okabe and Ito, which people with any colour vision can tell apart. No
 //! meaning rests on colour alone: beside it stand a hatch, an outline, a mark or a word.

@@ -13,7 +13,7 @@ use crate::words;
 /// Height of a panel.
 const PANEL: f64 = 150.0;
 
-/// What a line shows of each window.
+/// Figure that a line shows of each window.
 type Read = fn(&Quantiles) -> u64;
 
 /// The lines, thinner the fewer calls are as slow; the last is drawn first.

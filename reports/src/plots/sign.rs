@@ -1,4 +1,4 @@
-//! What a sign looks like in a picture.
+//! Signs in a picture.
 
 use super::drawing::Mark;
 use super::ink::Ink;

@@ -18,7 +18,7 @@ pub(crate) fn titled(picture: Drawing, title: &str, below: &str) -> Drawing {
     above(picture, (None, title), below)
 }
 
-/// The same with the outcome of the run as the title, behind its sign.
+/// Puts the outcome of the run above a picture as its title, behind its sign.
 pub(crate) fn headed(picture: Drawing, head: &Head, below: &str) -> Drawing {
     above(picture, (Some(head.standing.sign()), &head.line()), below)
 }

@@ -1,4 +1,4 @@
-//! What would have prevented a violation, where the run itself shows it.
+//! Remedies that would have prevented a violation, where the run itself shows it.
 //!
 //! For: one sentence for each remedy whose rule the evidence of the witness meets; each rule is a
 //! file that says what it asks for. A remedy takes away causes: where anything that it leaves may
@@ -21,8 +21,8 @@ pub(crate) use scene::{Remedy, Scene};
 
 use crate::model::RunRecord;
 
-/// What would have prevented a violation of a run, as far as the run shows it: one sentence for
-/// each remedy.
+/// Returns what would have prevented a violation of a run, as far as the run shows it: one sentence
+/// for each remedy.
 pub fn remedies(run: &RunRecord, witness: &Witness) -> Vec<String> {
     let remedies = remedies_of(&Scene::of_run(run, witness));
     remedies.into_iter().map(|remedy| remedy.sentence).collect()

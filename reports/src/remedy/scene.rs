@@ -1,4 +1,4 @@
-//! What the rules look at: a witness, and what its run tells of faults and servers.
+//! Scene that the rules look at: a witness, and what its run tells of faults and servers.
 
 use lockstorm_checker::history::{DataLoss, FaultClass, FaultPhase, FaultTarget};
 use lockstorm_checker::verdict::{FaultSummary, Holder, Step, StepKind, Witness};
@@ -174,7 +174,8 @@ impl<'a> Scene<'a> {
         effects
     }
 
-    /// The same, as far as they took effect after the first grant and before the violation began.
+    /// Returns the effects of faults, as far as they took place after the first grant and before
+    /// the violation began.
     pub(crate) fn effects_between(
         &self,
         is_such: impl Fn(&FaultSummary) -> bool,

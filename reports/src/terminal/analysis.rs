@@ -1,4 +1,4 @@
-//! What the checker says of a history, without a run around it.
+//! Analysis of a history in a terminal, without a run around it.
 
 use lockstorm_checker::Analysis;
 

@@ -2,7 +2,7 @@
 
 use crate::head::Sign;
 
-/// What a piece of text is, which decides its colour.
+/// Meaning of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
     #[default]

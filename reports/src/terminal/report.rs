@@ -1,4 +1,4 @@
-//! What a run and a suite say in a terminal.
+//! Runs and suites in a terminal.
 
 use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};

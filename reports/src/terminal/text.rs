@@ -102,14 +102,14 @@ impl Text {
         self.blank();
     }
 
-    /// What was measured and not judged.
+    /// Writes what was measured and not judged.
     pub(super) fn measured(&mut self, analysis: &Analysis) {
         for sentence in words::measured(analysis) {
             self.indented(2, Tone::Plain, &format!("· {sentence}"));
         }
     }
 
-    /// What became of findings since a baseline.
+    /// Writes the changes of findings since a baseline.
     pub(super) fn changes(&mut self, changes: Option<&Changes>) {
         let Some(changes) = changes else {
             return;
@@ -225,7 +225,7 @@ impl Text {
         }
     }
 
-    /// What came of it, as the last word but the commands.
+    /// Writes the outcome, as the last word but the commands.
     pub(super) fn head(&mut self, name: &str, head: &Head) {
         self.ending(name, Tone::of(head.standing.sign()), &head.signed());
     }

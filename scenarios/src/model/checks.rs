@@ -1,4 +1,4 @@
-//! What is checked, and what verdicts are expected.
+//! Checks, and the verdicts that are expected.
 
 use lockstorm_checker::{Property, Verdict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -60,7 +60,7 @@ pub(crate) fn expect_for_schema(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// What `expect` says of a property. A property it does not name is expected to be `valid`.
+/// Expectation of a property. A property it does not name is expected to be `valid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {

@@ -10,7 +10,7 @@ use super::duration::{DurationRange, DurationSpec};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Clients {
-    /// What a client is. A lock that is an adapter's has processes always.
+    /// Kind of the clients. A lock that is an adapter's has processes always.
     #[serde(skip_serializing_if = "is_task")]
     pub kind: ClientKind,
     /// Clients of a storm, named `c0`, `c1`, ...
@@ -40,7 +40,7 @@ pub struct Clients {
     pub reply_timeout: DurationSpec,
 }
 
-/// What a client is.
+/// Kind of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientKind {

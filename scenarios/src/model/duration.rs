@@ -237,7 +237,8 @@ mod tests {
     }
 
     proptest! {
-        /// What a run writes into its `scenario.toml` must mean the same when it is read.
+        /// Durations that a run writes into its `scenario.toml` must mean the same when they are
+        /// read.
         #[test]
         fn a_span_written_and_read_is_the_same(micros in 0..SPAN_MAX.as_micros() as u64) {
             let span = DurationSpec(Duration::from_micros(micros));

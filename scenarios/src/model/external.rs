@@ -15,7 +15,7 @@ pub struct External {
     /// Replicas of the one server that takes writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<ServerUrl>,
-    /// What every key and channel begins with; a word of the run's own follows it.
+    /// Prefix of every key and channel; a word of the run's own follows it.
     #[serde(default = "usual_prefix")]
     pub prefix: String,
     /// Name of the environment variable with the password, for URLs that bring none.
@@ -24,8 +24,8 @@ pub struct External {
     /// How servers of `rediss://` are known, and this client by them.
     #[serde(default, skip_serializing_if = "Tls::is_usual")]
     pub tls: Tls,
-    /// What is not possible unless it is named here: faults that others who use the servers feel,
-    /// and scripts of others than Lockstorm's own locks.
+    /// Permissions: faults that others who use the servers feel, and scripts of others than
+    /// Lockstorm's own locks, are possible only if they are named here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Disturbance>,
 }
@@ -58,7 +58,7 @@ impl Tls {
     }
 }
 
-/// What could be felt by others who use a server.
+/// Disturbance that others who use a server could feel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturbance {

@@ -1,11 +1,11 @@
-//! What the lock protects.
+//! Resource that the lock protects.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::DurationSpec;
 
-/// What the holders of the lock work on, as `guarded-resource.<kind> = { ... }`.
+/// Resource that the holders of the lock work on, as `guarded-resource.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardedResource {

@@ -12,7 +12,7 @@ use super::server_url::whole_variable;
 pub(super) const SCHEMES: [(&str, bool); 2] = [("redis://", false), ("rediss://", true)];
 /// Takes the place of a password in a scenario that is written down: whoever runs it again sets it.
 const PASSWORD_VARIABLE: &str = "LOCKSTORM_PASSWORD";
-/// What keys have in their names whose values are passwords, in small letters.
+/// Part of the names of keys whose values are passwords, in small letters.
 const KEY: &str = "password";
 /// The key whose value is the name of a variable.
 const NAMING_KEY: &str = "password-env";
@@ -96,9 +96,9 @@ fn of_urls(text: &str) -> Vec<Range<usize>> {
     secrets
 }
 
-/// What may be a password in a piece of text without quotes: whatever stands before an `@`, without
-/// the scheme and the user, or between the last colon and the end where a URL has no `@`. `open`
-/// tells that a URL has begun before, and a quote may be part of its password.
+/// Finds what may be a password in a piece of text without quotes: whatever stands before an `@`,
+/// without the scheme and the user, or between the last colon and the end where a URL has no `@`.
+/// `open` tells that a URL has begun before, and a quote may be part of its password.
 fn entry_in(piece: &str, open: bool, users_are_public: bool) -> Option<Range<usize>> {
     let Some(end) = piece.rfind('@') else {
         let start = SCHEMES.iter().filter_map(|(s, _)| piece.find(s)).min()?;

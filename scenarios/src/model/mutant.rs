@@ -42,7 +42,7 @@ macro_rules! mutants {
                 }
             }
 
-            /// What is wrong, in one line.
+            /// Mistake, in one line.
             pub const fn summary(self) -> &'static str {
                 match self {
                     $(Self::$variant => $summary,)+

@@ -25,7 +25,7 @@ use super::trace::Trace;
 pub struct Scenario {
     /// Short name: lower-case words joined by `-`; the folder of its runs.
     pub name: String,
-    /// What it shows, in a sentence or two.
+    /// Statement of the scenario, in a sentence or two: what it shows.
     #[serde(default)]
     pub description: String,
     /// Column of a comparison; the name where absent.
@@ -38,7 +38,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "expect_schema")]
     pub expect: BTreeMap<Property, Expected>,
-    /// What differs from `expect` for some of the locks.
+    /// Differences from `expect` for some of the locks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "expect_for_schema")]
     pub expect_for: BTreeMap<LockKind, BTreeMap<Property, Expected>>,
@@ -48,12 +48,12 @@ pub struct Scenario {
     /// Lock under test. Required unless there is a `[matrix]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// What the lock protects; absent means nothing but itself.
+    /// Resource that the lock protects; absent means nothing but itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded_resource: Option<GuardedResource>,
-    /// What is asked of the servers themselves, for the stories of violations. Absent means
-    /// everything in a litmus and for an adapter, and nothing in any other storm or on servers that
-    /// someone else runs.
+    /// Questions to the servers themselves, for the stories of violations. Absent means everything
+    /// in a litmus and for an adapter, and nothing in any other storm or on servers that someone
+    /// else runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<BTreeSet<Trace>>,
     /// Clients.
@@ -90,7 +90,7 @@ impl Scenario {
 pub struct Case {
     /// Name of the scenario file that describes the workload.
     pub name: String,
-    /// What it shows.
+    /// Statement of the scenario: what it shows.
     pub description: String,
     /// Its place in a comparison.
     pub labels: CaseLabels,
@@ -100,15 +100,15 @@ pub struct Case {
     pub topology: Topology,
     /// Lock under test.
     pub lock: Lock,
-    /// What the lock protects.
+    /// Resource that the lock protects.
     pub guarded_resource: Option<GuardedResource>,
-    /// What is asked of the servers themselves.
+    /// Questions to the servers themselves.
     pub trace: BTreeSet<Trace>,
     /// Clients.
     pub clients: Clients,
     /// Checks.
     pub checks: Checks,
-    /// What the clients and the nemesis do.
+    /// Work of the clients and the nemesis.
     pub workload: Workload,
     /// Where its values are from.
     pub origins: Origins,
@@ -127,7 +127,7 @@ pub struct CaseLabels {
     pub hazard: String,
 }
 
-/// What the clients and the nemesis do.
+/// Work of the clients and the nemesis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// A deterministic script.
@@ -155,8 +155,8 @@ impl Case {
             .unwrap_or(Expected::Valid)
     }
 
-    /// What is asked of the servers where the scenario does not say: everything where a single run
-    /// is to explain itself, and nothing where it would cost the servers some of their speed.
+    /// Questions to the servers where the scenario does not say: all of them where a single run is
+    /// to explain itself, and none where they would cost the servers some of their speed.
     pub fn usual_trace(&self) -> BTreeSet<Trace> {
         let explains = match (&self.workload, &self.lock) {
             (Workload::Litmus(_), _) | (Workload::Storm(..), Lock::Adapter(_)) => true,

@@ -23,11 +23,11 @@ const DATABASE_MAX: u32 = 1_000_000;
 #[serde(transparent)]
 pub struct ServerUrl(String);
 
-/// What must not be seen.
+/// Text that must not be seen.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// What a URL says.
+/// Content of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerPlace {
     /// True if it takes TLS only.
@@ -38,14 +38,13 @@ pub struct ServerPlace {
     pub port: u16,
     /// Which of its databases.
     pub database: u32,
-    /// Who enters; absent means the server's default user.
+    /// User that enters; absent means the server's default user.
     pub user: Option<String>,
     /// By which password.
     pub password: Option<Secret>,
 }
 
-/// What is wrong with a URL. None of it quotes the URL: a mistyped one may have its password
-/// anywhere.
+/// Mistakes in a URL. None of it quotes the URL: a mistyped one may have its password anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Another scheme, or none.
@@ -66,7 +65,7 @@ pub enum UrlError {
     /// A `${` without its end, or without a name.
     #[error("the url has a ${{ that is no ${{VARIABLE}}")]
     Variable,
-    /// Whoever has a name needs a password too; perhaps the name is the password.
+    /// A user without a password; perhaps the name is the password.
     #[error("the url names a user and no password")]
     UserAlone,
     /// A user or password that is no text.
@@ -126,7 +125,7 @@ impl ServerUrl {
         place.is_ok_and(|place| place.user.is_some() && place.password.is_none())
     }
 
-    /// What it says, with what the environment has to add.
+    /// Reads the URL, with what the environment has to add.
     ///
     /// # Errors
     /// What is wrong with it, or missing.
@@ -155,7 +154,7 @@ impl ServerUrl {
         whole.into_iter().chain(names).collect()
     }
 
-    /// The same with a variable of the environment in the place of a password.
+    /// Returns the URL with a variable of the environment in the place of a password.
     fn presentable(&self) -> String {
         with_password_variable(&self.0)
     }

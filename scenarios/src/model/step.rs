@@ -70,7 +70,7 @@ fn default_key() -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Acquire {
-    /// Who asks; a client comes into being with its first step.
+    /// Client that asks; it comes into being with its first step.
     pub client: String,
     /// For which lock.
     #[serde(default = "default_key")]
@@ -112,7 +112,7 @@ pub enum AcquireReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Renew {
-    /// Who extends.
+    /// Client that extends its lease.
     pub client: String,
     /// Which lock.
     #[serde(default = "default_key")]
@@ -145,7 +145,7 @@ pub enum RenewReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Release {
-    /// Who gives back.
+    /// Client that gives back.
     pub client: String,
     /// Which lock.
     #[serde(default = "default_key")]
@@ -181,7 +181,7 @@ pub enum ReleaseReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Work {
-    /// Who works.
+    /// Client that works.
     pub client: String,
     /// For how long.
     #[serde(rename = "for")]
@@ -192,7 +192,7 @@ pub struct Work {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FindOrders {
-    /// Who looks.
+    /// Client that looks.
     pub client: String,
     /// By which lock, with the token of its last grant.
     #[serde(default = "default_key")]
@@ -206,7 +206,7 @@ pub struct FindOrders {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CloseOrders {
-    /// Who closes.
+    /// Client that closes.
     pub client: String,
     /// By which lock, with the token of its last grant.
     #[serde(default = "default_key")]

@@ -39,7 +39,7 @@ pub struct Quiet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NemesisEntry {
-    /// What is done.
+    /// Fault that is injected.
     pub fault: FaultSpec,
     /// From the end of one to the start of the next, on average; drawn from half to one and a
     /// half of it.

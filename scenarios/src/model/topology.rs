@@ -58,8 +58,8 @@ impl Topology {
         }
     }
 
-    /// What clients and steps find: of servers that someone else runs, the topology that they are
-    /// like.
+    /// Topology that clients and steps find: of servers that someone else runs, the one that they
+    /// are like.
     pub const fn alike(&self) -> TopologyKind {
         match self {
             Self::External(external) => external.alike(),
@@ -83,7 +83,7 @@ impl Topology {
         }
     }
 
-    /// What its servers keep on disk.
+    /// Data that its servers keep on disk.
     pub const fn persistence(&self) -> Persistence {
         match self {
             Self::Single(single) => single.persistence,
@@ -225,7 +225,7 @@ impl TopologyKind {
         Self::External,
     ];
 
-    /// What it is, in one line.
+    /// Summary, in one line.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Single => "one server: node primary",

@@ -9,7 +9,7 @@ use super::duration::DurationSpec;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Single {
-    /// What the server keeps on disk.
+    /// Data that the server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,
 }
@@ -21,10 +21,10 @@ pub struct Replicated {
     /// Number of replicas that the primary has.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// What each server keeps on disk.
+    /// Data that each server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,
-    /// What the replicas keep on disk, if it is something else.
+    /// Data that the replicas keep on disk, if it is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replica_persistence: Option<Persistence>,
     /// The primary refuses writes while fewer replicas than this keep up with it.
@@ -82,10 +82,10 @@ pub struct Sentinel {
     /// How soon the sentinels act.
     #[serde(default)]
     pub timers: Timers,
-    /// What each server keeps on disk.
+    /// Data that each server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,
-    /// What the replicas keep on disk, if it is something else.
+    /// Data that the replicas keep on disk, if it is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replica_persistence: Option<Persistence>,
     /// A primary refuses writes while fewer replicas than this keep up with it.
@@ -121,7 +121,7 @@ pub struct Independent {
     /// Number of replicas that each master has. A promoted one takes its master's place.
     #[serde(default)]
     pub replicas: u32,
-    /// What each server keeps on disk.
+    /// Data that each server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,
 }
@@ -140,7 +140,7 @@ pub struct Cluster {
     /// Number of replicas that each shard has.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// What each server keeps on disk.
+    /// Data that each server keeps on disk.
     #[serde(default)]
     pub persistence: Persistence,
     /// After how long without an answer a server is thought to be dead.
@@ -159,7 +159,7 @@ const fn half_a_second() -> DurationSpec {
     DurationSpec::from_millis(500)
 }
 
-/// What a server keeps on disk, and so what a restart remembers.
+/// Data that a server keeps on disk, and so what a restart remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {

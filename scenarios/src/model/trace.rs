@@ -1,4 +1,4 @@
-//! What is asked of the servers themselves while a run lasts.
+//! Questions to the servers themselves while a run lasts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Trace {
-    /// What each server knows of each lock, asked after each step, and in a storm at each stage of
-    /// a fault and four times a second: notes `view` in the history.
+    /// Knowledge of each server about each lock, asked after each step, and in a storm at each
+    /// stage of a fault and four times a second: notes `view` in the history.
     Probe,
-    /// What each server is told to do with each lock: notes `command` in the history, and all of
+    /// Commands that each server is sent for each lock: notes `command` in the history, and all of
     /// its MONITOR in `nodes/<name>/monitor.log`.
     Monitor,
 }

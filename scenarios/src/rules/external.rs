@@ -7,8 +7,8 @@ use crate::model::{External, ExternalUse, FaultSpec, Tls, UrlError, is_usual_var
 
 /// Length of a prefix at most: it stands before every key and channel.
 const PREFIX_BYTES_MAX: usize = 64;
-/// What a prefix cannot have: braces would say to which shard all keys belong, and the others mean
-/// something else in patterns.
+/// Characters that a prefix cannot have: braces would say to which shard all keys belong, and the
+/// others mean something else in patterns.
 const NOT_IN_A_PREFIX: [char; 7] = ['{', '}', '*', '?', '[', ']', '\\'];
 
 /// Judges the servers at `path`.

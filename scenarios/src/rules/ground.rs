@@ -25,7 +25,7 @@ const WORDS: [&str; 2] = ["one", "all"];
 /// Less and more than half of independent nodes.
 const PARTS: [&str; 2] = ["minority", "majority"];
 
-/// The same, and any of the masters, where no node is called so.
+/// Words for parts of a Cluster, where no node is called so; any of the masters.
 const PARTS_OF_A_CLUSTER: [&str; 3] = ["primary", "minority", "majority"];
 
 /// Names with a meaning of their own in histories and reports.
@@ -33,7 +33,7 @@ const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
 
 /// The servers that a script or a storm plays on.
 pub(crate) struct Ground {
-    /// What it is, or is like.
+    /// Topology that it is, or is like.
     kind: TopologyKind,
     /// The word for it.
     name: &'static str,

@@ -1,4 +1,4 @@
-//! What the values of a scenario must mean together.
+//! Rules on what the values of a scenario must mean together.
 //!
 //! For: everything that a schema cannot say, such as a step that names a node which the topology
 //! does not have. A rule that needs a part which could not be read says nothing.

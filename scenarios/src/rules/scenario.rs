@@ -237,7 +237,7 @@ fn judge_matrix(matrix: &MatrixDraft, findings: &mut Findings<'_>) {
     }
 }
 
-/// What is said of a matrix with more cells than a comparison can have.
+/// Says that a matrix has more cells than a comparison can have.
 fn too_large(matrix: &MatrixDraft) -> Option<String> {
     let (locks, topologies) = (matrix.locks.len(), matrix.topologies.len());
     let columns = matrix.scenarios.len().max(1);

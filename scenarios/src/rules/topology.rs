@@ -10,7 +10,7 @@ pub(super) const NODES_MAX: u32 = 31;
 const SHARDS_MIN: u32 = 3;
 /// Below it servers take each other for dead although nothing is wrong.
 const NODE_TIMEOUT_MIN: DurationSpec = DurationSpec::from_millis(100);
-/// What min-replicas-max-lag can say: it counts whole seconds.
+/// Unit of min-replicas-max-lag: it counts whole seconds.
 const MAX_LAG_UNIT_MS: u64 = 1000;
 
 /// Judges the topology at `path`.
@@ -28,7 +28,7 @@ pub(crate) fn is_possible(topology: &Topology) -> bool {
     mistake(topology).is_none() && topology.external().is_none_or(external::is_possible)
 }
 
-/// What is wrong, and what would be right.
+/// Mistake, and what would be right.
 type Wrong = (String, String);
 
 /// Path of the first option that is wrong, with what is wrong with it.

@@ -19,7 +19,7 @@ use crate::values::Values;
 
 /// The model, with the values of the calls that it will be asked about.
 pub struct Append {
-    /// What each value stands for, by its number.
+    /// Content of each value, by its number.
     contents: Vec<Content>,
     nodes: RefCell<Nodes>,
 }

@@ -1,4 +1,4 @@
-//! What a lock or a register would do if everybody took turns, one file for each model.
+//! Sequential models: a lock or a register if everybody took turns, one file for each model.
 
 mod append;
 mod exclusive;

@@ -52,7 +52,7 @@ impl<'a, S: EventSink> Events<'a, S> {
         }
     }
 
-    /// What is known of the history at its end.
+    /// Returns everything that is known of the history at its end.
     ///
     /// # Errors
     /// When its times can hardly be what they were taken for.
@@ -230,7 +230,8 @@ fn within(start: Place, line: usize, column: usize) -> Place {
     }
 }
 
-/// What `serde_json` says, without the place, which counts from the start of the event.
+/// Returns the message of `serde_json`, without the place, which counts from the start of the
+/// event.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -34,7 +34,7 @@ fn is_untold(digest: &Digest, hold: &Hold) -> bool {
     hold.is_leased() && !is_told && !never_left
 }
 
-/// What an owner did as holder, in order of owner, mode and time.
+/// Signs that an owner went on as holder, in order of owner, mode and time.
 type Signs = Vec<(OwnerId, bool, Nanos)>;
 
 fn signs(digest: &Digest, key: KeyId) -> Signs {

@@ -126,7 +126,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What an operation that may be about something else may have done nevertheless.
+    /// Notes what an operation that may be about something else may have done nevertheless.
     fn note(&mut self, place: usize, id: OpId, operation: &Operation) {
         let owner = &mut self.owners[place];
         match operation.action {

@@ -14,7 +14,7 @@ pub(super) struct Moment {
     pub(super) news: News,
 }
 
-/// What bears on a hold.
+/// Event that bears on a hold.
 #[derive(Clone, Copy)]
 pub(super) enum News {
     Op(OpId),

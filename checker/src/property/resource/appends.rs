@@ -1,4 +1,4 @@
-//! What became of appends: each must be seen as often as it was made.
+//! Appends and their fate: each must be seen as often as it was made.
 //!
 //! An append that was acknowledged before the last read was sent must be in it. Whatever a read
 //! shows more often than it may have been appended by then took effect twice; what was there before
@@ -55,7 +55,7 @@ pub(crate) fn shown(digest: &Digest, read: &Operation, append: &Operation) -> Op
     Some(list.iter().filter(|element| **element == value).count())
 }
 
-/// What a read shows, if it is a list.
+/// Returns the list that a read shows, if it is one.
 pub(super) fn list(digest: &Digest, read: &Operation) -> Option<Vec<String>> {
     let replied = digest.detail(read)?.replied?;
     elements(digest.value(replied))

@@ -18,7 +18,7 @@ use crate::operations::{Access, OpId};
 use super::usage::{Usage, Use};
 use super::value::{read_value, written_value};
 
-/// What a holder read, and its write upon it; both are the same for a compare-and-set.
+/// Read of a holder, and its write upon it; both are the same for a compare-and-set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     pub(crate) read: OpId,

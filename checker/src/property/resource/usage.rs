@@ -1,4 +1,4 @@
-//! Who used a resource, and in which hold.
+//! Use of a resource: by which owner, and in which hold.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -90,7 +90,7 @@ fn drop_shared(usages: &mut BTreeMap<(KeyId, Option<u32>), Usage>) {
 /// When an acquire was answered, or never, and which it was.
 type Acquired = (Nanos, OpId);
 
-/// What one owner did to one lock.
+/// Operations of one owner on one lock.
 #[derive(Debug, Default)]
 struct Client {
     /// Positions of its holds as a writer, by grant.
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// What it may have been granted by `time`, and until when, of what it had asked for.
+    /// Returns what it may have been granted by `time`, and until when, of what it had asked for.
     fn granted_by(&self, time: Nanos) -> (Option<OpId>, Nanos) {
         let asked = self
             .asked

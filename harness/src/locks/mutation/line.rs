@@ -8,7 +8,7 @@ pub(super) struct LineChange {
     pub(super) script: &'static str,
     /// The line without its indentation; there is exactly one like it.
     line: &'static str,
-    /// What stands there instead; empty where the line is left out.
+    /// Line that stands there instead; empty where the line is left out.
     instead: &'static str,
 }
 
@@ -52,7 +52,7 @@ macro_rules! fair {
     };
 }
 
-/// What a mutant changes in a script; `None` where its mistake is in the code.
+/// Returns the change of a mutant to a script; `None` where its mistake is in the code.
 #[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) const fn changed_line(mutant: Mutant) -> Option<LineChange> {
     Some(match mutant {

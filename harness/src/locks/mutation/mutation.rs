@@ -1,4 +1,4 @@
-//! What a lock asks about the mistake that it is to make.
+//! Questions of a lock about the mistake that it is to make.
 
 use lockstorm_scenarios::Mutant;
 

@@ -1,4 +1,4 @@
-//! What all locks of one Redisson instance share: who it is, how it asks, and how it waits.
+//! State that all locks of one Redisson instance share: its name, how it asks, and how it waits.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -41,9 +41,9 @@ pub struct Instance {
     persists: bool,
     /// True if the last command reached a server that said nothing.
     unanswered: bool,
-    /// What the last try was told; `None` where it had no answer.
+    /// Answer to the last try; `None` where it had no answer.
     refusal: Option<Refusal>,
-    /// What woke it, until its next try has an answer.
+    /// Message that woke it, until its next try has an answer.
     woken: Option<Wake>,
     mutation: Mutation,
 }
@@ -110,7 +110,7 @@ impl Instance {
         }
     }
 
-    /// The same with the mistake of `mutant`.
+    /// Returns this instance with the mistake of `mutant`.
     #[must_use]
     pub fn mutated(mut self, mutant: Option<Mutant>) -> Self {
         self.mutation = Mutation::of(mutant);
@@ -123,9 +123,9 @@ impl Instance {
         self
     }
 
-    /// The same, and it tries again by itself where a server is away or no replica has a grant.
-    /// What a caller sees of a lock on one server is one try after the other anyway; of a lock on
-    /// several it sees the time that this takes.
+    /// Returns this instance so that it tries again by itself where a server is away or no replica
+    /// has a grant. What a caller sees of a lock on one server is one try after the other anyway;
+    /// of a lock on several it sees the time that this takes.
     #[must_use]
     pub fn persistent(mut self) -> Self {
         self.persists = true;
@@ -178,7 +178,7 @@ impl Instance {
         self.call_beside(command, command).await
     }
 
-    /// The same to where `beside` would go: for a command that names no key.
+    /// Sends a command to where `beside` would go: for a command that names no key.
     async fn call_beside(&mut self, command: &Cmd, beside: &Cmd) -> Result<Value, CallError> {
         self.begin();
         let mut already = 0;
@@ -192,7 +192,7 @@ impl Instance {
         }
     }
 
-    /// The same, but a server that is away is left alone for now.
+    /// Sends a command, but leaves a server that is away alone for now.
     pub async fn call_in_passing(&mut self, command: &Cmd) -> Result<Value, CallError> {
         let persists = self.set_persists(false);
         let result = self.call(command).await;
@@ -251,7 +251,7 @@ impl Instance {
         draw(&mut self.rng, self.era.retry_pause(already))
     }
 
-    /// The same of two commands in one go.
+    /// Sends two commands in one go.
     async fn call_both(
         &mut self,
         commands: [&Cmd; 2],
@@ -325,8 +325,8 @@ impl Instance {
         }
     }
 
-    /// What becomes of a grant that too few replicas have: it was there. A newer Redisson gives it
-    /// back by `unlock`, an older one leaves it.
+    /// Withdraws a grant that too few replicas have: it was there. A newer Redisson gives it back
+    /// by `unlock`, an older one leaves it.
     pub async fn withdraw<T>(&mut self, unlock: &Unlock) -> Outcome<T> {
         if !self.era.withdraws() {
             return too_few_replicas("left as it is").into();

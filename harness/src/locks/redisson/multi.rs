@@ -356,7 +356,8 @@ impl Part {
     }
 }
 
-/// What `MultiLock.unlock` tells its caller. What failed as a whole may have been done in part.
+/// Returns the outcome that `MultiLock.unlock` tells its caller. What failed as a whole may have
+/// been done in part.
 fn first_error(outcomes: Vec<Outcome<Released>>) -> Outcome<Released> {
     let mut done = false;
     for outcome in outcomes {

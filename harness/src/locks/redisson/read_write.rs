@@ -53,7 +53,7 @@ impl RedissonRw {
         format!("{}:write", self.instance.holder())
     }
 
-    /// What the keys of this client's read holds begin with.
+    /// Returns the prefix of the keys of this client's read holds.
     fn holds(&self, key: &str) -> String {
         let holder = self.instance.holder();
         names::suffixed(key, &format!("{holder}:rwlock_timeout"))

@@ -28,7 +28,7 @@ const UNLOCK_SPIN: &str = include_str!("scripts/unlock_spin.lua");
 /// The first and the longest pause of a spinning client.
 const SPIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
 
-/// What came of one request for the lock.
+/// Answer to one request for the lock.
 enum Asked {
     Granted(Option<u64>),
     /// For how long the holder has it, in milliseconds.
@@ -69,7 +69,8 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
         self.lease = lease;
     }
 
-    /// The same as a part of a lock on several masters, which bears one that is away by itself.
+    /// Returns this lock as a part of a lock on several masters, which bears one that is away by
+    /// itself.
     #[must_use]
     pub(super) fn persistent(mut self) -> Self {
         self.instance = self.instance.persistent();

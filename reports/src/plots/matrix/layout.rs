@@ -113,7 +113,7 @@ impl Layout {
         }
     }
 
-    /// What the picture is to be multiplied with so that it is as wide as all others.
+    /// Returns the factor by which the picture is as wide as all others.
     pub(super) fn factor(&self) -> f64 {
         if self.width <= SLIDE_MAX {
             WIDTH / self.width

@@ -1,4 +1,4 @@
-//! Who is in the picture: the clients of the story, and the servers that they spoke to or that
+//! Actors of the picture: the clients of the story, and the servers that they spoke to or that
 //! faults hit.
 
 use lockstorm_checker::Nanos;
@@ -33,7 +33,7 @@ pub(super) struct Addressee {
     pub(super) is_known: bool,
 }
 
-/// What is known of the servers and of the ways to them.
+/// Knowledge of the servers and of the ways to them.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) nodes: &'a [Node],

@@ -1,4 +1,4 @@
-//! What happens in the picture, event by event: a row each.
+//! Events of the picture: a row each.
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::FaultPhase;
@@ -17,7 +17,7 @@ pub(super) struct Row<'a> {
     pub(super) what: What<'a>,
 }
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     Sent(&'a Deed),

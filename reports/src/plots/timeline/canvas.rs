@@ -126,7 +126,8 @@ impl Canvas<'_> {
         self.lease(hold, top, accused);
     }
 
-    /// What fits into the bar: the key where there are many, the token, the length of the hold.
+    /// Draws what fits into the bar: the key where there are many, the token, the length of the
+    /// hold.
     fn bar_words(&mut self, hold: &Hold, core: Area, name_key: bool) {
         let mut words = Vec::new();
         if name_key {
@@ -349,7 +350,7 @@ fn hold_title(hold: &Hold) -> String {
     )
 }
 
-/// What stands above the box of a violation.
+/// Returns the words above the box of a violation.
 fn box_words(witness: &Witness) -> String {
     let brief = witness.property.brief();
     let what = match witness.holders.len() {

@@ -1,4 +1,4 @@
-//! What lies inside the window, arranged in lanes and then drawn from the ground up.
+//! Content of the window, arranged in lanes and then drawn from the ground up.
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::verdict::{FaultSummary, Witness};
@@ -27,7 +27,7 @@ pub(super) fn unheld(trace: &Trace) -> impl Iterator<Item = &Request> {
     requests.filter(|request| matches!(request.answer, Answer::Refused | Answer::Indeterminate))
 }
 
-/// What lies inside the window, arranged in lanes.
+/// Content of the window, arranged in lanes.
 pub(super) struct View<'a> {
     pub(super) window: (Nanos, Nanos),
     pub(super) holds: Vec<&'a Hold>,

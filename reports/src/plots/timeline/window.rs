@@ -12,8 +12,8 @@ use crate::trace::Trace;
 const PARTS: u64 = 5;
 /// With a smaller part than this it is a sliver, for which the beginning of the story gives way.
 const PARTS_MAX: u64 = 10;
-/// What follows a violation takes at most one part in so many of what led to it, where there is no
-/// room for all.
+/// Part of the window that the time after a violation takes at most, one in so many of the time
+/// before it, where there is no room for all.
 const TAIL_PARTS: u64 = 8;
 /// Shorter pictures show nothing but the network.
 const LENGTH_MIN: Nanos = Nanos(1_000_000);

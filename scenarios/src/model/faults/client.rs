@@ -23,7 +23,7 @@ impl FaultParameters for PauseClient {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StallWatchdog {
-    /// Whose; in a storm also `one`.
+    /// Name of the client; in a storm also `one`.
     pub client: String,
 }
 
@@ -37,7 +37,7 @@ impl FaultParameters for StallWatchdog {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct KillThread {
-    /// Whose.
+    /// Name of the client.
     pub client: String,
 }
 

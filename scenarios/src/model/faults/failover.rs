@@ -13,7 +13,7 @@ use crate::model::external::Disturbance;
 pub struct Failover {
     /// Which replica takes over; of several, sentinels choose by themselves.
     pub node: NodeTarget,
-    /// Whom it asks.
+    /// Servers that it asks.
     #[serde(default)]
     pub mode: FailoverMode,
 }
@@ -26,7 +26,7 @@ impl FaultParameters for Failover {
     }
 }
 
-/// Whom a replica asks before it takes over.
+/// Servers that a replica asks before it takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailoverMode {

@@ -62,7 +62,7 @@ pub enum CutMode {
 pub struct KillConnections {
     /// Which server closes them.
     pub node: NodeTarget,
-    /// What they are used for.
+    /// Use of the connections.
     #[serde(default)]
     pub of: ConnectionUse,
     /// Only those of this client.
@@ -84,7 +84,7 @@ impl FaultParameters for KillConnections {
     }
 }
 
-/// What a connection to a server is used for.
+/// Use of a connection to a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectionUse {

@@ -1,4 +1,4 @@
-//! What follows from the parameters of a fault.
+//! Consequences of the parameters of a fault.
 
 use super::kind::Absence;
 use crate::model::external::Disturbance;
@@ -14,7 +14,7 @@ pub trait FaultParameters {
     /// Commands that it sends to servers which others may use too, beside those of locks.
     const COMMANDS: &'static [&'static str] = &[];
 
-    /// What it may do to servers that others use as well.
+    /// Effect that it may have on servers that others use as well.
     fn on_external(&self) -> ExternalUse;
 
     /// True if it needs a network of packets, which the kernel has and the fabric has not.
@@ -34,7 +34,7 @@ pub trait FaultParameters {
     }
 }
 
-/// What a fault may do to servers that others use as well.
+/// Effect that a fault may have on servers that others use as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalUse {
     /// It hits nobody else.

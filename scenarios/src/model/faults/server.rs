@@ -47,7 +47,7 @@ impl FaultParameters for Stop {
 pub struct Restart {
     /// Which server.
     pub node: NodeTarget,
-    /// What it remembers.
+    /// Data that it remembers.
     #[serde(default)]
     pub memory: Memory,
 }
@@ -60,11 +60,11 @@ impl FaultParameters for Restart {
     }
 }
 
-/// What a restarted server remembers.
+/// Data that a restarted server remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Memory {
-    /// What its persistence kept.
+    /// Data that its persistence kept.
     #[default]
     Kept,
     /// Nothing: its files are removed before the start.

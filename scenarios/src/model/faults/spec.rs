@@ -28,7 +28,7 @@ macro_rules! with_every_fault {
             "pause" => Pause { node: Node } as Stall,
             /// Nothing passes from one place to another (stall or reset); the way back stays open.
             "cut" => Cut { from: Place, to: Place } as Cut,
-            /// What passes from one place to another arrives later, by a delay and a jitter.
+            /// Traffic from one place to another arrives later, by a delay and a jitter.
             "delay" => Delay { from: Place, to: Place } as Packet,
             /// So many bytes a second pass from one place to another on each connection.
             "throttle" => Throttle { from: Place, to: Place } as Packet,
@@ -78,7 +78,7 @@ macro_rules! with_every_fault {
     };
 }
 
-/// What the value of a parameter names.
+/// Kind of thing that the value of a parameter names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A node, or a word for nodes.
@@ -96,7 +96,7 @@ pub enum Role {
 pub struct Named<T> {
     /// The parameter, as written in scenario files.
     pub parameter: &'static str,
-    /// What it names.
+    /// Kind of thing that it names.
     pub role: Role,
     /// The name.
     pub name: T,
@@ -132,7 +132,7 @@ macro_rules! fault_spec {
                 }
             }
 
-            /// What it may do to servers that others use as well.
+            /// Effect that it may have on servers that others use as well.
             pub fn on_external(&self) -> ExternalUse {
                 match self {
                     $(Self::$Fault(fault) => fault.on_external(),)*
@@ -160,7 +160,7 @@ macro_rules! fault_spec {
                 }
             }
 
-            /// What it names, in the order of its parameters; those that are absent are left out.
+            /// Names in it, in the order of its parameters; those that are absent are left out.
             pub fn names(&self) -> Vec<Named<&str>> {
                 let mut all = Vec::new();
                 match self {
@@ -175,7 +175,7 @@ macro_rules! fault_spec {
                 all
             }
 
-            /// The same names in the same order, to put others in their place.
+            /// Names in it in that order, to put others in their place.
             pub fn names_mut(&mut self) -> Vec<&mut String> {
                 let mut all = Vec::new();
                 match self {
@@ -219,7 +219,7 @@ impl FaultSpec {
         }
     }
 
-    /// What it names, in words of the scenario, by which a step can heal it.
+    /// Names in it, in words of the scenario, by which a step can heal it.
     pub fn words(&self) -> String {
         if let Self::Partition(partition) = self {
             return partition.name();

@@ -25,12 +25,12 @@ pub struct Adapter {
     /// than the library tries again where a server is away.
     #[serde(default = "default_answers_within")]
     pub answers_within: DurationSpec,
-    /// What the library promises beyond what every lock does.
+    /// Promises of the library beyond what every lock promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
 }
 
-/// What a library may promise its users beyond what every lock does.
+/// Promise that a library may make beyond what every lock promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Promise {

@@ -25,20 +25,20 @@ const MASTERS: &[TopologyKind] = &[TopologyKind::Independent];
 /// A program says by itself where it is asked for what it cannot do.
 const ANYWHERE: &[TopologyKind] = &TopologyKind::ALL;
 
-/// What an adapter is, in one line.
+/// Summary of an adapter, in one line.
 const ADAPTER: &str =
     "the lock of a library, driven by a program of yours: docs/adapter-protocol.md";
 /// Nobody knows what a library sends; nearly all send scripts by their digests.
 const OF_LIBRARIES: &[&str] = &["SET", "GET", "DEL", "EVAL", "EVALSHA"];
 
-/// What servers that someone else runs can be like.
+/// Topologies that servers which someone else runs can be like.
 const ALIKE: [TopologyKind; 3] = [
     TopologyKind::Single,
     TopologyKind::Replicated,
     TopologyKind::Independent,
 ];
 
-/// What some locks have and others have not.
+/// Feature that some locks have and others have not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockFeature {
     /// A release frees the lock without a look at whose it is.
@@ -91,7 +91,7 @@ macro_rules! lock_kind {
                 }
             }
 
-            /// What it does and promises, in one line.
+            /// Summary of what it does and promises, in one line.
             pub const fn summary(self) -> &'static str {
                 match self {
                     $(Self::$Lock => concat!($($summary),+).trim_ascii(),)*

@@ -131,7 +131,7 @@ impl Lock {
         self.options().mutant()
     }
 
-    /// The same lock with this mistake, where it can have one.
+    /// Returns this lock with this mistake, where it can have one.
     #[must_use]
     pub fn with_mutant(mut self, mutant: Mutant) -> Self {
         if let Some(place) = self.options_mut().mutant_mut() {

@@ -18,7 +18,7 @@ pub trait LockOptions {
         None
     }
 
-    /// What it promises beyond what every lock does, as far as somebody says.
+    /// Promises beyond what every lock promises, as far as somebody says.
     fn promises(&self) -> &[Promise] {
         &[]
     }
@@ -54,7 +54,7 @@ pub trait LockOptions {
         1
     }
 
-    /// What cannot be right about the options of this lock alone.
+    /// Mistakes in the options of this lock alone.
     fn mistakes(&self) -> Vec<OptionMistake> {
         Vec::new()
     }
@@ -75,7 +75,7 @@ pub trait LockOptions {
 pub struct OptionMistake {
     /// The option, as written in scenario files.
     pub option: &'static str,
-    /// What it must be, or why it cannot be so.
+    /// Requirement on the value, or the reason why it cannot be so.
     pub message: String,
     /// A value that can.
     pub help: &'static str,

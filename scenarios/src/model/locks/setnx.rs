@@ -7,7 +7,7 @@ use super::options::{LockOptions, OptionMistake, default_lease};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
-/// What an EXPIRE can say: it counts whole seconds.
+/// Unit of EXPIRE: it counts whole seconds.
 const EXPIRE_UNIT_MS: u64 = 1000;
 
 /// Options of [`Lock::Setnx`](super::Lock::Setnx).
