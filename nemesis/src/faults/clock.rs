@@ -47,7 +47,8 @@ impl Kind for scenarios::Clock {
 /// Error that a server may round off, and by which our clock and the system's may differ.
 const SLACK_MICROS: i64 = 5_000;
 
-/// Time for which the nemesis waits for a server that is asked for the time before its clock is set right.
+/// Time for which the nemesis waits for a server that is asked for the time before its clock is set
+/// right.
 const LAST_WITHIN: Duration = Duration::from_millis(100);
 
 struct Clock {

@@ -41,7 +41,8 @@ const FILLER_BYTES: usize = 64 << 10;
 /// once a second has passed.
 const FILLERS_MAX: usize = 20_000;
 
-/// Time for which memory is filled at most: a lock that is renewed all the time may never be the oldest.
+/// Time for which memory is filled at most: a lock that is renewed all the time may never be the
+/// oldest.
 const FILLED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Longer than any run takes until they are removed.

@@ -27,8 +27,8 @@ impl Kind for scenarios::Sleep {
     }
 }
 
-/// Time for which the run waits for the answer to DEBUG SLEEP: long enough for the command to arrive,
-/// and for the silence after it to be no chance.
+/// Time for which the run waits for the answer to DEBUG SLEEP: long enough for the command to
+/// arrive, and for the silence after it to be no chance.
 const SILENCE: Duration = Duration::from_millis(100);
 
 struct Sleep {

@@ -1,5 +1,6 @@
 //! The house rules that a machine can check, checked.
 
+mod first_sentences;
 mod floors;
 
 use std::fs;
