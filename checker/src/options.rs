@@ -10,14 +10,14 @@ use crate::operations::Drift;
 use crate::verdict::Property;
 use lockstorm_linearizability::ModelName;
 
-/// How a history is judged. The default judges all that it has matter for.
+/// Options of the judgement of a history. The default judges all that it has matter for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Judge these properties only, and say `unknown` of those without matter.
     pub only: Option<BTreeSet<Property>>,
     /// Drift taken off every lease; absent means what the header says.
     pub drift: Option<Drift>,
-    /// How far the clocks of the processes may be off; absent means what the header says.
+    /// Time by which the clocks of the processes may be off; absent means what the header says.
     pub clock_error: Option<ClockError>,
     /// Time for which a free lock may be unobtainable, where the history itself names no bound.
     pub liveness_bound: Option<Nanos>,
@@ -29,9 +29,9 @@ pub struct Options {
     /// Steps that the search for an order that the model allows may take for each lock. Equal input
     /// takes equally many on any machine.
     pub budget: u64,
-    /// How many violations of each property are explained; all are counted.
+    /// Number of violations of each property that are explained; all are counted.
     pub witnesses_max: usize,
-    /// How many threads judge; absent means as many as the machine has, where the history is long
+    /// Number of threads that judge; absent means as many as the machine has, where the history is long
     /// enough to need them. The analysis is the same for any number.
     pub threads: Option<NonZeroUsize>,
 }
@@ -71,7 +71,7 @@ impl Options {
         self.drift.unwrap_or_else(|| Drift::of_header(header))
     }
 
-    /// How far clocks may be off in a history with this header.
+    /// Returns the time by which clocks may be off in a history with this header.
     pub fn clock_error(&self, header: &Header) -> ClockError {
         let named = self.clock_error.clone();
         named.unwrap_or_else(|| ClockError::of_header(header))
@@ -92,7 +92,7 @@ impl Options {
         only.is_none_or(|only| only.contains(&property))
     }
 
-    /// How many threads judge a history of so many operations.
+    /// Returns the number of threads that judge a history of so many operations.
     pub(crate) fn threads(&self, operations: usize) -> usize {
         match self.threads {
             Some(threads) => threads.get(),

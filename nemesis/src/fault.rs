@@ -113,11 +113,11 @@ pub struct FaultInfo {
     pub kind: FaultKind,
     /// Effect of the fault, in one line.
     pub about: &'static str,
-    /// How it ends.
+    /// End of the fault.
     pub ends: Ends,
 }
 
-/// How a fault of some kind ends.
+/// End of a fault of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Time at which the nemesis heals it.

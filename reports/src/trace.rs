@@ -44,7 +44,7 @@ pub(crate) struct Hold {
     pub(crate) token: Option<u64>,
 }
 
-/// How a call was answered.
+/// Answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Answer {
     /// Done as it was asked for.

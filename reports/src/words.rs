@@ -60,7 +60,7 @@ pub(crate) const fn call(kind: CallKind) -> &'static str {
     }
 }
 
-/// How a call was answered.
+/// Answer to a call.
 pub(crate) const fn answer(kind: CallKind, answer: Answer) -> &'static str {
     match (answer, kind) {
         (Answer::Granted, CallKind::Acquire) => "granted",

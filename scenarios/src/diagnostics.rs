@@ -94,7 +94,7 @@ impl fmt::Display for Diagnostic {
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub struct Diagnostics {
     items: Vec<Diagnostic>,
-    /// How many more there were.
+    /// Number of further ones.
     more: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Where the values of a case are from.
+//! Origins of the values of a case.
 //!
 //! For: telling a reader which values somebody chose and which nobody did. Not for: deciding which
 //! value counts; that has happened when these are made.

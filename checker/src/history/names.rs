@@ -86,7 +86,7 @@ impl Names {
         self.by_text.get(text).copied()
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }

@@ -19,7 +19,7 @@ pub struct PhaseNote {
 /// A server became something else: value of a `note` with function `role`. No verdict rests on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleNote {
-    /// Which server.
+    /// Name of the server.
     pub node: Name,
     /// Role from here on, `primary` or `replica`.
     pub role: Name,
@@ -56,7 +56,7 @@ pub struct ViewNote {
 /// Knowledge of one server of a lock key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeView {
-    /// Which server.
+    /// Name of the server.
     pub node: Name,
     /// Role that it takes itself for, `primary` or `replica`; absent where it did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl NodeView {
 /// function `command`. Of the properties, only dead on arrival is judged with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandNote {
-    /// Which server.
+    /// Name of the server.
     pub node: Name,
     /// Sender: a client, or another server; absent for a script that runs on this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct CommandNote {
 /// The property progress rests on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureNote {
-    /// How it failed.
+    /// Kind of the failure.
     pub kind: FailureKind,
     /// The request that it was to answer, by its word; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ pub struct FailureNote {
     pub last_lines: Vec<Name>,
 }
 
-/// How a client failed.
+/// Kind of failure of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {

@@ -1,4 +1,4 @@
-//! Where the events of a history go while it is read.
+//! Sinks of the events of a history while it is read.
 
 use super::document::{History, TornLine};
 use super::event::Event;

@@ -25,7 +25,7 @@ use crate::operations::{Digest, Interval, KeyId, Lease, OpId, Operation, OwnerId
 /// Hold that one acquire led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// Which lock.
+    /// Key of the lock.
     pub key: KeyId,
     /// Owner of the hold.
     pub owner: OwnerId,

@@ -84,7 +84,7 @@ pub struct DetailId(pub(crate) NonZeroU32);
 /// Details that only an operation on a guarded resource has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Detail {
-    /// Which resource, by its number in [`Digest::resources`](crate::Digest::resources); absent
+    /// Resource, by its number in [`Digest::resources`](crate::Digest::resources); absent
     /// means the one that the lock guards.
     pub resource: Option<u32>,
     /// The value of the invocation.
@@ -180,7 +180,7 @@ pub struct Operation {
     pub token: Option<u64>,
     /// The process that sent it.
     pub process: u64,
-    /// Which lock.
+    /// Key of the lock.
     pub key: KeyId,
     /// Owner that asks; the process number as text where the history names nobody.
     pub owner: OwnerId,

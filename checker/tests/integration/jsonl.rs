@@ -442,7 +442,7 @@ fn value() -> impl Strategy<Value = Value> {
         })
 }
 
-/// How a client failed.
+/// Kind of failure of a client.
 fn failed(word: &Name) -> FailureNote {
     FailureNote {
         kind: FailureKind::Hang,

@@ -1,4 +1,4 @@
-//! Which commands pass, and where the names stand in them that get the prefix.
+//! Commands that pass, and the places where the names stand in them that get the prefix.
 //!
 //! A command that is not in the table does not pass: nobody could say whose keys it would touch. In
 //! its place the server gets one that it cannot know, so that its error comes back in turn.

@@ -1,4 +1,4 @@
-//! Which scripts pass: what a script touches cannot be seen from outside, whatever keys it is
+//! Scripts that pass: what a script touches cannot be seen from outside, whatever keys it is
 //! given.
 //!
 //! Those of our own locks are known word by word. Any other needs a scenario that allows scripts,

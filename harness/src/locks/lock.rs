@@ -27,12 +27,12 @@ pub trait Lock: Send {
     ) -> impl Future<Output = Outcome<Released>> + Send;
 }
 
-/// How a lock is asked for.
+/// Request for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockRequest {
     /// Alone, or with other readers.
     pub mode: Mode,
-    /// How many permits of a semaphore.
+    /// Number of permits of a semaphore.
     pub permits: u32,
     /// Time for which the client is ready to wait in all; `None` for one try.
     pub wait: Option<Duration>,

@@ -10,7 +10,7 @@ use crate::fault::{Ends, Fault, FaultInfo};
 /// Knowledge of the nemesis about a fault: implemented for its parameters, in the file of the
 /// fault.
 pub(crate) trait Kind {
-    /// How it ends.
+    /// End of the fault.
     const ENDS: Ends;
 
     /// Which nodes a word such as `one` or `all` means.

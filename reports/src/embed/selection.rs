@@ -59,7 +59,7 @@ impl Selection {
         selection
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.positions.len()
     }

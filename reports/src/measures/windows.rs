@@ -23,7 +23,7 @@ impl Windows {
         }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub(crate) fn count(&self) -> usize {
         let whole = self.end.0 / self.length;
         let rest = self.end.0 % self.length;

@@ -17,7 +17,7 @@ pub struct Clients {
     pub count: u32,
     /// Lock keys that they compete for, named `lock-0`, `lock-1`, ...
     pub keys: u32,
-    /// How a client picks the lock of a round.
+    /// Way in which a client picks the lock of a round.
     pub pick: Pick,
     /// Length of a critical section.
     pub hold: DurationRange,
@@ -59,7 +59,7 @@ const fn is_task(kind: &ClientKind) -> bool {
     matches!(kind, ClientKind::Task)
 }
 
-/// How a client of a storm picks the lock of a round.
+/// Way in which a client of a storm picks the lock of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {

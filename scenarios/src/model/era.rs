@@ -37,7 +37,7 @@ impl Era {
         }
     }
 
-    /// Which replicas it asks for unless told otherwise.
+    /// Replicas that it asks for unless told otherwise.
     pub const fn sync(self) -> Sync {
         match self {
             Self::V3_10 => Sync::Off,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Where a value is from, when not from the file of the scenario.
+/// Origin of a value, when not from the file of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Nobody wrote it.

@@ -110,7 +110,7 @@ pub struct Case {
     pub checks: Checks,
     /// Work of the clients and the nemesis.
     pub workload: Workload,
-    /// Where its values are from.
+    /// Origins of its values.
     pub origins: Origins,
 }
 

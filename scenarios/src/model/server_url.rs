@@ -36,7 +36,7 @@ pub struct ServerPlace {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Which of its databases.
+    /// Number of its database.
     pub database: u32,
     /// User that enters; absent means the server's default user.
     pub user: Option<String>,

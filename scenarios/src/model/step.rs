@@ -79,7 +79,7 @@ pub struct Acquire {
     #[serde(default, skip_serializing_if = "is_write")]
     #[schemars(schema_with = "mode_schema")]
     pub mode: Mode,
-    /// How many permits of a semaphore.
+    /// Number of permits of a semaphore.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub permits: u32,
     /// Time for which it goes on trying; absent means one try.
@@ -114,7 +114,7 @@ pub enum AcquireReply {
 pub struct Renew {
     /// Client that extends its lease.
     pub client: String,
-    /// Which lock.
+    /// Key of the lock.
     #[serde(default = "default_key")]
     pub key: String,
     /// The side that it holds.
@@ -147,14 +147,14 @@ pub enum RenewReply {
 pub struct Release {
     /// Client that gives back.
     pub client: String,
-    /// Which lock.
+    /// Key of the lock.
     #[serde(default = "default_key")]
     pub key: String,
     /// The side that it holds.
     #[serde(default, skip_serializing_if = "is_write")]
     #[schemars(schema_with = "mode_schema")]
     pub mode: Mode,
-    /// How many permits of a semaphore.
+    /// Number of permits of a semaphore.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub permits: u32,
     /// The answer without which the rest of the script makes no sense.

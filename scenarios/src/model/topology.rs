@@ -1,4 +1,4 @@
-//! Which real servers a scenario runs on.
+//! Real servers that a scenario runs on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ impl Topology {
         }
     }
 
-    /// How reports name it: `single`, `replicated (1 replica)`, `sentinel (1 replica)`,
+    /// Name in reports: `single`, `replicated (1 replica)`, `sentinel (1 replica)`,
     /// `independent (5 nodes)`.
     pub fn label(&self) -> String {
         match self {

@@ -79,7 +79,7 @@ pub struct Sentinel {
     /// Number of sentinels; more than half of them must agree on a failover.
     #[serde(default = "three")]
     pub sentinels: u32,
-    /// How soon the sentinels act.
+    /// Timers of the sentinels.
     #[serde(default)]
     pub timers: Timers,
     /// Data that each server keeps on disk.
@@ -100,7 +100,7 @@ const fn three() -> u32 {
     3
 }
 
-/// How soon sentinels notice, agree and tell.
+/// Times within which sentinels notice, agree and tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timers {
@@ -115,7 +115,7 @@ pub enum Timers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Independent {
-    /// How many masters; odd, so that a majority is defined.
+    /// Number of masters; odd, so that a majority is defined.
     #[serde(default = "five")]
     pub nodes: u32,
     /// Number of replicas that each master has. A promoted one takes its master's place.

@@ -42,7 +42,7 @@ const EMPTY: NodeId = NodeId(0);
 struct Node {
     parent: NodeId,
     added: Datum,
-    /// How many were added in all.
+    /// Number that was added in all.
     parts: u32,
 }
 

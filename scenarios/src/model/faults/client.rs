@@ -9,7 +9,7 @@ use super::parameters::{ExternalUse, FaultParameters};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseClient {
-    /// Which client; in a storm also `one`.
+    /// Name of the client; in a storm also `one`.
     pub client: String,
 }
 
@@ -51,7 +51,7 @@ impl FaultParameters for KillThread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct KillClient {
-    /// Which client; in a storm also `one`.
+    /// Name of the client; in a storm also `one`.
     pub client: String,
     /// Die once this many further commands were answered; absent means at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,10 +11,10 @@ use crate::model::duration::DurationSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Clock {
-    /// Which server.
+    /// Name of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeTarget>,
-    /// Which client, one that is a process; in a storm also `one`.
+    /// Name of the client, one that is a process; in a storm also `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// It jumps so far into the future.

@@ -28,7 +28,7 @@ impl FaultParameters for DeleteKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FlushAll {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -45,7 +45,7 @@ impl FaultParameters for FlushAll {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FlushScripts {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -65,7 +65,7 @@ pub struct Evict {
     pub key: String,
     /// On which server.
     pub node: NodeTarget,
-    /// Which keys the server may evict.
+    /// Keys that the server may evict.
     #[serde(default)]
     pub policy: EvictionPolicy,
 }
@@ -79,7 +79,7 @@ impl FaultParameters for Evict {
     }
 }
 
-/// Which keys a server may evict when its memory is full.
+/// Keys that a server may evict when its memory is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EvictionPolicy {

@@ -12,7 +12,7 @@ use crate::model::duration::DurationSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PowerCut {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -32,7 +32,7 @@ impl FaultParameters for PowerCut {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SlowFsync {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
     /// Time for which each synchronisation waits before it begins.
     pub by: DurationSpec,

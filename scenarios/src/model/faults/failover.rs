@@ -11,7 +11,7 @@ use crate::model::external::Disturbance;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Failover {
-    /// Which replica takes over; of several, sentinels choose by themselves.
+    /// Replica that takes over; of several, sentinels choose by themselves.
     pub node: NodeTarget,
     /// Servers that it asks.
     #[serde(default)]

@@ -13,9 +13,9 @@ use crate::model::DurationSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Link {
-    /// Where bytes come from.
+    /// Source of the bytes.
     pub from: String,
-    /// Where they no longer arrive.
+    /// Destination that they no longer reach.
     pub to: String,
 }
 
@@ -30,11 +30,11 @@ impl Link {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cut {
-    /// Where bytes come from.
+    /// Source of the bytes.
     pub from: String,
-    /// Where they no longer arrive.
+    /// Destination that they no longer reach.
     pub to: String,
-    /// How the link fails.
+    /// Failure of the link.
     #[serde(default)]
     pub mode: CutMode,
 }
@@ -45,7 +45,7 @@ impl FaultParameters for Cut {
     }
 }
 
-/// How a cut link behaves.
+/// Failure of a cut link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutMode {
@@ -60,7 +60,7 @@ pub enum CutMode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct KillConnections {
-    /// Which server closes them.
+    /// Server that closes them.
     pub node: NodeTarget,
     /// Use of the connections.
     #[serde(default)]
@@ -112,13 +112,13 @@ impl ConnectionUse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Delay {
-    /// Where bytes come from.
+    /// Source of the bytes.
     pub from: String,
-    /// Where they arrive later.
+    /// Destination that they reach later.
     pub to: String,
-    /// How much later.
+    /// Time by which they are late.
     pub by: DurationSpec,
-    /// How much later still at most, drawn anew for each piece; nothing is overtaken.
+    /// Further time by which they are late at most, drawn anew for each piece; nothing is overtaken.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter: DurationSpec,
 }
@@ -137,11 +137,11 @@ fn is_zero(span: &DurationSpec) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Throttle {
-    /// Where bytes come from.
+    /// Source of the bytes.
     pub from: String,
-    /// Where they arrive slowly.
+    /// Destination that they reach slowly.
     pub to: String,
-    /// How many pass in a second at most, on each connection.
+    /// Bytes that pass in a second at most, on each connection.
     pub bytes_per_second: u32,
 }
 
@@ -155,11 +155,11 @@ impl FaultParameters for Throttle {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Lose {
-    /// Where packets come from.
+    /// Source of the packets.
     pub from: String,
-    /// Where some of them never arrive.
+    /// Destination that some of them never reach.
     pub to: String,
-    /// How many of a hundred are lost.
+    /// Share of a hundred that are lost.
     pub percent: u32,
 }
 
@@ -177,11 +177,11 @@ impl FaultParameters for Lose {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reorder {
-    /// Where packets come from.
+    /// Source of the packets.
     pub from: String,
-    /// Where they arrive in another order.
+    /// Destination that they reach in another order.
     pub to: String,
-    /// How many of a hundred stay behind.
+    /// Share of a hundred that stay behind.
     pub percent: u32,
     /// By how much, so that those sent meanwhile overtake them.
     pub by: DurationSpec,
@@ -206,13 +206,13 @@ pub struct Partition {
     /// bytes to each other only where some side has both; who is on no side is not concerned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<Vec<String>>,
-    /// How the nodes are parted, if no sides are named; in a storm by lot.
+    /// Form of the partition, if no sides are named; in a storm by lot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<PartitionForm>,
     /// With `isolate-primary`: how many clients are on the side of the primary.
     #[serde(default, skip_serializing_if = "is_nobody")]
     pub clients: u32,
-    /// How the links between the sides fail.
+    /// Failure of the links between the sides.
     #[serde(default)]
     pub mode: CutMode,
 }
@@ -231,7 +231,7 @@ const fn is_nobody(count: &u32) -> bool {
     *count == 0
 }
 
-/// How a partition parts the nodes.
+/// Form of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionForm {

@@ -13,7 +13,7 @@ use crate::model::external::Disturbance;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Kill {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -29,7 +29,7 @@ impl FaultParameters for Kill {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Stop {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -45,7 +45,7 @@ impl FaultParameters for Stop {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Restart {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
     /// Data that it remembers.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub enum Memory {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pause {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -91,7 +91,7 @@ impl FaultParameters for Pause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Promote {
-    /// Which replica.
+    /// Name of the replica.
     pub node: NodeTarget,
 }
 
@@ -108,7 +108,7 @@ impl FaultParameters for Promote {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BusyScript {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
 }
 
@@ -127,12 +127,12 @@ impl FaultParameters for BusyScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseCommands {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
     /// For how long.
     #[serde(rename = "for")]
     pub length: DurationSpec,
-    /// Which commands wait.
+    /// Commands that wait.
     #[serde(default)]
     pub which: PausedCommands,
 }
@@ -146,7 +146,7 @@ impl FaultParameters for PauseCommands {
     }
 }
 
-/// Which commands a server puts off.
+/// Commands that a server puts off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PausedCommands {
@@ -161,7 +161,7 @@ pub enum PausedCommands {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Sleep {
-    /// Which server.
+    /// Name of the server.
     pub node: NodeTarget,
     /// For how long.
     #[serde(rename = "for")]

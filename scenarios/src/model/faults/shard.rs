@@ -15,7 +15,7 @@ pub struct MigrateSlot {
     /// To which master; absent means to any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeTarget>,
-    /// How far it gets.
+    /// Distance that it gets.
     #[serde(default)]
     pub until: Way,
 }

@@ -10,7 +10,7 @@ use crate::model::duration::DurationSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Adapter {
-    /// How reports name the lock, such as `redis-py`.
+    /// Name of the lock in reports, such as `redis-py`.
     pub name: String,
     /// The program and its arguments; it is started once for each client, in the folder from which
     /// Lockstorm was started.

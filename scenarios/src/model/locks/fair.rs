@@ -19,7 +19,7 @@ pub struct Fair {
     /// Time to live that the watchdog sets, at a third of it (`lockWatchdogTimeout`).
     #[serde(default = "default_watchdog")]
     pub watchdog: DurationSpec,
-    /// Which replicas must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
+    /// Replicas that must acknowledge (`checkLockSyncedSlaves`); absent means what its era does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
     /// Time that they may take (`slavesSyncTimeout`).
@@ -41,7 +41,7 @@ pub struct Fair {
 }
 
 impl Fair {
-    /// Which replicas must acknowledge a grant, chosen or by its era.
+    /// Replicas that must acknowledge a grant, chosen or by its era.
     pub fn synced(&self) -> Sync {
         self.sync.unwrap_or(self.era.sync())
     }

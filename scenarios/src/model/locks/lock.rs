@@ -1,4 +1,4 @@
-//! Which lock a scenario tests.
+//! Lock that a scenario tests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ impl Lock {
         matches!(self, Self::Adapter(_))
     }
 
-    /// How reports name it: the kind (for an adapter, the name of the library), with its era if it
+    /// Name in reports: the kind (for an adapter, the name of the library), with its era if it
     /// is not the newest, how many threads share an instance if they do, ` + renewal` where the
     /// lease is extended, and the mistake that it makes.
     pub fn label(&self) -> String {

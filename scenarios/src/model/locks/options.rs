@@ -34,7 +34,7 @@ pub trait LockOptions {
         None
     }
 
-    /// Which replicas it asks to acknowledge a grant, where it can be asked to.
+    /// Replicas that it asks to acknowledge a grant, where it can be asked to.
     fn sync(&self) -> Option<Sync> {
         None
     }
