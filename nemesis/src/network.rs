@@ -31,13 +31,13 @@ pub trait Network: Send + Sync {
 
 /// Links that carry packets, each direction apart.
 pub trait Packets: Send + Sync {
-    /// Loses packets from `from` to `to` by lot until the guard is dropped.
+    /// Loses packets from `from` to `to` at random until the guard is dropped.
     fn lose(&self, from: &str, to: &str, loss: Loss) -> LinkGuard;
 
     /// Number of packets that were lost on `from`→`to`: what proves that a link is lossy.
     fn lost(&self, from: &str, to: &str) -> u64;
 
-    /// Has packets from `from` to `to` stay behind by lot until the guard is dropped.
+    /// Has packets from `from` to `to` stay behind at random until the guard is dropped.
     fn reorder(&self, from: &str, to: &str, reordering: Reordering) -> LinkGuard;
 
     /// How many packets arrived on `from`→`to` after others of their connection that had been sent

@@ -1,7 +1,7 @@
 //! The sides of a partition by its form.
 //!
 //! For: which names are on which side, as a function of the order of the names, so that a storm
-//! that shuffles them parts them by lot. Not for: the links between the sides.
+//! that shuffles them parts them at random. Not for: the links between the sides.
 
 use lockstorm_scenarios::PartitionForm;
 

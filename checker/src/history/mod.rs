@@ -21,6 +21,7 @@ mod note;
 mod order;
 mod processes;
 mod read;
+mod relay;
 mod sink;
 mod stamp;
 mod survey;

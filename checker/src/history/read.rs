@@ -5,6 +5,7 @@ use std::io::{BufRead, Cursor, Read as _};
 use super::edn::{self, Dialect};
 use super::error::ReadError;
 use super::format::Format;
+use super::relay::relayed;
 use super::sink::{EventSink, Reading};
 use super::stamp::{Clock, TimeUnit};
 use super::survey::Survey;
@@ -103,7 +104,7 @@ fn read_on(
         terms.unit = epoch_unit(&head, format);
     }
     let reader = Cursor::new(head).chain(reader);
-    let reading = read_as(format, reader, source, terms, sink)?;
+    let reading = relayed(sink, |relay| read_as(format, reader, source, terms, relay))?;
     Ok(Reading {
         format: Some(format),
         time_unit: terms.unit,

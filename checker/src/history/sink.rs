@@ -11,7 +11,7 @@ use super::stamp::TimeUnit;
 ///
 /// [`History`] keeps every event, [`DigestBuilder`](crate::DigestBuilder) only what the checker
 /// needs of them.
-pub trait EventSink {
+pub trait EventSink: Send {
     /// Takes the header of the history; before the first event, and only where the history has one.
     fn header(&mut self, header: Header);
 

@@ -66,7 +66,7 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
     // Last, for nothing else can be looked at from there; and no run needs it but those that ask.
     output::answer(&match network() {
         Ok(()) => "ok       kernel network: a namespace with queues of packets".to_owned(),
-        Err(error) => format!("without  kernel network (--network kernel): {error}"),
+        Err(error) => format!("missing  kernel network (--network kernel): {error}"),
     })?;
     Ok(code)
 }

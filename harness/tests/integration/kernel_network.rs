@@ -196,7 +196,7 @@ fn where_the_system_allows_no_network_the_run_ends_with_the_remedy() {
     assert_eq!(run.status.code(), Some(69), "{}", stderr(&run));
     assert!(stderr(&run).contains("run as root"), "{}", stderr(&run));
     let doctor = stdout(&under_a_limit(&["doctor"]));
-    assert!(doctor.contains("without  kernel network"), "{doctor}");
+    assert!(doctor.contains("missing  kernel network"), "{doctor}");
 }
 
 /// A storm on the kernel's network that goes on.

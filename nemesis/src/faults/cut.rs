@@ -1,4 +1,4 @@
-//! Nothing passes from one place to another, while the way back stays open.
+//! Stops traffic from one place to another, while the way back stays open.
 
 use lockstorm_scenarios::{self as scenarios, CutMode};
 

@@ -1,4 +1,4 @@
-//! Packets are lost by lot on the way from one place to another.
+//! Packets are lost at random on the way from one place to another.
 //!
 //! Nothing is lost to who reads a connection: TCP sends again, after a fifth of a second at first
 //! and ever later. So the link stutters as no delay does.

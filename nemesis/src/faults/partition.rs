@@ -1,4 +1,4 @@
-//! Nodes and clients are parted into sides between which nothing passes, either way.
+//! Splits nodes and clients into sides between which nothing passes, either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 

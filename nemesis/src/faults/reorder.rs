@@ -1,4 +1,4 @@
-//! Packets stay behind by lot on the way from one place to another, and others overtake them.
+//! Packets stay behind at random on the way from one place to another, and others overtake them.
 //!
 //! Nothing is out of order to who reads a connection: TCP puts it right, and may send again what
 //! it takes for lost. It takes more than one packet under way to be overtaken.

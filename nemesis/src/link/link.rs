@@ -62,7 +62,7 @@ impl Link {
         self.losses.lay(loss)
     }
 
-    /// Tells whether a packet is lost by lot; `draw` says of a percentage whether it hits.
+    /// Tells whether a packet is lost at random; `draw` says of a percentage whether it hits.
     pub(crate) fn loses(&self, mut draw: impl FnMut(u32) -> bool) -> bool {
         self.losses
             .fold(false, |lost, loss| lost || draw(loss.percent))
@@ -78,7 +78,7 @@ impl Link {
         self.reorderings.fold(false, |_, _| true)
     }
 
-    /// By how much a packet stays behind by lot, if it does; `draw` as in [`Link::loses`].
+    /// By how much a packet stays behind at random, if it does; `draw` as in [`Link::loses`].
     pub(crate) fn stays_behind(
         &self,
         mut draw: impl FnMut(u32) -> bool,

@@ -206,7 +206,7 @@ pub struct Partition {
     /// bytes to each other only where some side has both; who is on no side is not concerned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<Vec<String>>,
-    /// Form of the partition, if no sides are named; in a storm by lot.
+    /// Form of the partition, if no sides are named; in a storm at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<PartitionForm>,
     /// With `isolate-primary`: how many clients are on the side of the primary.

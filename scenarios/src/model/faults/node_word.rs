@@ -1,7 +1,7 @@
 //! The words that stand for nodes where a fault names one.
 
 /// A node by name, `all`, `replicas`, `sentinels`, `holder-of:KEY` (where a lock's key is now), or
-/// drawn by lot: `one`, `minority`, `majority`, and `primary` of those that take writes. A script
+/// drawn at random: `one`, `minority`, `majority`, and `primary` of those that take writes. A script
 /// means by `primary` the node of that name, where there is one.
 pub type NodeTarget = String;
 
@@ -21,11 +21,11 @@ pub enum NodeWord<'a> {
     HolderOf(&'a str),
     /// A node that takes writes at the moment.
     Primary,
-    /// One node, by lot.
+    /// One node, at random.
     One,
-    /// As many nodes as are less than half of all, by lot.
+    /// As many nodes as are less than half of all, at random.
     Minority,
-    /// As many nodes as are just more than half of all, by lot.
+    /// As many nodes as are just more than half of all, at random.
     Majority,
 }
 

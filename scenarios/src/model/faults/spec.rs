@@ -26,21 +26,21 @@ macro_rules! with_every_fault {
             "restart" => Restart { node: Node } as Death,
             /// SIGSTOP of a server; healed by SIGCONT.
             "pause" => Pause { node: Node } as Stall,
-            /// Nothing passes from one place to another (stall or reset); the way back stays open.
+            /// Stops traffic from one place to another (stall or reset); the way back stays open.
             "cut" => Cut { from: Place, to: Place } as Cut,
             /// Traffic from one place to another arrives later, by a delay and a jitter.
             "delay" => Delay { from: Place, to: Place } as Packet,
-            /// So many bytes a second pass from one place to another on each connection.
+            /// Limits the bytes a second from one place to another, on each connection.
             "throttle" => Throttle { from: Place, to: Place } as Packet,
-            /// Packets from one place to another are lost by lot; needs a network of packets.
+            /// Drops a random share of the packets on a way; needs `--network kernel`.
             "lose" => Lose { from: Place, to: Place } as Packet,
-            /// Packets from one place to another are overtaken; needs a network of packets.
+            /// Delays a random share of the packets on a way; needs `--network kernel`.
             "reorder" => Reorder { from: Place, to: Place } as Packet,
-            /// Nodes and clients are parted into sides between which nothing passes.
+            /// Splits nodes and clients into sides between which nothing passes.
             "partition" => Partition { sides: Place } as Cut,
-            /// A replica becomes primary and clients follow it; it stays so.
+            /// Makes a replica the primary, and clients follow it; it stays so.
             "promote" => Promote { node: Node } as Promotion,
-            /// A replica takes over as a Sentinel or a Cluster is told, agreed or not; it stays so.
+            /// Has a replica take over by its Sentinels or its Cluster, agreed or not; it stays so.
             "failover" => Failover { node: Node } as Promotion,
             /// A client stands still and sees no reply; healed by letting it go on.
             "pause-client" => PauseClient { client: Client } as Stall,
