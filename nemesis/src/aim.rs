@@ -1,6 +1,6 @@
 //! From the words that a scenario may use for a target to names.
 //!
-//! `one`, `minority`, `majority` and `primary` are drawn by lot among what the fault can hit at
+//! `one`, `minority`, `majority` and `primary` are drawn at random among what the fault can hit at
 //! this moment. In a script a node that is called `primary` is always that node, whoever leads. A
 //! word that hits nobody is left as it stands, and the injection says that there is no such target.
 
@@ -78,7 +78,7 @@ impl Aim<'_> {
         fault.names().iter().any(is_had)
     }
 
-    /// A storm parts by lot whom the form of a partition leaves open.
+    /// A storm places at random whom the form of a partition leaves open.
     fn parted(
         &mut self,
         partition: Partition,

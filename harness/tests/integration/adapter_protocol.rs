@@ -26,7 +26,7 @@ fn json(text: &str) -> Json {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The message with the marks of `example`: what a lock leaves on its server is drawn by lot each
+/// The message with the marks of `example`: what a lock leaves on its server is random each
 /// time, so only how many there are and that they say something is compared.
 fn with_the_marks_of(example: &Json, mut said: Json) -> Json {
     let marks = |message: &Json| message.get("marks").and_then(Json::as_array).cloned();
