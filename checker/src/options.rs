@@ -31,8 +31,8 @@ pub struct Options {
     pub budget: u64,
     /// Number of violations of each property that are explained; all are counted.
     pub witnesses_max: usize,
-    /// Number of threads that judge; absent means as many as the machine has, where the history is long
-    /// enough to need them. The analysis is the same for any number.
+    /// Number of threads that judge; absent means as many as the machine has, where the history is
+    /// long enough to need them. The analysis is the same for any number.
     pub threads: Option<NonZeroUsize>,
 }
 

@@ -1,8 +1,8 @@
 //! The words that stand for nodes where a fault names one.
 
 /// A node by name, `all`, `replicas`, `sentinels`, `holder-of:KEY` (where a lock's key is now), or
-/// drawn at random: `one`, `minority`, `majority`, and `primary` of those that take writes. A script
-/// means by `primary` the node of that name, where there is one.
+/// drawn at random: `one`, `minority`, `majority`, and `primary` of those that take writes. A
+/// script means by `primary` the node of that name, where there is one.
 pub type NodeTarget = String;
 
 /// Before the key, in the word for the nodes that hold it.
