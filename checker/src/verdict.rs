@@ -411,7 +411,7 @@ pub enum StepKind {
     Expire,
     /// Any other command: the guarded resource was used, or a place in a queue was taken.
     Command,
-    /// A client turned to another server, or to the same anew.
+    /// A client turned to another server, or to the same again.
     Route,
     /// A server became a primary or a replica.
     Role,

@@ -92,7 +92,7 @@ pub enum ClientState {
     /// Stands still: it sends nothing and sees no reply.
     Paused,
     /// Will die after some further commands.
-    Doomed,
+    DeathScheduled,
     /// Dead; it does not come back.
     Dead,
 }

@@ -24,7 +24,7 @@ pub struct Readings {
 }
 
 /// Clocks and disks of the nodes, each by the node's name. They stay as they are when a server is
-/// started anew. A client that is a process has a clock as well, by the client's name.
+/// started again. A client that is a process has a clock as well, by the client's name.
 pub trait Machines: Send + Sync {
     /// Puts the wall clock of a node or client wrong, or with `None` right again.
     ///

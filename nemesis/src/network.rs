@@ -66,7 +66,7 @@ pub struct Reordering {
 pub struct Slowness {
     /// By how much everything arrives later.
     pub delay: Duration,
-    /// By how much later still at most, drawn anew each time. Nothing is overtaken.
+    /// By how much later still at most, drawn again each time. Nothing is overtaken.
     pub jitter: Duration,
     /// How much passes at most; absent means any rate.
     pub bytes_per_second: Option<NonZeroU64>,

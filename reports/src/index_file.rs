@@ -1,4 +1,4 @@
-//! `index.html` of a folder of runs, written anew whenever a run ends.
+//! `index.html` of a folder of runs, written again whenever a run ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The runs in a folder of runs, as `index.html` lists them.
 //!
 //! For: finding a run again. Not for: its findings; each run and each comparison has a page of its
-//! own. The list is made anew from what is stored, so it is right whatever came before.
+//! own. The list is made again from what is stored, so it is right whatever came before.
 
 use std::fs;
 use std::path::Path;

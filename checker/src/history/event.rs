@@ -120,7 +120,7 @@ pub enum Function {
     Lost,
     /// Note: the client is known to be alive at this instant.
     Alive,
-    /// Note: the client's commands go to another server from here on, or to the same anew, see
+    /// Note: the client's commands go to another server from here on, or to the same again, see
     /// [`RouteNote`].
     Routed,
     /// Note: a server became a primary or a replica, see [`RoleNote`].

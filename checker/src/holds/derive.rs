@@ -315,7 +315,7 @@ impl Builder<'_> {
         (owner.open, owner.lapsed) = (None, Some(open));
     }
 
-    /// Tells whether a hold ends by what its owner asks for anew.
+    /// Tells whether a hold ends by what its owner asks for again.
     fn ends_by(&mut self, position: usize, id: OpId, anew: &Operation) -> bool {
         let hold = &mut self.holds[position];
         let asked = anew.answered().unwrap_or(anew.invoked);

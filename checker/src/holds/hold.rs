@@ -52,7 +52,7 @@ pub struct Hold {
     /// Fencing token.
     pub token: Option<u64>,
     /// From the grant (or its proof) to the invocation of the release; empty while unproved. An
-    /// owner that asks anew after its lease has thereby given up the hold before.
+    /// owner that asks again after its lease has thereby given up the hold before.
     pub core: Interval,
     /// From the invocation of the acquire to the answer of the release.
     pub hull: Interval,

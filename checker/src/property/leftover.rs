@@ -131,7 +131,7 @@ fn is_looked_at(case: &Case) -> bool {
 fn closing(case: &Case, sight: &Sight) -> Option<OpId> {
     let own = case.operations_of(sight.owner).iter().copied();
     let own = own.filter(|&id| case.digest.operation(id).key == sight.key);
-    // Who asks anew while the servers answer may have put there what they have.
+    // Who asks again while the servers answer may have put there what they have.
     let (before, after): (Vec<OpId>, Vec<OpId>) =
         own.partition(|&id| case.digest.operation(id).invoked <= sight.view.time);
     let ended = |id: OpId| case.digest.operation(id).completion.map(|end| end.time);
@@ -213,7 +213,7 @@ fn kept_out(case: &Case, closing: OpId, sight: &Sight, later: &[Sight]) -> Optio
         here == there && sight.node.node == other.node.node
     };
     let until = later.iter().filter(same).map(|other| other.since).max()?;
-    // Who asks anew may be the one whose token it is.
+    // Who asks again may be the one whose token it is.
     let own = case.operations_of(sight.owner).iter();
     let mut own = own.map(|&id| digest.operation(id));
     if own.any(|one| one.key == sight.key && over_laps(one, sight.since, until)) {

@@ -11,7 +11,7 @@ use super::resource::{self, Damage};
 use crate::case::{Case, Finding};
 use crate::history::{Mode, Nanos, NodeView};
 use crate::holds::Hold;
-use crate::operations::{Action, Lease, Operation, Outcome, OwnerId};
+use crate::operations::{Action, Lease, OpId, Operation, Outcome, OwnerId};
 
 /// Account of one holder, as its own operations tell it.
 struct Account {
@@ -263,6 +263,10 @@ pub(crate) fn outage(case: &Case, finding: &Finding) -> bool {
     !grants.any(|grant| grant.answered().is_some_and(inside))
 }
 
+/// Accounts for a hold from its own operations, in the order in which they took effect: the acquire
+/// opens it; each renewal that was granted inside it moves its lease; and it ends with the first of
+/// a release, an answer that says it is lost, a notice of the loss, and an acquire or renewal by
+/// which its owner asked for a new hold.
 fn account(case: &Case, at: usize) -> Option<Account> {
     let hold = &case.holds[at];
     let drift = case.options.drift(&case.digest.header);
@@ -273,6 +277,8 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     });
     let (first, rest) = operations.split_first()?;
     let acquire = case.digest.operation(*first);
+    // An acquire without an answer began a hold where a later answer proves it: the hold is then
+    // accounted from that answer on.
     let proof = hold.proof.map(|id| case.digest.operation(id));
     let start = acquire.answered().or(proof.and_then(Operation::answered))?;
     let granting = proof.unwrap_or(acquire);
@@ -297,26 +303,17 @@ fn account(case: &Case, at: usize) -> Option<Account> {
     for &id in rest {
         let operation = case.digest.operation(id);
         let asked = operation.effective_at();
-        let asks = match operation.action {
-            Action::Acquire => matches!(operation.outcome, Outcome::Ok | Outcome::Unknown),
-            // Where the hold ends by it, it may be one of an acquire without an answer.
-            Action::Renew => {
-                let is_asking = hold.anew == Some(id) || is_asking(&past, operation);
-                operation.outcome == Outcome::Ok && is_asking
-            }
-            Action::Release | Action::Resource(_) | Action::Other => false,
-        };
         let own = case.concerns(operation, hold);
-        let is_other = if case.digest.has_two_modes() {
-            !own && operation.mode == Mode::Write
-        } else {
-            operation.mode != acquire.mode
-        };
-        let vague = hold.anew == Some(id) && operation.is_vague;
-        let anew = asked.0 > account.lease.floor || asked > told || is_other || vague;
+        // Asking after the lease, or after word of the loss, is asking for a new hold; so is asking
+        // in another mode.
+        let is_late = asked.0 > account.lease.floor || asked > told;
+        let is_new = is_late
+            || is_of_other_mode(case, operation, acquire, own)
+            || (hold.anew == Some(id) && operation.is_vague);
         // A release that may have been of the other hold.
         let ended = operation.action == Action::Release && hold.anew == Some(id);
-        if ended || asks && anew && hold.proof != Some(id) {
+        let asks = hold.proof != Some(id) && asks_for_hold(hold, id, operation, &past);
+        if ended || (asks && is_new) {
             account.left = account.left.min(operation.invoked);
             break;
         }
@@ -337,6 +334,30 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         }
     }
     Some(account)
+}
+
+/// Tells whether an operation may have begun a hold: an acquire that was not refused, or a renewal
+/// that was granted after the owner had asked for more than this hold.
+fn asks_for_hold(hold: &Hold, id: OpId, operation: &Operation, past: &[Asked]) -> bool {
+    match operation.action {
+        Action::Acquire => matches!(operation.outcome, Outcome::Ok | Outcome::Unknown),
+        // Where the hold ends by it, it may be one of an acquire without an answer.
+        Action::Renew => {
+            let is_asking = hold.anew == Some(id) || is_asking(past, operation);
+            operation.outcome == Outcome::Ok && is_asking
+        }
+        Action::Release | Action::Resource(_) | Action::Other => false,
+    }
+}
+
+/// Tells whether an operation is of another mode than the hold's acquire. A writer's own reads
+/// belong to its hold in locks that have both modes.
+fn is_of_other_mode(case: &Case, operation: &Operation, acquire: &Operation, own: bool) -> bool {
+    if case.digest.has_two_modes() {
+        !own && operation.mode == Mode::Write
+    } else {
+        operation.mode != acquire.mode
+    }
 }
 
 /// The acquires of an owner that were sent up to some time.

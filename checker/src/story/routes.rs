@@ -1,4 +1,4 @@
-//! The steps of clients that turned to another server, or to the same anew.
+//! The steps of clients that turned to another server, or to the same again.
 
 use std::collections::BTreeSet;
 

@@ -8,7 +8,7 @@ use lockstorm_scenarios::{Independent, Persistence, Single, Topology};
 
 use super::exit::ExitCode;
 use crate::clock::wall_clock;
-use crate::conformance::{Check, Finding, Ground};
+use crate::conformance::{Check, Finding, TestBed};
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_program};
 use crate::{folder, output};
@@ -105,10 +105,10 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
             wiring: Wiring::Direct,
             shim: false,
         };
-        let mut ground = Ground::new(args.command.clone(), folder.clone(), settings).await?;
+        let mut bed = TestBed::new(args.command.clone(), folder.clone(), settings).await?;
         let [mut passed, mut failed] = [0, 0];
         for check in Check::ALL {
-            let finding = check.run(&mut ground).await;
+            let finding = check.run(&mut bed).await;
             output::answer(&line(check, &finding))?;
             match finding {
                 Finding::Passed(_) => passed += 1,

@@ -1,4 +1,4 @@
-//! The list of all runs, `index.html` of the folder of runs, written anew when a run ends.
+//! The list of all runs, `index.html` of the folder of runs, written again when a run ends.
 //!
 //! Two runs that end at once take turns, or the list of one would miss the other.
 

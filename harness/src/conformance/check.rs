@@ -1,7 +1,7 @@
 //! The checks by name, and what can come of one.
 
 use super::checks;
-use super::ground::Ground;
+use super::test_bed::TestBed;
 
 /// Outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,22 +89,22 @@ impl Check {
     }
 
     /// Carries it out.
-    pub async fn run(self, ground: &mut Ground) -> Finding {
+    pub async fn run(self, bed: &mut TestBed) -> Finding {
         let found = match self {
-            Self::Hello => checks::hello(ground).await,
-            Self::Grants => checks::grants(ground).await,
-            Self::Refuses => checks::refuses(ground).await,
-            Self::Alive => checks::alive(ground).await,
-            Self::Releases => checks::releases(ground).await,
-            Self::NotOwner => checks::not_owner(ground).await,
-            Self::Expires => checks::expires(ground).await,
-            Self::Renews => checks::renews(ground).await,
-            Self::Watches => checks::watches(ground).await,
-            Self::Tokens => checks::tokens(ground).await,
-            Self::Reconnects => checks::reconnects(ground).await,
-            Self::Indeterminate => checks::indeterminate(ground).await,
-            Self::Closes => checks::closes(ground).await,
-            Self::EndOfInput => checks::end_of_input(ground).await,
+            Self::Hello => checks::hello(bed).await,
+            Self::Grants => checks::grants(bed).await,
+            Self::Refuses => checks::refuses(bed).await,
+            Self::Alive => checks::alive(bed).await,
+            Self::Releases => checks::releases(bed).await,
+            Self::NotOwner => checks::not_owner(bed).await,
+            Self::Expires => checks::expires(bed).await,
+            Self::Renews => checks::renews(bed).await,
+            Self::Watches => checks::watches(bed).await,
+            Self::Tokens => checks::tokens(bed).await,
+            Self::Reconnects => checks::reconnects(bed).await,
+            Self::Indeterminate => checks::indeterminate(bed).await,
+            Self::Closes => checks::closes(bed).await,
+            Self::EndOfInput => checks::end_of_input(bed).await,
         };
         found.unwrap_or_else(Finding::Failed)
     }

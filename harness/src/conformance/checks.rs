@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
-use super::ground::{Ground, Peer, Raw, target, unexpected};
+use super::test_bed::{Peer, Raw, TestBed, target, unexpected};
 use crate::adapter::{Answer, Call, Can};
 
 /// A lease that no check outlasts.
@@ -50,20 +50,20 @@ async fn released(peer: &Peer, key: &str) -> Result<(), String> {
     }
 }
 
-pub(super) async fn hello(ground: &mut Ground) -> Found {
-    let peer = ground.client(LONG).await?;
+pub(super) async fn hello(bed: &mut TestBed) -> Found {
+    let peer = bed.client(LONG).await?;
     Ok(Finding::Passed(peer.name))
 }
 
-pub(super) async fn grants(ground: &mut Ground) -> Found {
-    let (peer, key) = (ground.client(LONG).await?, ground.key());
+pub(super) async fn grants(bed: &mut TestBed) -> Found {
+    let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &key).await?;
     Ok(passed())
 }
 
-pub(super) async fn refuses(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
-    let key = ground.key();
+pub(super) async fn refuses(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
+    let key = bed.key();
     granted(&a, &key).await?;
     match b.acquire(&key).await? {
         Answer::Refused => Ok(passed()),
@@ -71,8 +71,8 @@ pub(super) async fn refuses(ground: &mut Ground) -> Found {
     }
 }
 
-pub(super) async fn alive(ground: &mut Ground) -> Found {
-    let (peer, key) = (ground.client(LONG).await?, ground.key());
+pub(super) async fn alive(bed: &mut TestBed) -> Found {
+    let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &key).await?;
     let touch = Call::Touch { key: key.clone() };
     match peer.ask(touch).await? {
@@ -85,18 +85,18 @@ pub(super) async fn alive(ground: &mut Ground) -> Found {
     }
 }
 
-pub(super) async fn releases(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
-    let key = ground.key();
+pub(super) async fn releases(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
+    let key = bed.key();
     granted(&a, &key).await?;
     released(&a, &key).await?;
     granted(&b, &key).await?;
     Ok(passed())
 }
 
-pub(super) async fn not_owner(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
-    let key = ground.key();
+pub(super) async fn not_owner(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
+    let key = bed.key();
     granted(&a, &key).await?;
     match b.release(&key).await? {
         // A library may refuse it without asking a server.
@@ -107,9 +107,9 @@ pub(super) async fn not_owner(ground: &mut Ground) -> Found {
     Ok(passed())
 }
 
-pub(super) async fn expires(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(SHORT).await?, ground.client(SHORT).await?);
-    let key = ground.key();
+pub(super) async fn expires(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(SHORT).await?, bed.client(SHORT).await?);
+    let key = bed.key();
     let asked = Instant::now();
     granted(&a, &key).await?;
     let held = until_granted(&b, &key, asked + SHORT + LATE_MAX).await? - asked;
@@ -142,9 +142,9 @@ async fn until_granted(peer: &Peer, key: &str, deadline: Instant) -> Result<Inst
     }
 }
 
-pub(super) async fn renews(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(SHORT).await?, ground.client(SHORT).await?);
-    let key = ground.key();
+pub(super) async fn renews(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(SHORT).await?, bed.client(SHORT).await?);
+    let key = bed.key();
     granted(&a, &key).await?;
     sleep(SHORT / 2).await;
     let asked = Instant::now();
@@ -167,17 +167,17 @@ pub(super) async fn renews(ground: &mut Ground) -> Found {
     }
 }
 
-pub(super) async fn watches(ground: &mut Ground) -> Found {
+pub(super) async fn watches(bed: &mut TestBed) -> Found {
     let (a, b) = (
-        ground.watching_client(KEPT, RENEW_EVERY).await?,
-        ground.client(KEPT).await?,
+        bed.watching_client(KEPT, RENEW_EVERY).await?,
+        bed.client(KEPT).await?,
     );
     if !a.can.contains(&Can::Watchdog) {
         return Ok(Finding::NotClaimed(
             "open does not name 'watchdog'".to_owned(),
         ));
     }
-    let key = ground.key();
+    let key = bed.key();
     let asked = Instant::now();
     granted(&a, &key).await?;
     while asked.elapsed() < 2 * KEPT {
@@ -199,14 +199,14 @@ pub(super) async fn watches(ground: &mut Ground) -> Found {
     }
 }
 
-pub(super) async fn tokens(ground: &mut Ground) -> Found {
-    let (a, b) = (ground.client(LONG).await?, ground.client(LONG).await?);
+pub(super) async fn tokens(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
     if !a.can.contains(&Can::Tokens) {
         return Ok(Finding::NotClaimed(
             "open does not name 'tokens'".to_owned(),
         ));
     }
-    let key = ground.key();
+    let key = bed.key();
     let mut last = None;
     for n in 0..TOKENS {
         let peer = if n % 2 == 0 { &a } else { &b };
@@ -225,15 +225,15 @@ pub(super) async fn tokens(ground: &mut Ground) -> Found {
     Ok(passed())
 }
 
-pub(super) async fn reconnects(ground: &mut Ground) -> Found {
-    let (peer, key) = (ground.client(LONG).await?, ground.key());
+pub(super) async fn reconnects(bed: &mut TestBed) -> Found {
+    let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &key).await?;
     released(&peer, &key).await?;
     let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
-    ground.tell_servers(&kill).await?;
+    bed.tell_servers(&kill).await?;
     // A try that met the broken connection may have taken effect: the next ones ask for others.
     for _ in 0..TRIES_MAX {
-        match peer.acquire(&ground.key()).await? {
+        match peer.acquire(&bed.key()).await? {
             Answer::Granted { .. } => return Ok(passed()),
             Answer::Error { .. } | Answer::Failed { .. } => sleep(POLL).await,
             other => return Err(unexpected("acquire of a free lock", &other)),
@@ -242,10 +242,10 @@ pub(super) async fn reconnects(ground: &mut Ground) -> Found {
     Err(format!("{TRIES_MAX} tries after the loss all failed"))
 }
 
-pub(super) async fn indeterminate(ground: &mut Ground) -> Found {
-    let (peer, key) = (ground.client(LONG).await?, ground.key());
-    granted(&peer, &ground.key()).await?;
-    let stopped = Stopped::all(ground.server_processes());
+pub(super) async fn indeterminate(bed: &mut TestBed) -> Found {
+    let (peer, key) = (bed.client(LONG).await?, bed.key());
+    granted(&peer, &bed.key()).await?;
+    let stopped = Stopped::all(bed.server_processes());
     let answer = peer.acquire(&key).await;
     drop(stopped);
     match answer? {
@@ -281,8 +281,8 @@ impl Drop for Stopped {
     }
 }
 
-pub(super) async fn closes(ground: &mut Ground) -> Found {
-    let peer = ground.client(LONG).await?;
+pub(super) async fn closes(bed: &mut TestBed) -> Found {
+    let peer = bed.client(LONG).await?;
     match peer.ask(Call::Close).await? {
         Answer::Done => {}
         other => return Err(unexpected("close", &other)),
@@ -298,13 +298,13 @@ pub(super) async fn closes(ground: &mut Ground) -> Found {
     Ok(passed())
 }
 
-pub(super) async fn end_of_input(ground: &mut Ground) -> Found {
+pub(super) async fn end_of_input(bed: &mut TestBed) -> Found {
     let Raw {
         program,
         input,
         output,
         ..
-    } = ground.start()?;
+    } = bed.start()?;
     drop(input);
     let ended = program.ended(ENDS_WITHIN).await;
     drop(output);

@@ -92,8 +92,8 @@ impl Connection {
         }
     }
 
-    /// Turns to another node, or to the same anew, because of `why`. The connection to it is opened
-    /// when first needed.
+    /// Turns to another node, or to the same again, because of `why`. The connection to it is
+    /// opened when first needed.
     pub fn turn(&mut self, name: &str, address: SocketAddr, why: String) {
         self.name = name.into();
         self.address = address;

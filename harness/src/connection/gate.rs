@@ -89,7 +89,7 @@ impl Gate {
         self.commands.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a reply; the last one that a doomed client may see kills it.
+    /// Counts a reply; the last one that a client may see whose death is scheduled kills it.
     pub fn count_reply(&self) {
         if self.replies_left.load(Ordering::Acquire) != NEVER
             && self.replies_left.fetch_sub(1, Ordering::AcqRel) <= 1
@@ -160,7 +160,7 @@ impl Gate {
         match self.state.load(Ordering::Acquire) {
             PAUSED => ClientState::Paused,
             DEAD => ClientState::Dead,
-            _ if self.replies_left.load(Ordering::Acquire) != NEVER => ClientState::Doomed,
+            _ if self.replies_left.load(Ordering::Acquire) != NEVER => ClientState::DeathScheduled,
             _ => ClientState::Running,
         }
     }
@@ -217,11 +217,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_doomed_client_dies_with_the_reply_that_was_foretold() {
+    async fn a_client_due_to_die_dies_with_the_reply_that_was_foretold() {
         let gate = Gate::default();
         gate.kill_after(2);
         gate.count_reply();
-        assert_eq!(gate.state(), ClientState::Doomed);
+        assert_eq!(gate.state(), ClientState::DeathScheduled);
         gate.count_reply();
         assert_eq!(gate.pass().await, Err(Killed));
     }

@@ -1,4 +1,4 @@
-//! The database of one run: made anew, and opened once by each service.
+//! The database of one run: made again, and opened once by each service.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -64,7 +64,7 @@ pub struct Servers {
 impl Servers {
     /// Starts everything and waits until it is proved ready: each server answers and is ours,
     /// each replica is in step, and whoever has to agree does. Servers that replace each other and
-    /// do not get ready are started anew, a few times; the logs tell of each start. Any others
+    /// do not get ready are started again, a few times; the logs tell of each start. Any others
     /// would only fail the same way again, later.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ impl Node {
         fs::create_dir_all(&data).map_err(EnvironmentError::io("create", show(&data)))?;
         let config = self.folder.join("conf");
         // What a server that governs itself has written there is part of its memory. Of any other
-        // it is written anew, for whatever was changed while it ran is forgotten.
+        // it is written again, for whatever was changed while it ran is forgotten.
         if memory == Memory::Lost || !self.governs_itself {
             self.write_config(&data, &config)?;
         }

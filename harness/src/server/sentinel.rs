@@ -188,7 +188,7 @@ impl Watched {
         let quorum = sentinels.len() / 2 + 1;
         let (down_after, failover_timeout) = match self.0.timers {
             Timers::Sharp => (500, 3000),
-            // A link that is lost is made anew after a ping period, of a second here.
+            // A link that is lost is made again after a ping period, of a second here.
             Timers::Stock => (1500, 3000),
         };
         let mut lines = vec![

@@ -23,7 +23,7 @@ impl<'a> Gate<'a> {
     }
 
     /// Returns once a load of `size` (bytes, or 1 for a connection) may pass. What has to wait
-    /// counts as held back, anew whenever the cuts change, so that a cut laid over another one
+    /// counts as held back, again whenever the cuts change, so that a cut laid over another one
     /// is seen to hold back too. Under [`Rule::Reset`] nothing ever passes: whoever carries the
     /// stream waits for [`Gate::reset`] at the same time.
     pub(super) async fn pass(&mut self, size: usize) {

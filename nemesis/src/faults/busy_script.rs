@@ -95,7 +95,7 @@ impl Fault for BusyScript {
         if on.pid(&self.node).is_none() {
             return Ok("the busy server is dead".into());
         }
-        // There is none to end in a server that was started anew.
+        // There is none to end in a server that was started again.
         let _ = on.command(&self.node, &["SCRIPT", "KILL"]).await;
         if !comes_true(|| answers(on, &self.node)).await {
             return Err(FaultError::Node {

@@ -73,7 +73,7 @@ impl Fault for ClientClock {
         match on.clients().state(&self.client) {
             None => return Err(FaultError::UnknownClient(self.client.clone())),
             Some(ClientState::Dead) => return Err(self.cannot("it is dead")),
-            Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {}
+            Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {}
         }
         let machines = self.machines(on)?;
         if !machines.clock_is_right(&self.client)? {

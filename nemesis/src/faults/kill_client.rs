@@ -40,7 +40,7 @@ impl Fault for KillClient {
                 client: client.clone(),
                 reason: "it is dead already".to_owned(),
             }),
-            Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {
+            Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {
                 self.pid = on.clients().process(client);
                 on.clients().kill(client, self.spec.after_commands)
             }
@@ -58,8 +58,8 @@ impl Fault for KillClient {
                 Some(pid) => Sighting::seen(format!("process {pid} is gone")),
                 None => Sighting::seen(format!("dead; commands sent in all: {commands}")),
             },
-            Some(ClientState::Doomed) => {
-                Sighting::Later(format!("doomed, and alive after {commands} commands"))
+            Some(ClientState::DeathScheduled) => {
+                Sighting::Later(format!("due to die, and alive after {commands} commands"))
             }
             Some(state @ (ClientState::Running | ClientState::Paused)) => {
                 Sighting::NotYet(format!("it is {state:?}").to_lowercase())

@@ -51,7 +51,7 @@ impl Fault for KillThread {
         match clients.state(&self.client) {
             None => return Err(FaultError::UnknownClient(self.client.clone())),
             Some(ClientState::Dead) => return Err(self.cannot("it is dead")),
-            Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {}
+            Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {}
         }
         if clients.thread_is_dead(&self.client) == Some(true) {
             return Err(self.cannot("it is dead already"));

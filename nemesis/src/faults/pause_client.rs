@@ -43,7 +43,7 @@ impl PauseClient {
 impl Fault for PauseClient {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         let reason = match self.state(on)? {
-            ClientState::Running | ClientState::Doomed => {
+            ClientState::Running | ClientState::DeathScheduled => {
                 return on.clients().pause(&self.client);
             }
             ClientState::Paused => "it is paused already",
@@ -93,7 +93,7 @@ impl Fault for PauseClient {
 
     fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
         match self.state(on) {
-            Ok(ClientState::Running | ClientState::Doomed) => Some("it goes on".into()),
+            Ok(ClientState::Running | ClientState::DeathScheduled) => Some("it goes on".into()),
             Ok(ClientState::Dead) => Some("the paused client is dead".into()),
             Ok(ClientState::Paused) | Err(_) => None,
         }

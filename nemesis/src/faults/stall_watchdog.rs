@@ -52,7 +52,7 @@ impl Fault for StallWatchdog {
         match clients.state(&self.client) {
             None => return Err(FaultError::UnknownClient(self.client.clone())),
             Some(ClientState::Dead) => return Err(self.cannot("it is dead")),
-            Some(ClientState::Running | ClientState::Paused | ClientState::Doomed) => {}
+            Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {}
         }
         if clients.watchdog_is_stalled(&self.client) == Some(true) {
             return Err(self.cannot("it is stalled already; end that first"));

@@ -13,7 +13,7 @@ use super::ticks::{NUMBER_MAX, Unit};
 #[derive(Debug, Default)]
 pub(super) struct EventColumns {
     /// Twice the indexes passed over since the event before; and one more where a process sends
-    /// anew without having been answered. A reader takes every other event of a process that waits
+    /// again without having been answered. A reader takes every other event of a process that waits
     /// for an answer.
     pub(super) gaps: Column,
     /// Ticks since the event before.

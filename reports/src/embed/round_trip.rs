@@ -103,7 +103,7 @@ fn answer(choice: u8, is_acquire: bool) -> (Kind, Option<&'static str>) {
 }
 
 /// Plays the steps: a process that waits is answered, any other asks; now and then one that waits
-/// asks anew.
+/// asks again.
 fn digest(steps: &[Step]) -> Digest {
     let mut builder = DigestBuilder::default();
     let mut waiting: [Option<Function>; 5] = Default::default();

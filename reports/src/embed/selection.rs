@@ -5,7 +5,7 @@ use lockstorm_checker::{Digest, Hold, Interval, Nanos, OpId, Operation};
 /// Stands for an operation that is left out.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// A choice of operations, which are numbered anew from zero.
+/// A choice of operations, which are numbered again from zero.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     /// Position in the history, by number.

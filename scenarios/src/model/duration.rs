@@ -124,7 +124,7 @@ impl From<DurationSpec> for String {
     }
 }
 
-/// A duration drawn anew each time from a range, written `"5ms..20ms"` or, fixed, `"5ms"`.
+/// A duration drawn again each time from a range, written `"5ms..20ms"` or, fixed, `"5ms"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DurationRange {

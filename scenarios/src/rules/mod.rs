@@ -6,8 +6,8 @@
 mod external;
 mod fault;
 mod findings;
-mod ground;
 mod guarded_resource;
+mod known_servers;
 mod links;
 mod lock;
 mod names;

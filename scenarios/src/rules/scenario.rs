@@ -1,7 +1,7 @@
 //! Rules on the file as a whole.
 
 use super::findings::Findings;
-use super::ground::Ground;
+use super::known_servers::KnownServers;
 use super::names::NAME_BYTES_MAX;
 use super::{external, guarded_resource, lock, names, processes, script, storm, threads, topology};
 use crate::diagnostics::Mistake;
@@ -321,9 +321,9 @@ fn play(draft: &Draft, findings: &mut Findings<'_>) {
     processes::judge(draft, findings);
     external::judge_use(draft, findings);
     let topology = draft.topology.as_ref();
-    let ground = topology
+    let servers = topology
         .filter(|topology| topology::is_possible(topology))
-        .map(Ground::new);
-    script::judge(draft, ground.as_ref(), findings);
-    storm::judge(draft, ground.as_ref(), findings);
+        .map(KnownServers::new);
+    script::judge(draft, servers.as_ref(), findings);
+    storm::judge(draft, servers.as_ref(), findings);
 }

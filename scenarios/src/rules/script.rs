@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
-use super::ground::Ground;
+use super::known_servers::KnownServers;
 use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{
@@ -13,7 +13,7 @@ use crate::model::{
 use crate::suggest::{nearest, suggest};
 
 /// Walks through the script.
-pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
+pub(crate) fn judge(draft: &Draft, servers: Option<&KnownServers>, findings: &mut Findings<'_>) {
     let acquires: Vec<&Acquire> = draft
         .steps
         .iter()
@@ -28,7 +28,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
     };
     let clients_known = draft.steps.iter().enumerate().all(acquirer_is_known);
     let mut script = Script {
-        ground,
+        servers,
         findings,
         here: String::new(),
         sighted: true,
@@ -44,7 +44,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         nodes: Nodes::default(),
         cuts: BTreeSet::new(),
         broken: BTreeSet::new(),
-        leaders: ground.map_or(BTreeSet::new(), Ground::leaders),
+        leaders: servers.map_or(BTreeSet::new(), KnownServers::leaders),
     };
     for (n, step) in draft.steps.iter().enumerate() {
         match step {
@@ -94,7 +94,7 @@ struct Nodes {
 }
 
 struct Script<'a, 'f> {
-    ground: Option<&'a Ground>,
+    servers: Option<&'a KnownServers>,
     findings: &'a mut Findings<'f>,
     /// Path of the step that is taken.
     here: String,
@@ -155,15 +155,15 @@ impl Script<'_, '_> {
     /// A fault: every name in it must mean something, and some leave what they hit in another
     /// state.
     fn fault(&mut self, fault: &FaultSpec) {
-        if let Some(ground) = self.ground {
-            ground.judge_fault(fault, &self.here, self.findings);
+        if let Some(servers) = self.servers {
+            servers.judge_fault(fault, &self.here, self.findings);
         }
         for named in fault.names() {
             match named.role {
                 Role::Node => self.node(named.name, named.parameter),
                 Role::Place => self.place(named.name, named.parameter),
                 Role::Key => self.key(named.name, named.parameter),
-                // A client may be doomed before its first step; it is judged below.
+                // The death of a client may be scheduled before its first step; it is judged below.
                 Role::Client if matches!(fault, FaultSpec::KillClient(_)) => {}
                 Role::Client
                     if matches!(fault, FaultSpec::PauseClient(_) | FaultSpec::KillThread(_)) =>
@@ -354,8 +354,8 @@ impl Script<'_, '_> {
             self.act(client);
             return;
         }
-        if let Some(ground) = self.ground {
-            ground.judge_client(client, &self.at("client"), self.findings);
+        if let Some(servers) = self.servers {
+            servers.judge_client(client, &self.at("client"), self.findings);
         }
         self.clients.insert(client.to_owned(), State::Running);
     }
@@ -401,7 +401,7 @@ impl Script<'_, '_> {
             self.act(&kill.client);
             self.clients.insert(kill.client.clone(), State::Dead);
         } else if !self.acquirers.contains(&kill.client) && self.clients_known {
-            // Doom may be spoken before the client's first step.
+            // Its death may be scheduled before the client's first step.
             let message = format!("there is no client '{}'", kill.client);
             let help = suggest(&kill.client, &self.acquirers);
             let path = self.at("client");
@@ -421,21 +421,21 @@ impl Script<'_, '_> {
     fn node(&mut self, node: &str, parameter: &str) {
         if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
             self.key(key, parameter);
-        } else if let Some(ground) = self.ground {
-            ground.judge_node(node, &self.at(parameter), self.findings);
+        } else if let Some(servers) = self.servers {
+            servers.judge_node(node, &self.at(parameter), self.findings);
         }
     }
 
     fn is_node(&self, name: &str) -> bool {
-        let nodes = self.ground.map_or(&[][..], Ground::nodes);
+        let nodes = self.servers.map_or(&[][..], KnownServers::nodes);
         nodes.iter().any(|node| node == name)
     }
 
     /// The nodes that a name or a word stands for; none if that shows only when it is run.
     fn meant(&mut self, target: &str) -> Vec<String> {
         let all = self
-            .ground
-            .map_or(Vec::new(), |ground| ground.nodes().to_vec());
+            .servers
+            .map_or(Vec::new(), |servers| servers.nodes().to_vec());
         if all.iter().any(|node| node == target) {
             return vec![target.to_owned()];
         }
@@ -481,13 +481,13 @@ impl Script<'_, '_> {
 
     fn promote(&mut self, node: &str) {
         // On external servers it was refused already.
-        let Some(ground) = self.ground.filter(|ground| !ground.is_external()) else {
+        let Some(servers) = self.servers.filter(|servers| !servers.is_external()) else {
             return;
         };
-        if !ground.promotes() {
+        if !servers.promotes() {
             let message = format!(
                 "{} servers have no replica to promote",
-                ground.kind().name()
+                servers.kind().name()
             );
             let help = "promote needs topology.replicated, or independent masters with replicas";
             self.findings.key(&self.here, message, help);
@@ -505,7 +505,8 @@ impl Script<'_, '_> {
             let state = format!("is {}", state.word());
             self.wrong_node(node, &state, "restart or heal it first");
         }
-        self.leaders.retain(|leader| !ground.replaces(node, leader));
+        self.leaders
+            .retain(|leader| !servers.replaces(node, leader));
         self.leaders.insert(node.to_owned());
     }
 
@@ -523,9 +524,9 @@ impl Script<'_, '_> {
 
     fn place(&mut self, place: &str, end: &str) {
         // A link may be cut before the client at its end has sent anything.
-        if let Some(ground) = self.ground.filter(|_| self.clients_known) {
+        if let Some(servers) = self.servers.filter(|_| self.clients_known) {
             let path = self.at(end);
-            ground.judge_place(place, &self.acquirers, &path, self.findings);
+            servers.judge_place(place, &self.acquirers, &path, self.findings);
         }
     }
 }

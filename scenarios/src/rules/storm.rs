@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::findings::Findings;
-use super::ground::Ground;
+use super::known_servers::KnownServers;
 use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{Clients, DurationSpec, FaultSpec, NodeWord, Role, Storm};
@@ -23,7 +23,7 @@ const MANY: [&str; 6] = [
 const ONE: &str = "one";
 
 /// Judges the storm, if there is one, and its faults.
-pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findings<'_>) {
+pub(crate) fn judge(draft: &Draft, servers: Option<&KnownServers>, findings: &mut Findings<'_>) {
     if let Some(storm) = &draft.storm
         && storm.duration == DurationSpec::default()
     {
@@ -59,7 +59,7 @@ pub(crate) fn judge(draft: &Draft, ground: Option<&Ground>, findings: &mut Findi
         }
         let fault = Fault {
             path: format!("{path}.fault.{}", entry.fault.kind()),
-            ground,
+            servers,
             clients: draft.clients.as_ref(),
         };
         fault.judge(&entry.fault, findings);
@@ -91,7 +91,7 @@ fn judge_rounds(storm: &Storm, clients: &Clients, findings: &mut Findings<'_>) {
 
 struct Fault<'a> {
     path: String,
-    ground: Option<&'a Ground>,
+    servers: Option<&'a KnownServers>,
     clients: Option<&'a Clients>,
 }
 
@@ -114,8 +114,8 @@ impl Fault<'_> {
             );
             return;
         }
-        if let Some(ground) = self.ground {
-            ground.judge_fault(fault, &self.path, findings);
+        if let Some(servers) = self.servers {
+            servers.judge_fault(fault, &self.path, findings);
         }
         for named in fault.names() {
             match named.role {
@@ -141,15 +141,15 @@ impl Fault<'_> {
     fn target(&self, node: &str, parameter: &str, findings: &mut Findings<'_>) {
         if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
             self.key(key, parameter, findings);
-        } else if let Some(ground) = self.ground {
-            ground.judge_node(node, &self.at(parameter), findings);
+        } else if let Some(servers) = self.servers {
+            servers.judge_node(node, &self.at(parameter), findings);
         }
     }
 
     fn place(&self, place: &str, end: &str, findings: &mut Findings<'_>) {
-        if let (Some(ground), Some(clients)) = (self.ground, self.clients) {
+        if let (Some(servers), Some(clients)) = (self.servers, self.clients) {
             let names: BTreeSet<String> = names("c", clients.count).into_iter().collect();
-            ground.judge_place(place, &names, &self.at(end), findings);
+            servers.judge_place(place, &names, &self.at(end), findings);
         }
     }
 

@@ -285,7 +285,7 @@ fn rules_on_the_clients_of_a_script() {
             script(SINGLE, &["pause-client.client = \"b\""]),
         ),
         (
-            "an unknown client is doomed",
+            "an unknown client is due to die",
             script(
                 SINGLE,
                 &["kill-client = { client = \"b\", after-commands = 1 }"],
@@ -329,13 +329,13 @@ fn rules_on_clients_that_are_processes() {
     const PROCESSES: &str = "topology.single = {}\nlock.token = {}\nclients.kind = \"process\"\n";
     const ADAPTER: &str = "topology.single = {}\n\
         lock.adapter = { name = \"mine\", command = [\"./mine\"] }\n";
-    let doom = "kill-client = { client = \"a\", after-commands = 1 }";
+    let scheduled = "kill-client = { client = \"a\", after-commands = 1 }";
     let adapter = |options: &str| {
         format!("topology.single = {{}}\nlock.adapter = {{ {options} }}\n{A_HOLDS}")
     };
     let said = said_of(&[
-        ("a process dies of a reply", script(PROCESSES, &[doom])),
-        ("an adapter dies of a reply", script(ADAPTER, &[doom])),
+        ("a process dies of a reply", script(PROCESSES, &[scheduled])),
+        ("an adapter dies of a reply", script(ADAPTER, &[scheduled])),
         (
             "one of a storm does",
             storm(

@@ -161,63 +161,32 @@ impl Owner {
 }
 
 impl Builder {
-    /// `None` where the call does not fit into sessions.
+    /// Adds a call to the sessions of its owner. Calls come in the order in which they were sent.
+    /// `None` where the call does not fit into sessions; the lock is then left to the search, which
+    /// knows no sessions.
     fn take(&mut self, id: CallId, call: &Call) -> Option<()> {
         let mut owner = self.owners.get(&call.owner).copied().unwrap_or_default();
         if !owner.is_followed_by(call) {
             return None;
         }
+        // An owner with an unanswered call goes on: that call may still take effect, and cut short
+        // any session that follows.
         self.log.doubt.of_cores |= owner.is_crashed;
         match (call.request, call.reply) {
-            (Request::Acquire { permits, .. }, _) if permits != 1 => return None,
-            (Request::Release { permits, .. }, _) if permits != 1 => return None,
-            (Request::Acquire { mode, .. }, Reply::Denied) => {
-                let is_shared = self.is_shared(mode);
-                let writes = owner.open.is_some_and(|open| !open.session.is_shared);
-                // A writer keeps out all readers but itself.
-                if is_shared && (writes || owner.is_crashed) {
-                    return None;
-                }
-                self.log.tries.push(Try {
-                    id,
-                    sent: call.invoked,
-                    refused: call.returned,
-                    is_shared,
-                });
+            // Sessions are of one permit each.
+            (Request::Acquire { permits, .. } | Request::Release { permits, .. }, _)
+                if permits != 1 =>
+            {
+                return None;
             }
-            (
-                Request::Acquire {
-                    mode, token, lease, ..
-                },
-                Reply::Done,
-            ) if call.is_required() => {
-                self.close_before(&mut owner, call)?;
-                let session = Session {
-                    acquire: id,
-                    sent: call.invoked,
-                    granted: call.returned,
-                    end_min: Time::MAX,
-                    end_max: Time::MAX,
-                    token,
-                    is_shared: self.is_shared(mode),
-                };
-                owner.open = Some(Open {
-                    session,
-                    lease,
-                    renewed: Time(0),
-                });
+            (Request::Acquire { mode, .. }, Reply::Denied) => {
+                self.refuse(&owner, id, call, mode)?;
+            }
+            (Request::Acquire { .. }, Reply::Done) if call.is_required() => {
+                self.grant(&mut owner, id, call)?;
             }
             (Request::Acquire { lease, token, .. }, Reply::Done) => {
-                // It may enter a session of its owner again, with a lease that ends earlier.
-                self.log.doubt.of_cores |= !self.rules.is_plain() && owner.open.is_some();
-                owner.is_crashed = true;
-                if token.is_none() {
-                    let sent = call.invoked;
-                    let end_min = self.lease(lease).0;
-                    self.log.phantoms.push(Phantom { sent, end_min });
-                } else {
-                    self.log.doubt.of_refusals = true;
-                }
+                self.crash(&mut owner, call, lease, token);
             }
             (Request::Release { .. } | Request::Renew { .. }, Reply::Denied) => {
                 self.deny(&mut owner, call)?;
@@ -238,6 +207,66 @@ impl Builder {
         }
         self.owners.insert(call.owner, owner);
         Some(())
+    }
+
+    /// Adds a refused try. It needs some session of another owner to explain it, which is sought
+    /// once all sessions are known.
+    fn refuse(&mut self, owner: &Owner, id: CallId, call: &Call, mode: Mode) -> Option<()> {
+        let is_shared = self.is_shared(mode);
+        let writes = owner.open.is_some_and(|open| !open.session.is_shared);
+        // A writer keeps out all readers but itself.
+        if is_shared && (writes || owner.is_crashed) {
+            return None;
+        }
+        self.log.tries.push(Try {
+            id,
+            sent: call.invoked,
+            refused: call.returned,
+            is_shared,
+        });
+        Some(())
+    }
+
+    /// Opens a session, and ends the one that the owner had lost before.
+    fn grant(&mut self, owner: &mut Owner, id: CallId, call: &Call) -> Option<()> {
+        let Request::Acquire {
+            mode, token, lease, ..
+        } = call.request
+        else {
+            return None;
+        };
+        self.close_before(owner, call)?;
+        let session = Session {
+            acquire: id,
+            sent: call.invoked,
+            granted: call.returned,
+            end_min: Time::MAX,
+            end_max: Time::MAX,
+            token,
+            is_shared: self.is_shared(mode),
+        };
+        owner.open = Some(Open {
+            session,
+            lease,
+            renewed: Time(0),
+        });
+        Some(())
+    }
+
+    /// Notes an acquire without an answer: it was granted at any time since, or never. One with a
+    /// fencing token would have to fit between other tokens, so what it refused stays in doubt; one
+    /// without fits everywhere, and is a phantom.
+    fn crash(&mut self, owner: &mut Owner, call: &Call, lease: LeaseId, token: Option<NonZeroU64>) {
+        // It may enter a session of its owner again, with a lease that ends earlier.
+        self.log.doubt.of_cores |= !self.rules.is_plain() && owner.open.is_some();
+        owner.is_crashed = true;
+        if token.is_some() {
+            self.log.doubt.of_refusals = true;
+        } else {
+            let sent = call.invoked;
+            let end_min = self.lease(lease).0;
+            self.log.phantoms.push(Phantom { sent, end_min });
+        }
     }
 
     fn is_shared(&self, mode: Mode) -> bool {

@@ -2,10 +2,10 @@
 //!
 //! A release says it exactly: its owner acted as holder until it sent it. Where none was sent, the
 //! owner may have left long before the history says anything: who lets leases run out and asks
-//! anew when there is work records no release at all. Inside its lease it may go by that; later
+//! again when there is work records no release at all. Inside its lease it may go by that; later
 //! only what it did *as holder* shows what it believed: a renewal, a use of the resource, a note
 //! that it is alive as holder. The one exception is an owner that releases elsewhere and sent none
-//! for this hold, and did not ask anew either: it is one that releases what it leaves, and has not
+//! for this hold, and did not ask again either: it is one that releases what it leaves, and has not
 //! left while it lives.
 
 use crate::history::{Mode, Nanos};

@@ -12,7 +12,7 @@ use crate::operations::OwnerId;
 use super::usage::{Usage, Use};
 
 /// Each stale write with a write of a later holder that had been answered before it was sent. Who
-/// may have been granted the lock anew, or was granted a renewal, since the later holder asked for
+/// may have been granted the lock again, or was granted a renewal, since the later holder asked for
 /// it, is not stale.
 pub(crate) fn stale_writes(case: &Case, usage: &Usage) -> Vec<(Use, Use)> {
     let held = |used: &&Use| used.is_write() && used.done.is_some() && used.hold.is_some();

@@ -70,7 +70,7 @@ async fn a_kill_of_a_client_that_does_nothing_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_doomed_client_is_observed_when_it_dies() {
+async fn a_client_due_to_die_is_observed_when_it_dies() {
     let (fake, notes, mut nemesis) = stage(Fake::replicated(1));
     nemesis.inject(&kill("a", Some(2))).await.unwrap();
     fake.client_sends("a");
@@ -89,7 +89,7 @@ async fn a_doomed_client_is_observed_when_it_dies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_doomed_client_that_never_died_stays_unobserved() {
+async fn a_client_due_to_die_that_never_died_stays_unobserved() {
     let (_fake, notes, mut nemesis) = stage(Fake::replicated(1));
     nemesis.inject(&kill("a", Some(2))).await.unwrap();
     assert!(nemesis.heal_all().await.is_empty());

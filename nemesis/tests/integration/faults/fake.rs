@@ -49,8 +49,8 @@ struct Node {
 struct FakeClient {
     state: ClientState,
     commands: u64,
-    /// Commands until a doomed client dies.
-    doom: Option<u32>,
+    /// Commands until a client due to die dies.
+    dies_after: Option<u32>,
     /// True if its watchdog is stalled.
     stalled: bool,
     /// Renewals that it has not sent for that, and those that it has.
@@ -438,7 +438,7 @@ impl FakeClient {
         Self {
             state: ClientState::Running,
             commands: 0,
-            doom: None,
+            dies_after: None,
             stalled: false,
             missed: 0,
             renewed: 0,
@@ -449,10 +449,10 @@ impl FakeClient {
     fn send(&mut self) {
         match self.state {
             ClientState::Running => self.commands += 1,
-            ClientState::Doomed => {
+            ClientState::DeathScheduled => {
                 self.commands += 1;
-                self.doom = self.doom.map(|left| left - 1);
-                if self.doom == Some(0) {
+                self.dies_after = self.dies_after.map(|left| left - 1);
+                if self.dies_after == Some(0) {
                     self.state = ClientState::Dead;
                 }
             }
@@ -523,11 +523,11 @@ impl Clients for Fake {
 
     fn kill(&self, client: &str, after_commands: Option<u32>) -> Result<(), FaultError> {
         let state = match after_commands {
-            Some(_) => ClientState::Doomed,
+            Some(_) => ClientState::DeathScheduled,
             None => ClientState::Dead,
         };
         self.turn(client, "kill-client", state);
-        self.books().clients.get_mut(client).unwrap().doom = after_commands;
+        self.books().clients.get_mut(client).unwrap().dies_after = after_commands;
         Ok(())
     }
 }

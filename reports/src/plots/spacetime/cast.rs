@@ -35,13 +35,13 @@ pub(super) struct Addressee {
 
 /// Knowledge of the servers and of the ways to them.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct Servers<'a> {
     pub(super) nodes: &'a [Node],
     pub(super) turns: &'a [Turn],
     pub(super) faults: &'a [FaultSummary],
 }
 
-impl Ground<'_> {
+impl Servers<'_> {
     /// To whom a request went: to the server that answers it, where the reply names one.
     pub(super) fn addressee_of(&self, deed: &Deed) -> Addressee {
         match deed.by.as_ref().map(|by| by.0.as_slice()) {
@@ -101,7 +101,7 @@ impl Ground<'_> {
 
 impl Cast {
     /// The actors of these operations and faults.
-    pub(super) fn of(ground: &Ground, holders: &[&str], deeds: &[&Deed], hits: &[Hit]) -> Self {
+    pub(super) fn of(around: &Servers, holders: &[&str], deeds: &[&Deed], hits: &[Hit]) -> Self {
         let mut clients: Vec<String> = Vec::new();
         let mut servers: Vec<String> = Vec::new();
         let asking = deeds.iter().map(|deed| deed.client.as_str());
@@ -109,20 +109,20 @@ impl Cast {
             add(&mut clients, client);
         }
         for deed in deeds {
-            add(&mut servers, &ground.addressee_of(deed).name);
+            add(&mut servers, &around.addressee_of(deed).name);
         }
         for hit in hits {
             // Of a fault that parts many from many, only those are shown who speak anyway.
             let few = hit.links.iter().filter(|_| hit.links.len() <= LINKS_MAX);
             let ends = few.flat_map(|(from, to)| [from, to]);
             for name in hit.actors.iter().chain(ends) {
-                if ground.nodes.iter().any(|node| node.name == *name) {
+                if around.nodes.iter().any(|node| node.name == *name) {
                     add(&mut servers, name);
                 }
             }
         }
         // As they stand in the topology, not as they came up.
-        let place = |name: &String| ground.nodes.iter().position(|node| node.name == *name);
+        let place = |name: &String| around.nodes.iter().position(|node| node.name == *name);
         servers.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
         let all = clients.len() + servers.len();
         clients.truncate(ACTORS_MAX / 2);
@@ -169,12 +169,12 @@ mod tests {
     #[test]
     fn without_a_turn_requests_are_concluded_to_go_to_the_primary_of_the_time() {
         let run = sample::failover_run();
-        let ground = Ground {
+        let around = Servers {
             nodes: &run.environment.nodes,
             turns: &[],
             faults: &run.analysis.faults,
         };
-        let to = |ms| ground.addressee("a", Nanos::from_millis(ms));
+        let to = |ms| around.addressee("a", Nanos::from_millis(ms));
         assert_eq!(
             (to(1_000).name.as_str(), to(1_000).is_known),
             ("primary", false)
@@ -191,12 +191,12 @@ mod tests {
             from: Some("primary".to_owned()),
             to: "replica-1".to_owned(),
         };
-        let ground = Ground {
+        let around = Servers {
             nodes: &run.environment.nodes,
             turns: &[turn],
             faults: &run.analysis.faults,
         };
-        let to = |ms| ground.addressee("a", Nanos::from_millis(ms));
+        let to = |ms| around.addressee("a", Nanos::from_millis(ms));
         assert_eq!(
             (to(1_500).name.as_str(), to(1_500).is_known),
             ("primary", true)
@@ -210,13 +210,13 @@ mod tests {
         let mut sentinel = run.environment.nodes[1].clone();
         sentinel.role = "sentinel".to_owned();
         run.environment.nodes.push(sentinel);
-        let ground = Ground {
+        let around = Servers {
             nodes: &run.environment.nodes,
             turns: &[],
             faults: &run.analysis.faults,
         };
         assert_eq!(
-            ground.addressee("a", Nanos::from_millis(1_500)).name,
+            around.addressee("a", Nanos::from_millis(1_500)).name,
             SERVERS
         );
     }
@@ -227,11 +227,11 @@ mod tests {
         for node in &mut run.environment.nodes {
             node.role = "master".to_owned();
         }
-        let ground = Ground {
+        let around = Servers {
             nodes: &run.environment.nodes,
             turns: &[],
             faults: &[],
         };
-        assert_eq!(ground.addressee("a", Nanos(0)).name, SERVERS);
+        assert_eq!(around.addressee("a", Nanos(0)).name, SERVERS);
     }
 }

@@ -7,7 +7,7 @@ use lockstorm_checker::verdict::{FaultStage, FaultSummary, Holder, Witness};
 use super::super::drawing::{Drawing, Stroke};
 use super::super::faults::fault_name;
 use super::super::ink::Ink;
-use super::cast::{Cast, Ground};
+use super::cast::{Cast, Servers};
 use super::paper::Paper;
 use super::script::{Row, What, numbers, rows};
 use lockstorm_scenarios::Absence;
@@ -42,19 +42,19 @@ pub(crate) fn spacetime(scene: &Scene, close: Option<&CloseUp>) -> Option<Spacet
         .iter()
         .map(|fault| Hit::of(fault, scene.nodes).gathered())
         .collect();
-    let ground = Ground {
+    let around = Servers {
         nodes: scene.nodes,
         turns: &close.turns,
         faults: scene.faults,
     };
     let holders: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
-    let cast = Cast::of(&ground, &holders, &deeds, &hits);
+    let cast = Cast::of(&around, &holders, &deeds, &hits);
     let (rows, rows_left_out) = rows(witness, &deeds, &faults);
     let label = format!("Space-time diagram of a violation: {}", witness.claim);
     let mut stage = Stage {
         paper: Paper::new(&cast, rows.len(), label),
         witness,
-        ground,
+        around,
         cast,
         rows,
         is_concluded: false,
@@ -70,7 +70,7 @@ pub(crate) fn spacetime(scene: &Scene, close: Option<&CloseUp>) -> Option<Spacet
 struct Stage<'a> {
     paper: Paper,
     witness: &'a Witness,
-    ground: Ground<'a>,
+    around: Servers<'a>,
     cast: Cast,
     rows: Vec<Row<'a>>,
     /// True if an arrow goes where nobody recorded that it went.
@@ -113,12 +113,12 @@ impl<'a> Stage<'a> {
         let clients = self.cast.clients.len();
         let names: Vec<String> = self.cast.names().map(str::to_owned).collect();
         for (column, name) in names.iter().enumerate() {
-            let mut nodes = self.ground.nodes.iter();
+            let mut nodes = self.around.nodes.iter();
             let role = nodes.find(|node| node.name == *name).map(|node| &node.role);
             let what = match role {
                 _ if column < clients => "client".to_owned(),
                 Some(role) => role.clone(),
-                None => words::count(self.ground.nodes.len() as u64, "server"),
+                None => words::count(self.around.nodes.len() as u64, "server"),
             };
             self.paper.name(column, name, &what);
         }
@@ -202,7 +202,7 @@ impl<'a> Stage<'a> {
 
     /// A request and what came of it.
     fn deed(&mut self, row: usize, deed: &Deed) {
-        let to = self.ground.addressee_of(deed);
+        let to = self.around.addressee_of(deed);
         self.is_concluded |= !to.is_known;
         let (Some(&client), Some(&server)) = (
             self.cast.columns(&deed.client).first(),
@@ -249,7 +249,7 @@ impl<'a> Stage<'a> {
     }
 
     fn fault(&mut self, row: usize, fault: &FaultSummary, stage: &FaultStage) {
-        let hit = Hit::of(fault, self.ground.nodes).gathered();
+        let hit = Hit::of(fault, self.around.nodes).gathered();
         let row = row as f64;
         let name = fault_name(fault);
         let text = match stage.phase {

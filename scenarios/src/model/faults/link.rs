@@ -118,7 +118,7 @@ pub struct Delay {
     pub to: String,
     /// Time by which they are late.
     pub by: DurationSpec,
-    /// Further time by which they are late at most, drawn anew for each piece; nothing is
+    /// Further time by which they are late at most, drawn again for each piece; nothing is
     /// overtaken.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter: DurationSpec,

@@ -32,7 +32,7 @@ const PARTS_OF_A_CLUSTER: [&str; 3] = ["primary", "minority", "majority"];
 const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
 
 /// The servers that a script or a storm plays on.
-pub(crate) struct Ground {
+pub(crate) struct KnownServers {
     /// Topology that it is, or is like.
     kind: TopologyKind,
     /// The word for it.
@@ -44,7 +44,7 @@ pub(crate) struct Ground {
     replicated: bool,
 }
 
-impl Ground {
+impl KnownServers {
     pub(crate) fn new(topology: &Topology) -> Self {
         Self {
             kind: topology.alike(),

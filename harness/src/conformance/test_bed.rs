@@ -29,7 +29,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 const REPLY_TIMEOUT: DurationSpec = DurationSpec::from_millis(500);
 
 /// Servers, and the program under test.
-pub struct Ground {
+pub struct TestBed {
     command: Vec<String>,
     folder: PathBuf,
     topology: Topology,
@@ -60,7 +60,7 @@ pub(super) struct Raw {
     pub(super) tail: Arc<Tail>,
 }
 
-impl Ground {
+impl TestBed {
     /// Starts the servers.
     ///
     /// # Errors
