@@ -42,15 +42,17 @@ pub struct RunPlan {
     pub out: PathBuf,
 }
 
-/// The jobs for `cases`, each `repeat` times, repetitions of the whole one after the other.
+/// The jobs for `cases`, each as often as `repeat` says, repetitions of the whole one after the
+/// other.
 ///
 /// A plan of one job uses the seed itself, so that the command that repeats one run of a suite
 /// needs no more than the run's own seed.
-pub fn jobs(cases: &[Case], repeat: u32, seed: Seed) -> Vec<Job> {
-    let alone = cases.len() == 1 && repeat == 1;
+pub fn jobs(cases: &[Case], repeat: impl Fn(&Case) -> u32, seed: Seed) -> Vec<Job> {
+    let most = cases.iter().map(&repeat).max().unwrap_or_default();
+    let alone = cases.len() == 1 && most == 1;
     let mut jobs = Vec::new();
-    for repetition in 0..repeat {
-        for case in cases {
+    for repetition in 0..most {
+        for case in cases.iter().filter(|case| repetition < repeat(case)) {
             let labels = &case.labels;
             let id = format!(
                 "{}/{}/{}/{}/{repetition}",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
-use lockstorm_scenarios::Expected;
+use lockstorm_scenarios::{Expected, Promise};
 
 use crate::model::{ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
 use crate::remedy::Scene;
@@ -48,10 +48,27 @@ impl<'a> Finding<'a> {
     pub(crate) fn against(&self) -> &'static str {
         match self.expectation() {
             Some(_) | None if self.run.without_scenario => "nothing expected",
+            Some(_) | None if self.is_inherent() => "inherent",
+            Some(_) | None if self.is_not_promised() => "not promised",
             Some(result) if !result.met => "not as expected",
             Some(result) if result.expected != Expected::Any => "as expected",
             Some(_) | None => "nothing expected",
         }
+    }
+
+    /// Tells whether no lock of this kind can prevent it, in the situation of the run.
+    fn is_inherent(&self) -> bool {
+        let situation = self.run.situation.as_ref();
+        situation.is_some_and(|tested| tested.inherent.contains_key(&self.property))
+    }
+
+    /// Tells whether it would break a promise that the situation tests and the lock does not make.
+    fn is_not_promised(&self) -> bool {
+        let is_by = |promise: &&Promise| promise.properties().contains(&self.property);
+        self.run.situation.as_ref().is_some_and(|tested| {
+            let mut tested_by = tested.tests.iter().filter(is_by).peekable();
+            tested_by.peek().is_some() && tested_by.all(|by| !tested.promised.contains(by))
+        })
     }
 
     /// The witness with what its run tells of faults and servers.
@@ -112,6 +129,13 @@ impl<'a> Findings<'a> {
     /// first.
     pub(crate) fn of_suite(suite: &'a SuiteRecord) -> Self {
         Self::limited(kinds_of_suite(suite))
+    }
+
+    /// Those of a suite that are not as expected.
+    pub(crate) fn unexpected(suite: &'a SuiteRecord) -> Self {
+        let mut told = kinds_of_suite(suite);
+        told.retain(Finding::is_unexpected);
+        Self::limited(told)
     }
 
     /// How many are left out.

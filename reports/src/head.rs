@@ -22,8 +22,8 @@ use lockstorm_scenarios::Expected;
 pub(crate) use self::property::{complaint, expectation};
 
 use self::found::{Found, found};
-use crate::model::{ExpectationResult, Outcome, RunRecord, SuiteRecord, run_verdict};
-use crate::words;
+use crate::model::{Answer, ExpectationResult, Outcome, RunRecord, SuiteRecord, run_verdict};
+use crate::{assessment, words};
 
 /// Meaning of a colour, a shape and a glyph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,9 @@ pub struct Head {
 impl Head {
     /// That of a run.
     pub fn of_run(run: &RunRecord) -> Self {
+        if run.situation.is_some() {
+            return Self::of_situation(run);
+        }
         let stopped = run.stopped.is_some();
         if claims_nothing(run) {
             let standing = Standing::Unclaimed(run_verdict(run));
@@ -143,8 +146,51 @@ impl Head {
         Self { standing, found }
     }
 
+    /// That of a run in a situation: what the lock kept and broke of what is tested there.
+    fn of_situation(run: &RunRecord) -> Self {
+        let outcomes = run.outcomes();
+        let with = |wanted: Answer| {
+            let outcomes = outcomes.iter().filter(|outcome| outcome.answer() == wanted);
+            let names: Vec<&str> = outcomes.map(|outcome| outcome.promise.name()).collect();
+            (!names.is_empty()).then(|| format!("{}: {}", wanted.words(), names.join(", ")))
+        };
+        let mut parts: Vec<String> = [
+            Answer::Broken,
+            Answer::Kept,
+            Answer::CouldNotTell,
+            Answer::NotPromised,
+        ]
+        .into_iter()
+        .filter_map(with)
+        .collect();
+        let inherent = run.inherent();
+        if !inherent.is_empty() {
+            let names = inherent
+                .iter()
+                .map(|(property, _)| words::property(*property));
+            parts.push(format!(
+                "inherent: {}",
+                names.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Self {
+            standing: run.outcome.into(),
+            found: parts.join("; "),
+        }
+    }
+
     /// That of a comparison or a repetition.
     pub fn of_suite(suite: &SuiteRecord) -> Self {
+        if assessment::is_assessment(suite) {
+            return Self {
+                standing: match assessment::worst_answer(suite) {
+                    Some(Answer::Broken) => Standing::Fail,
+                    Some(_) => Standing::Pass,
+                    None => Standing::Undecided,
+                },
+                found: assessment::sentence(suite),
+            };
+        }
         let records = || suite.runs.iter().map(|run| &run.record);
         let with = |wanted| records().filter(|run| run_verdict(run) == wanted).count();
         let (violated, valid) = (with(Verdict::Violated), with(Verdict::Valid));

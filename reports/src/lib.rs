@@ -11,6 +11,7 @@
 //! ```
 
 mod amend;
+mod assessment;
 mod changes;
 mod closeup;
 mod combine;
@@ -49,6 +50,7 @@ mod words;
 use lockstorm_checker::inert;
 
 pub use amend::amend;
+pub use assessment::{is_assessment, worst_answer};
 pub use combine::combine;
 pub use embed::{Extent, HTML_BUDGET_DEFAULT, ParseWindowError, parse_window};
 pub use encode::{
@@ -62,11 +64,13 @@ pub use index_file::write_index;
 pub use junit::{junit_run, junit_suite};
 pub use markdown::{markdown_run, markdown_suite};
 pub use model::{
-    Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun, Outcome,
-    RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun,
+    Answer, Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun,
+    Outcome, RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun, Tested,
 };
 pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 pub use stored::{inside, open_stored};
-pub use terminal::{TerminalOptions, terminal_analysis, terminal_run, terminal_suite};
+pub use terminal::{
+    TerminalOptions, terminal_analysis, terminal_assessment, terminal_run, terminal_suite,
+};

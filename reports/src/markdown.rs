@@ -1,11 +1,13 @@
 //! Renders a run or a suite as Markdown, for pull requests and CI summaries.
 
+mod assessment;
 mod table;
 
 use std::fmt::Write as _;
 
 use lockstorm_checker::history::FaultPhase;
 
+use crate::assessment::is_assessment;
 use crate::finding::{Finding, Findings};
 use crate::grid::Grid;
 use crate::head::{Head, Standing};
@@ -92,7 +94,11 @@ pub fn markdown_suite(suite: &SuiteRecord) -> String {
     push_head(&mut text, &Head::of_suite(suite));
     let _ = writeln!(text, "Seed {}.\n", suite.seed);
     push_changes(&mut text, suite.changed.as_ref());
-    table::push(&mut text, &Grid::new(suite));
+    if is_assessment(suite) {
+        assessment::push(&mut text, suite);
+    } else {
+        table::push(&mut text, &Grid::new(suite));
+    }
     push_findings(&mut text, &Findings::of_suite(suite));
     push_ending(&mut text, &suite.rerun);
     text

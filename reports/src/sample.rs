@@ -1,6 +1,8 @@
 //! Fixed records for tests: the failover story, a control, a comparison of both, and a record in
 //! which every foreign text is hostile.
 
+use std::collections::BTreeMap;
+
 use lockstorm_checker::history::{
     FaultPhase, FaultTarget, VERSION, read_jsonl, write_event, write_header,
 };
@@ -8,10 +10,12 @@ use lockstorm_checker::verdict::{
     Availability, Cycles, FaultStage, FaultSummary, Judgement, Witness,
 };
 use lockstorm_checker::{Digest, Nanos, Property, Verdict};
-use lockstorm_scenarios::{CaseLabels, Expected};
+use lockstorm_scenarios::{CaseLabels, Expected, Promise};
 
 use crate::closeup::CloseUp;
-use crate::model::{Cost, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun};
+use crate::model::{
+    Cost, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun, Tested,
+};
 use crate::recorded::{History, Recorded};
 use crate::trace::Trace;
 
@@ -197,6 +201,30 @@ pub(crate) fn vacuous_run() -> RunRecord {
     run.expectations[0].actual = Verdict::Unknown;
     run.expectations[0].met = false;
     run
+}
+
+/// An assessment: one promise broken, one kept, one not made, one that could not be told.
+pub(crate) fn assessment() -> SuiteRecord {
+    let mut suite = suite();
+    suite.name = "assess".to_owned();
+    suite.description = "Assessment of token, redlock.".to_owned();
+    let tests = [
+        Promise::Exclusive,
+        Promise::Obtainable,
+        Promise::SurvivesFailover,
+    ];
+    for run in &mut suite.runs {
+        let is_redlock = run.record.labels.lock == "redlock";
+        let makes = |promise: &Promise| *promise != Promise::SurvivesFailover || is_redlock;
+        let overrun = "Only the resource can stop it, by a fencing token.";
+        run.record.situation = Some(Tested {
+            tests: tests.to_vec(),
+            promised: tests.iter().copied().filter(makes).collect(),
+            inherent: BTreeMap::from([(Property::LostLock, overrun.to_owned())]),
+            ..Tested::default()
+        });
+    }
+    suite
 }
 
 /// A comparison of two locks under two hazards.

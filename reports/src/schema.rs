@@ -62,6 +62,7 @@ mod tests {
             serde_json::to_value(run).unwrap(),
             serde_json::to_value(sample::control_run()).unwrap(),
             serde_json::to_value(sample::suite()).unwrap(),
+            serde_json::to_value(sample::assessment()).unwrap(),
         ];
         for record in records {
             assert_eq!(mistakes(&schema, &record), [""; 0]);

@@ -10,8 +10,8 @@ use toml::de::{DeValue, ValueDeserializer};
 
 use crate::inspect::Inspection;
 use crate::model::{
-    Checks, Clients, Expected, GuardedResource, Lock, LockKind, NemesisEntry, Scenario, Step,
-    Storm, Topology,
+    Checks, Clients, Expected, GuardedResource, Lock, LockKind, NemesisEntry, Scenario, Situation,
+    Step, Storm, Topology,
 };
 
 /// The readable parts of a scenario. A part with a mistake inside is absent, so that no rule
@@ -22,6 +22,7 @@ pub(crate) struct Draft {
     pub(crate) applies_to: Option<Vec<LockKind>>,
     pub(crate) expect: BTreeMap<Property, Expected>,
     pub(crate) expect_for: BTreeMap<LockKind, BTreeMap<Property, Expected>>,
+    pub(crate) situation: Option<Situation>,
     pub(crate) topology: Option<Topology>,
     pub(crate) lock: Option<Lock>,
     pub(crate) guarded_resource: Option<GuardedResource>,
@@ -52,6 +53,7 @@ impl Draft {
             applies_to: part.whole("applies-to"),
             expect: part.whole("expect").unwrap_or_default(),
             expect_for: part.whole("expect-for").unwrap_or_default(),
+            situation: part.whole("situation"),
             topology: part.whole("topology"),
             lock: part.whole("lock"),
             guarded_resource: part.whole("guarded-resource"),
@@ -79,6 +81,7 @@ impl Draft {
             applies_to: None,
             expect: scenario.expect.clone(),
             expect_for: scenario.expect_for.clone(),
+            situation: scenario.situation.clone(),
             topology: Some(topology.clone()),
             lock: Some(lock.clone()),
             guarded_resource: scenario.guarded_resource.clone(),

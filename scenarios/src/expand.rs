@@ -6,7 +6,8 @@ use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
 use crate::load::Loaded;
 use crate::model::{
-    Case, CaseLabels, Lock, LockKind, Matrix, Origins, Scenario, Topology, TopologyKind, Workload,
+    Case, CaseLabels, ClientKind, Lock, LockKind, Matrix, Origins, Promise, Scenario, Topology,
+    TopologyKind, Workload,
 };
 use crate::origin::{Row, origin, origins};
 use crate::rules;
@@ -28,19 +29,70 @@ pub struct Expanded {
 pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
     let Some(matrix) = &loaded.scenario.matrix else {
         let scenario = &loaded.scenario;
-        let (lock, topology) = (scenario.lock.as_ref(), scenario.topology.as_ref());
-        let case = case(
-            loaded,
-            lock.expect("a valid scenario without a matrix has a lock"),
-            topology.expect("a valid scenario without a matrix has a topology"),
-            None,
-        );
+        let (Some(lock), Some(topology)) = (&scenario.lock, &scenario.topology) else {
+            return Err(without_lock(loaded));
+        };
         return Ok(Expanded {
-            cases: vec![case],
+            cases: vec![case(loaded, lock, topology, None)],
             left_out: Vec::new(),
         });
     };
     Table::new(loaded, matrix).fill()
+}
+
+/// The case of a lock in a situation, on servers of the given topology. `promised` is what the lock
+/// promises beside what is known of it.
+///
+/// # Errors
+/// In words, why the lock cannot be put into this situation.
+pub fn put_into(
+    loaded: &Loaded,
+    lock: &Lock,
+    topology: &Topology,
+    promised: &[Promise],
+) -> Result<Case, String> {
+    let scenario = &loaded.scenario;
+    let situation = scenario.situation.as_ref();
+    let situation = situation.ok_or("the file has no [situation]")?;
+    if !lock.kind().supports(topology.alike()) {
+        let (kind, on) = (lock.kind().name(), topology.kind().name());
+        return Err(format!("{kind} does not work on {on} servers"));
+    }
+    let mut lock = lock.clone();
+    lock.take_lease(situation.lease, situation.renewed)?;
+    let draft = Draft::of_cell(scenario, &lock, topology);
+    let mistakes = rules::judge_cell(&draft, &loaded.places);
+    if let Some(mistake) = mistakes.into_iter().next() {
+        return Err(mistake.message);
+    }
+    let mut file = loaded.clone();
+    if let Some(situation) = &mut file.scenario.situation {
+        situation.promised = promised.to_vec();
+        // Only programs can hang or end by themselves: nothing is judged of tasks.
+        if !is_program(scenario, &lock) {
+            let judged = |tested: &Promise| *tested != Promise::Settles;
+            situation.tests.retain(judged);
+        }
+    }
+    Ok(case(&file, &lock, topology, None))
+}
+
+/// Tells whether the clients are programs of their own.
+fn is_program(scenario: &Scenario, lock: &Lock) -> bool {
+    lock.is_foreign() || scenario.clients.kind == ClientKind::Process
+}
+
+/// Says that a situation alone is nothing to run.
+fn without_lock(loaded: &Loaded) -> Diagnostics {
+    let message = "a situation has no lock of its own to run";
+    let name = &loaded.scenario.name;
+    let help = format!(
+        "put one in: `lockstorm assess token --only {name}`, or name a lock and servers with --set"
+    );
+    let mistake = Mistake::new(loaded.places.key("situation"), message).help(help);
+    let mut diagnostics = Diagnostics::default();
+    diagnostics.extend(&loaded.sources, vec![mistake]);
+    diagnostics
 }
 
 fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -> Case {
@@ -53,7 +105,8 @@ fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -
             topology: topology.label(),
             hazard: hazard(scenario).to_owned(),
         },
-        expect: scenario.expected_of(lock.kind()),
+        expect: scenario.expected_of(lock),
+        situation: scenario.situation.clone(),
         topology: topology.clone(),
         lock: lock.clone(),
         guarded_resource: scenario.guarded_resource.clone(),

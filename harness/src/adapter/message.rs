@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use lockstorm_checker::history::{Mode, RouteNote};
-use lockstorm_scenarios::Lock;
+use lockstorm_scenarios::{Lock, Promise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -211,6 +211,9 @@ pub enum Answer {
         /// Abilities beside those that all programs have.
         #[serde(default)]
         can: BTreeSet<Can>,
+        /// Promises of the library beyond those that every lock makes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        promises: Vec<Promise>,
     },
     /// To `acquire`: it is the client's.
     Granted {

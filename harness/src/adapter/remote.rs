@@ -280,7 +280,7 @@ async fn introduce(talk: &Talk, open: Open) -> Result<(String, BTreeSet<Can>), S
         odd => return Err(talk.misfit("hello", &odd).into()),
     };
     match answer(talk, Call::Open(Box::new(open))).await? {
-        Answer::Opened { can } => Ok((name, can)),
+        Answer::Opened { can, .. } => Ok((name, can)),
         Answer::Unsupported { text } | Answer::Failed { text } | Answer::Error { text } => {
             Err(StartError::Unable(text))
         }

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::exit::ExitCode;
 use super::{
-    adapter, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
+    adapter, assess, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
 };
 use crate::output::Color;
 
@@ -31,6 +31,9 @@ pub struct Arguments {
 pub enum Command {
     /// Run scenarios against real servers, check what happened and report it.
     Run(run::RunArgs),
+    /// Put locks into every situation that means something to them, and say which promises they
+    /// keep and break.
+    Assess(assess::AssessArgs),
     /// Check recorded histories again, or histories that others recorded, in any format
     /// that `list formats` shows.
     Check(check::CheckArgs),

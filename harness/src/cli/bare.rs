@@ -86,7 +86,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         Some(reason) => analysis.of_part(reason),
         None => analysis,
     };
-    let stopped = cut_short.map(Stopped);
+    let stopped = cut_short.map(Stopped::new);
     let case = case(out);
     // Nobody who shows a history hopes for a violation.
     let named = case.as_ref();
@@ -125,9 +125,10 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         repetition: 0,
         started: header.started.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         duration_s: end.unwrap_or_default().as_secs_f64(),
+        situation: None,
         outcome: Outcome::of(&expectations, stopped.is_some()),
         expectations,
-        stopped: stopped.map(|stopped| stopped.0),
+        stopped: stopped.map(|stopped| stopped.why),
         analysis,
         cost: Some(Cost::of(history, None)),
         environment: Environment {

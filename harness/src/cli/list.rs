@@ -6,7 +6,7 @@ use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{ModelName, Property};
-use lockstorm_scenarios::{LockKind, Mutant, TopologyKind};
+use lockstorm_scenarios::{LockKind, Mutant, Promise, TopologyKind};
 
 use super::exit::ExitCode;
 use crate::output;
@@ -33,6 +33,8 @@ pub enum What {
     Faults,
     /// Properties that are judged.
     Properties,
+    /// Promises that locks make, and `assess` puts to the test.
+    Promises,
     /// Models by which `check --model` can judge a history.
     Models,
     /// The shapes of deployment.
@@ -58,6 +60,10 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
         What::Properties => Property::ALL
             .into_iter()
             .map(|property| (property.name().to_owned(), property.summary().to_owned()))
+            .collect(),
+        What::Promises => Promise::ALL
+            .into_iter()
+            .map(|promise| (promise.name().to_owned(), promise.sentence().to_owned()))
             .collect(),
         What::Models => ModelName::ALL
             .into_iter()

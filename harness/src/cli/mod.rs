@@ -4,6 +4,7 @@
 
 mod adapter;
 mod args;
+mod assess;
 mod bare;
 mod baseline;
 mod bytes;
@@ -20,6 +21,7 @@ mod interrupt;
 mod killed;
 mod list;
 mod open;
+mod perform;
 mod publish;
 mod recheck;
 mod report;
@@ -44,6 +46,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
     output::choose_color(arguments.color);
     match arguments.command {
         Command::Run(args) => run::execute(&args),
+        Command::Assess(args) => assess::execute(&args),
         Command::Check(args) => check::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Report(args) => report::execute(&args),

@@ -144,7 +144,7 @@ fn contradicts_itself(run: &RunRecord) -> Option<String> {
             ));
         }
     }
-    let due = Outcome::of(&run.expectations, run.stopped.is_some());
+    let due = run.due_outcome();
     (run.outcome != due).then(|| {
         format!(
             "its outcome is {}, and its expectations make it {}",

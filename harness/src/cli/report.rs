@@ -13,9 +13,9 @@ use lockstorm_reports::{
 
 use super::baseline::Baseline;
 use super::exit::ExitCode;
+use super::perform::parse_formats;
 use super::publish::{OutputFormat, publish};
 use super::recheck::recheck;
-use super::run::parse_formats;
 use super::{bare, killed, open};
 use crate::output;
 use crate::usage_error::UsageError;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Error;
 use clap::Args;
-use lockstorm_scenarios::Override;
+use lockstorm_scenarios::{Diagnostics, Loaded, Override};
 
 use super::exit::ExitCode;
 use crate::output;
@@ -34,14 +34,8 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
         .map_err(|error| UsageError(error.to_string()))?;
     let mut worst = ExitCode::AsExpected;
     for path in &args.scenarios {
-        let expanded = lockstorm_scenarios::load(path, &overrides)
-            .and_then(|loaded| lockstorm_scenarios::expand(&loaded));
-        match expanded {
-            Ok(expanded) => {
-                let runs = expanded.cases.len();
-                let word = if runs == 1 { "run" } else { "runs" };
-                output::human(&format!("{}: ok, {runs} {word}", path.display()));
-            }
+        match lockstorm_scenarios::load(path, &overrides).and_then(|loaded| extent(&loaded)) {
+            Ok(extent) => output::human(&format!("{}: ok, {extent}", path.display())),
             Err(diagnostics) => {
                 output::painted(&diagnostics.render(output::colored()));
                 worst = ExitCode::InvalidInput;
@@ -49,4 +43,18 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
         }
     }
     Ok(worst)
+}
+
+/// Says how much a file stands for.
+fn extent(loaded: &Loaded) -> Result<String, Diagnostics> {
+    let scenario = &loaded.scenario;
+    if let (Some(situation), None) = (&scenario.situation, &scenario.lock) {
+        let [tests, on] = [situation.tests.len(), situation.topologies.len()];
+        return Ok(format!(
+            "a situation, promises tested: {tests}, topologies: {on}"
+        ));
+    }
+    let runs = lockstorm_scenarios::expand(loaded)?.cases.len();
+    let word = if runs == 1 { "run" } else { "runs" };
+    Ok(format!("{runs} {word}"))
 }

@@ -17,7 +17,8 @@ macro_rules! any_lock {
     ($(
         $(#[doc = $summary:literal])+
         $word:literal => $Lock:ident($Options:ident) on $topologies:ident,
-            sends [$($command:literal),*], has [$($feature:ident),*], eras [$($era:ident),*];
+            sends [$($command:literal),*], has [$($feature:ident),*],
+            promises [$($promise:ident),*], eras [$($era:ident),*];
     )*) => {
         /// Any of the locks.
         ///

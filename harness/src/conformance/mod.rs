@@ -5,7 +5,9 @@
 
 mod check;
 mod checks;
+mod introduce;
 mod test_bed;
 
 pub use check::{Check, Finding};
+pub use introduce::introduce;
 pub use test_bed::TestBed;

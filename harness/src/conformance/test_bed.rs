@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Header;
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Topology};
+use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Promise, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
@@ -48,6 +48,8 @@ pub(super) struct Peer {
     /// Name and version that it gives itself.
     pub(super) name: String,
     pub(super) can: std::collections::BTreeSet<Can>,
+    /// Promises that it makes beyond those of every lock.
+    pub(super) promises: Vec<Promise>,
     /// Holds its renewals up.
     pub(super) gate: Arc<Gate>,
 }
@@ -147,6 +149,7 @@ impl TestBed {
             program,
             name: String::new(),
             can: std::collections::BTreeSet::new(),
+            promises: Vec::new(),
             gate,
         };
         match peer.ask(Call::Hello { protocol: PROTOCOL }).await? {
@@ -161,7 +164,7 @@ impl TestBed {
             other => return Err(unexpected("hello", &other)),
         }
         match peer.ask(Call::Open(Box::new(open))).await? {
-            Answer::Opened { can } => peer.can = can,
+            Answer::Opened { can, promises } => (peer.can, peer.promises) = (can, promises),
             other => return Err(unexpected("open", &other)),
         }
         Ok(peer)

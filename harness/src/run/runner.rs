@@ -11,7 +11,7 @@ use std::time::Instant;
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
-use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord};
+use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
     Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace,
 };
@@ -106,7 +106,8 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let (analysis, cost) = (judged.analysis, judged.cost);
     environment.history_sha256 = Some(judged.hash);
     let expectations = compare(&job.case, &analysis);
-    let record = RunRecord {
+    let situation = tested(&job.case, stopped.as_ref());
+    let mut record = RunRecord {
         version: RESULTS_VERSION,
         scenario: job.case.name.clone(),
         description: one_paragraph(&job.case.description),
@@ -116,9 +117,10 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         repetition: job.repetition,
         started,
         duration_s,
-        outcome: Outcome::of(&expectations, stopped.is_some()),
+        outcome: Outcome::default(),
         expectations,
-        stopped: stopped.map(|stopped| stopped.0),
+        situation,
+        stopped: stopped.map(|stopped| stopped.why),
         analysis,
         cost: Some(cost),
         environment,
@@ -128,8 +130,25 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
             .unwrap_or_else(|| rerun::of_stored(&path, job.seed, &settings.ground)),
         changed: None,
     };
+    record.outcome = record.due_outcome();
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)
+}
+
+/// Keeps what the situation tests with the record, if the case is one.
+fn tested(case: &Case, stopped: Option<&Stopped>) -> Option<Tested> {
+    let situation = case.situation.as_ref()?;
+    Some(Tested {
+        tests: situation.tests.clone(),
+        promised: situation.promises_of(&case.lock),
+        inherent: situation
+            .inherent
+            .iter()
+            .map(|(property, reason)| (*property, one_paragraph(reason)))
+            .collect(),
+        by_answers: case.workload.judged_by_answers(),
+        broken_by_answer: stopped.and_then(|stopped| stopped.breaks),
+    })
 }
 
 /// Makes the database of orders, where the lock is to guard one.
@@ -153,7 +172,7 @@ async fn record(
     history: &Path,
     started: &str,
 ) -> Result<(Option<Stopped>, Option<u64>), RunError> {
-    let promises = job.case.lock.promises().iter();
+    let promises = job.case.lock.extra_promises().into_iter();
     let header = Header {
         scenario: Some(job.case.name.clone()),
         seed: Some(job.seed.0),
@@ -210,7 +229,7 @@ async fn record(
     let stopped = workload::run(&stage, nemesis).await;
     // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
     let round_trips = stage.servers.registry().round_trips(&stage.client_names());
-    let left = stage.servers.leave().await.err().map(Stopped);
+    let left = stage.servers.leave().await.err().map(Stopped::new);
     role_watch.stop().await;
     drop((stage, heartbeat));
     if let Some(monitor) = monitor {
@@ -233,7 +252,10 @@ fn has_programs(case: &Case) -> bool {
 /// Joins what stopped the workload and what is wrong at its end.
 fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
     match (stopped, left) {
-        (Some(stopped), Some(left)) => Some(Stopped(format!("{}; {}", stopped.0, left.0))),
+        (Some(stopped), Some(left)) => Some(Stopped {
+            why: format!("{stopped}; {left}"),
+            breaks: stopped.breaks,
+        }),
         (stopped, left) => stopped.or(left),
     }
 }

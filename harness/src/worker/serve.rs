@@ -151,7 +151,8 @@ impl Worker {
                 Ok(subject) => {
                     let can = subject.can().collect();
                     self.subject = Some(subject);
-                    Answer::Opened { can }
+                    let promises = Vec::new();
+                    Answer::Opened { can, promises }
                 }
                 Err(text) => Answer::Unsupported { text },
             },

@@ -39,15 +39,15 @@ pub async fn run(
     // has not given back in time is no such proof, and is ended.
     let clients = drained.is_ok().then_some(clients);
     if stage.interrupt.is_cancelled() {
-        return Some(Stopped("interrupted".to_owned()));
+        return Some(Stopped::new("interrupted".to_owned()));
     }
     let recovered = tokio::select! {
-        () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
+        () = stage.interrupt.cancelled() => return Some(Stopped::new("interrupted".to_owned())),
         recovered = stage.servers.recover() => recovered,
     };
     if let Err(wrong) = recovered {
         let text = format!("the servers are stuck, which says nothing of the lock: {wrong}");
-        return Some(Stopped(text));
+        return Some(Stopped::new(text));
     }
     // Processes take their time to start, which is none of the lock's.
     let probes = match stage
@@ -70,14 +70,16 @@ pub async fn run(
         probe(session, share, bound)
     });
     tokio::select! {
-        () = stage.interrupt.cancelled() => return Some(Stopped("interrupted".to_owned())),
+        () = stage.interrupt.cancelled() => return Some(Stopped::new("interrupted".to_owned())),
         _ = join_all(probes) => {}
     }
     drop(clients);
     if let Some(error) = unhealed.first() {
-        Some(Stopped(format!("a fault could not be healed: {error}")))
+        Some(Stopped::new(format!(
+            "a fault could not be healed: {error}"
+        )))
     } else if drained.is_err() {
-        Some(Stopped(format!(
+        Some(Stopped::new(format!(
             "holders did not give back within {DRAIN_WITHIN:?}"
         )))
     } else {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use lockstorm_nemesis::{FaultError, Nemesis};
-use lockstorm_scenarios::{AcquireReply, OrdersReply, ReleaseReply, RenewReply, Step};
+use lockstorm_scenarios::{
+    Acquire, AcquireReply, OrdersReply, Promise, ReleaseReply, RenewReply, Step,
+};
 use tokio::time::timeout;
 
 use super::stage::{Stage, Stopped};
@@ -39,7 +41,10 @@ pub async fn run(
             steps.len(),
             step.kind()
         ));
-        let stop = |why: &str| Stopped(format!("step {} ({}): {why}", n + 1, step.kind()));
+        let stop = |why: Stopped| Stopped {
+            why: format!("step {} ({}): {why}", n + 1, step.kind()),
+            ..why
+        };
         let ended = within_limit(
             stage,
             step,
@@ -47,7 +52,7 @@ pub async fn run(
         )
         .await;
         if let Err(why) = ended {
-            return (clients, Some(stop(&why)));
+            return (clients, Some(stop(why)));
         }
         nemesis.observe_pending().await;
         look(stage).await;
@@ -68,16 +73,17 @@ async fn look(stage: &Stage) {
 async fn within_limit(
     stage: &Stage,
     step: &Step,
-    end: impl Future<Output = Result<(), String>>,
-) -> Result<(), String> {
+    end: impl Future<Output = Result<(), Stopped>>,
+) -> Result<(), Stopped> {
     let Some(asked_for) = asked_for(step) else {
         return end.await;
     };
     let limit = asked_for + STEP_WITHIN;
     tokio::select! {
-        () = stage.interrupt.cancelled() => Err("interrupted".to_owned()),
+        () = stage.interrupt.cancelled() => Err(Stopped::new("interrupted".to_owned())),
         ended = timeout(limit, end) => {
-            ended.unwrap_or_else(|_| Err(format!("did not end within {limit:?}")))
+            let late = || Stopped::new(format!("did not end within {limit:?}"));
+            ended.unwrap_or_else(|_| Err(late()))
         }
     }
 }
@@ -101,7 +107,7 @@ async fn take(
     nemesis: &mut Nemesis,
     (clients, waits): (&Clients, &mut Waits),
     step: &Step,
-) -> Result<(), String> {
+) -> Result<(), Stopped> {
     match step {
         Step::Acquire(acquire) => {
             let order = Order::Acquire {
@@ -115,15 +121,20 @@ async fn take(
             };
             let pending = client(clients, &acquire.client)?.give(order).await;
             if acquire.under_way {
-                waits.answer_comes(&acquire.client, pending, acquire.expect);
+                waits.answer_comes(&acquire.client, pending, Expectation::of(acquire));
                 return Ok(());
             }
-            expect_acquire(pending.answer().await, acquire.expect)
+            Expectation::of(acquire).meet(pending.answer().await)
         }
         Step::Renew(renew) => {
             let order = Order::Renew(renew.key.as_str().into(), renew.mode);
             let reply = tell(clients, &renew.client, order).await?;
-            expect(renew_reply(reply), renew.expect, RenewReply::Any)
+            expect(
+                renew_reply(reply),
+                renew.expect,
+                RenewReply::Any,
+                renew.breaks,
+            )
         }
         Step::Release(release) => {
             let ask = LockRequest {
@@ -133,7 +144,8 @@ async fn take(
             };
             let order = Order::Release(release.key.as_str().into(), ask);
             let reply = tell(clients, &release.client, order).await?;
-            expect(release_reply(reply), release.expect, ReleaseReply::Any)
+            let got = release_reply(reply);
+            expect(got, release.expect, ReleaseReply::Any, release.breaks)
         }
         Step::Work(work) => tell(clients, &work.client, Order::Work(work.length.0))
             .await
@@ -141,12 +153,12 @@ async fn take(
         Step::FindOrders(find) => {
             let order = Order::FindOrders(find.key.as_str().into());
             let reply = tell(clients, &find.client, order).await?;
-            expect(orders_reply(reply), find.expect, OrdersReply::Any)
+            expect(orders_reply(reply), find.expect, OrdersReply::Any, None)
         }
         Step::CloseOrders(close) => {
             let order = Order::CloseOrders(close.key.as_str().into());
             let reply = tell(clients, &close.client, order).await?;
-            expect(orders_reply(reply), close.expect, OrdersReply::Any)
+            expect(orders_reply(reply), close.expect, OrdersReply::Any, None)
         }
         Step::Await(condition) => waits.until(stage, condition).await,
         Step::Fault(fault) => said(nemesis.inject_step(fault).await),
@@ -157,37 +169,70 @@ async fn take(
     }
 }
 
-async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, String> {
+async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, Stopped> {
     Ok(client(clients, name)?.order(order).await)
 }
 
-fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, String> {
+fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, Stopped> {
     let known = clients.iter().find(|(client, _)| client == name);
     known
         .map(|(_, client)| client)
-        .ok_or_else(|| FaultError::UnknownClient(name.to_owned()).to_string())
+        .ok_or_else(|| Stopped::new(FaultError::UnknownClient(name.to_owned()).to_string()))
 }
 
-fn said(result: Result<(), FaultError>) -> Result<(), String> {
-    result.map_err(|error| error.to_string())
+fn said(result: Result<(), FaultError>) -> Result<(), Stopped> {
+    result.map_err(|error| Stopped::new(error.to_string()))
 }
 
-/// Without the expected answer the rest of the script makes no sense.
+/// Without the expected answer the rest of the script makes no sense, or a promise is broken.
 fn expect<R: Copy + PartialEq + std::fmt::Debug>(
     got: R,
     expected: R,
     any: R,
-) -> Result<(), String> {
+    breaks: Option<Promise>,
+) -> Result<(), Stopped> {
     if expected == any || got == expected {
-        Ok(())
-    } else {
-        Err(format!("expected {expected:?}, got {got:?}").to_lowercase())
+        return Ok(());
     }
+    let why = format!("expected {}, got {}", word(expected), word(got));
+    Err(Stopped { why, breaks })
 }
 
-/// As [`expect`], of an acquire.
-pub(super) fn expect_acquire(reply: Reply, expected: AcquireReply) -> Result<(), String> {
-    expect(acquire_reply(reply), expected, AcquireReply::Any)
+/// Returns the word of scenario files for an answer.
+fn word(answer: impl std::fmt::Debug) -> String {
+    let mut word = String::new();
+    for c in format!("{answer:?}").chars() {
+        if c.is_uppercase() && !word.is_empty() {
+            word.push('-');
+        }
+        word.extend(c.to_lowercase());
+    }
+    word
+}
+
+/// Expectation of the answer to an acquire.
+#[derive(Clone, Copy)]
+pub(super) struct Expectation {
+    answer: AcquireReply,
+    breaks: Option<Promise>,
+}
+
+impl Expectation {
+    const fn of(acquire: &Acquire) -> Self {
+        Self {
+            answer: acquire.expect,
+            breaks: acquire.breaks,
+        }
+    }
+
+    /// Tells whether an answer is the one that is expected.
+    pub(super) fn meet(self, reply: Reply) -> Result<(), Stopped> {
+        let got = acquire_reply(reply);
+        if self.answer == AcquireReply::NotGranted && got != AcquireReply::Granted {
+            return Ok(());
+        }
+        expect(got, self.answer, AcquireReply::Any, self.breaks)
+    }
 }
 
 const fn acquire_reply(reply: Reply) -> AcquireReply {

@@ -25,11 +25,11 @@ pub async fn run(stage: &Stage, mut nemesis: Nemesis) -> Option<Stopped> {
     let unfinished = final_phase::run(stage, &mut nemesis, clients).await;
     // Where a server died by itself, the rest only follows from it.
     let died = casualties.first().map(|casualty| {
-        Stopped(format!(
+        Stopped::new(format!(
             "a server died by itself: {casualty}; its log says why"
         ))
     });
     // The same holds for a client that did what it must not, or died.
     let odd = stage.servers.registry().complaints().into_iter().next();
-    died.or(odd.map(Stopped)).or(stopped).or(unfinished)
+    died.or(odd.map(Stopped::new)).or(stopped).or(unfinished)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures_util::future::try_join_all;
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationRange, DurationSpec, Lock, Mutant, Step, Workload,
+    Case, ClientKind, DurationRange, DurationSpec, Lock, Mutant, Promise, Step, Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -64,13 +64,25 @@ pub struct Stage {
     pub progress: Arc<dyn Progress>,
 }
 
-/// Reason why a workload stopped before its end, in words.
+/// Reason why a workload stopped before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stopped(pub String);
+pub struct Stopped {
+    /// The reason, in words.
+    pub why: String,
+    /// Promise of the lock that an answer broke, where the script says that it does.
+    pub breaks: Option<Promise>,
+}
+
+impl Stopped {
+    /// A stop that breaks no promise.
+    pub const fn new(why: String) -> Self {
+        Self { why, breaks: None }
+    }
+}
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.why)
     }
 }
 
@@ -207,7 +219,7 @@ impl Stage {
         let numbered = names.iter().enumerate();
         let sessions = numbered.map(|(n, name)| self.session(name, first + n));
         tokio::select! {
-            () = self.interrupt.cancelled() => Err(Stopped("interrupted".to_owned())),
+            () = self.interrupt.cancelled() => Err(Stopped::new("interrupted".to_owned())),
             sessions = try_join_all(sessions) => sessions,
         }
     }
@@ -229,7 +241,8 @@ impl Stage {
         n: usize,
         source: IpAddr,
     ) -> Result<AnyLock, Stopped> {
-        let stopped = |why: String| Stopped(format!("client '{name}' cannot be started: {why}"));
+        let stopped =
+            |why: String| Stopped::new(format!("client '{name}' cannot be started: {why}"));
         let foreign = matches!(command, Command::Theirs(_));
         let command = match command {
             Command::Theirs(command) => command,

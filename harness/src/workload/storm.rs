@@ -60,10 +60,10 @@ pub async fn run(
     let drained = timeout(DRAIN_WITHIN, all_done(&mut clients));
     if drained.await.is_err() && end != End::Interrupted {
         let text = format!("clients did not end their round within {DRAIN_WITHIN:?}");
-        return Some(Stopped(text));
+        return Some(Stopped::new(text));
     }
     let failed = errors.first().map(|error| {
-        Stopped(format!(
+        Stopped::new(format!(
             "{} faults of the storm failed, the first: {error}",
             errors.len()
         ))
@@ -100,7 +100,7 @@ fn incomplete(storm: &Storm, end: End, grants: u64) -> Option<Stopped> {
             format!("expected {expected} grants, got {grants}")
         }
     };
-    Some(Stopped(text))
+    Some(Stopped::new(text))
 }
 
 async fn start_clients(
@@ -289,7 +289,8 @@ mod tests {
 
     #[test]
     fn other_grants_than_expected_and_rounds_that_were_not_done_are_told() {
-        let text = |storm: &Storm, end, grants| incomplete(storm, end, grants).map(|text| text.0);
+        let text =
+            |storm: &Storm, end, grants| incomplete(storm, end, grants).map(|stopped| stopped.why);
         let exact = storm(Some(1), Some(3));
         assert_eq!(text(&exact, End::Rounds, 3), None);
         let two = text(&exact, End::Rounds, 2);

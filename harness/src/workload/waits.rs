@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{AcquireReply, Await, Step, TopologyKind};
+use lockstorm_scenarios::{Await, Step, TopologyKind};
 use tokio::time::{sleep, timeout};
 
-use super::litmus::expect_acquire;
-use super::stage::Stage;
+use super::litmus::Expectation;
+use super::stage::{Stage, Stopped};
 use crate::client::Pending;
 use crate::locks::braced;
 
@@ -25,7 +25,7 @@ pub struct Waits {
     /// Nodes that took the writes of a key at the last look, of keys whose failover is awaited.
     led: BTreeMap<String, Vec<String>>,
     /// Answers that are still to come, by client, each with what it is to be.
-    coming: BTreeMap<String, (Pending, AcquireReply)>,
+    coming: BTreeMap<String, (Pending, Expectation)>,
 }
 
 impl Waits {
@@ -48,12 +48,12 @@ impl Waits {
     }
 
     /// Remembers that `client` will have an answer.
-    pub fn answer_comes(&mut self, client: &str, pending: Pending, expected: AcquireReply) {
+    pub fn answer_comes(&mut self, client: &str, pending: Pending, expected: Expectation) {
         self.coming.insert(client.to_owned(), (pending, expected));
     }
 
     /// Waits until the condition holds; the error says in words that it does not.
-    pub async fn until(&mut self, stage: &Stage, condition: &Await) -> Result<(), String> {
+    pub async fn until(&mut self, stage: &Stage, condition: &Await) -> Result<(), Stopped> {
         let within = condition.within;
         let node = condition.node.as_ref();
         let (holds, otherwise) = if let Some(key) = &condition.key_gone {
@@ -70,23 +70,25 @@ impl Waits {
         } else if let Some(client) = &condition.answer_to {
             return self.answer(client, within.0).await;
         } else {
-            return Err("it does not say what it waits for".to_owned());
+            return Err(Stopped::new("it does not say what it waits for".to_owned()));
         };
         if holds {
             Ok(())
         } else {
-            Err(format!("{otherwise} after {within}"))
+            Err(Stopped::new(format!("{otherwise} after {within}")))
         }
     }
 
-    async fn answer(&mut self, client: &str, within: Duration) -> Result<(), String> {
+    async fn answer(&mut self, client: &str, within: Duration) -> Result<(), Stopped> {
         let Some((pending, expected)) = self.coming.remove(client) else {
-            return Err(format!("'{client}' has nothing under way"));
+            let why = format!("'{client}' has nothing under way");
+            return Err(Stopped::new(why));
         };
-        match timeout(within, pending.answer()).await {
-            Ok(reply) => expect_acquire(reply, expected),
-            Err(_) => Err(format!("'{client}' had no answer after {within:?}")),
-        }
+        let Ok(reply) = timeout(within, pending.answer()).await else {
+            let why = format!("'{client}' had no answer after {within:?}");
+            return Err(Stopped::new(why));
+        };
+        expected.meet(reply)
     }
 }
 

@@ -3,6 +3,7 @@
 mod acknowledged;
 mod adapter_protocol;
 mod adapters;
+mod assess;
 mod bad_adapters;
 mod bad_input;
 mod baseline;

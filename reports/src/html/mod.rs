@@ -8,6 +8,7 @@
 //! writes there nothing but the style and the script of this crate. The history that the timeline
 //! embeds is base64.
 
+mod assessment;
 mod changed;
 mod clocks;
 mod coverage;

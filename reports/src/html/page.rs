@@ -10,9 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::script::SCRIPTS;
 use super::{
-    changed, clocks, coverage, environment, faults, findings, handoff, latency, matrix, runs,
-    timeline, topology, verdict,
+    assessment, changed, clocks, coverage, environment, faults, findings, handoff, latency, matrix,
+    runs, timeline, topology, verdict,
 };
+use crate::assessment::is_assessment;
 use crate::embed::PageData;
 use crate::finding::Findings;
 use crate::inert::visible;
@@ -141,16 +142,24 @@ pub(crate) fn suite_page(
     history: impl Fn(&str, &RunRecord) -> Option<History>,
 ) -> String {
     let found = Findings::of_suite(suite);
+    let is_assessment = is_assessment(suite);
+    let entries = [
+        ("promises", "Promises"),
+        ("matrix", "Comparison"),
+        ("findings", "Findings"),
+        ("runs", "Runs"),
+        ("environment", "Environment"),
+    ];
+    let entries: Vec<(&str, &str)> = entries
+        .into_iter()
+        .filter(|(id, _)| *id != "promises" || is_assessment)
+        .collect();
     let body = html! {
         (header(&suite.name, &suite.description))
         (verdict::of_suite(suite))
-        (contents(suite.changed.as_ref(), &[
-            ("matrix", "Comparison"),
-            ("findings", "Findings"),
-            ("runs", "Runs"),
-            ("environment", "Environment"),
-        ]))
+        (contents(suite.changed.as_ref(), &entries))
         (changed::section(suite.changed.as_ref()))
+        @if is_assessment { (assessment::section(suite)) }
         (matrix::section(suite))
         (findings::section(&found, |finding| {
             history(finding.folder?, finding.run).map(Cow::Owned)

@@ -4,6 +4,7 @@ mod changes;
 mod cost;
 mod outcome;
 mod record;
+mod tested;
 
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use cost::Cost;
@@ -12,3 +13,5 @@ pub use record::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
+pub(crate) use tested::PromiseOutcome;
+pub use tested::{Answer, Tested};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::changes::Changes;
 use super::cost::Cost;
+use super::tested::Tested;
 
 /// Version of `results.json` that this crate writes.
 pub const RESULTS_VERSION: u32 = 2;
@@ -37,6 +38,9 @@ pub struct RunRecord {
     pub duration_s: f64,
     /// Outcome, against what was expected.
     pub outcome: Outcome,
+    /// Promises that the run puts to the test, where it is a situation for any lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Tested>,
     /// Each judged property against its expectation.
     pub expectations: Vec<ExpectationResult>,
     /// Reason why the script or the load stopped before its end, if it did.

@@ -4,11 +4,13 @@
 //! for deciding whether colour is wanted, which the caller knows.
 
 mod analysis;
+mod assessment;
 mod paint;
 mod report;
 mod table;
 mod text;
 
 pub use analysis::terminal_analysis;
+pub use assessment::terminal_assessment;
 pub use report::{terminal_run, terminal_suite};
 pub use text::TerminalOptions;

@@ -65,19 +65,23 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
     );
     text.blank();
     if grid.has_prices() {
-        text.push(&costs(&grid).render(text.width, text.paint));
-        text.blank();
-        text.line(
-            Tone::Quiet,
-            "latency of grants, waiting included, and of how many; requests that clients waited \
-             for in each cycle; longest time without a grant, and below it a longer one under a \
-             fault",
-        );
-        text.blank();
+        push_costs(&mut text, &grid);
     }
     text.head("outcome", &Head::of_suite(suite));
     text.ending("repeat", Tone::Plain, &suite.rerun);
     text.done()
+}
+
+/// Appends what the locks cost, and what the figures mean.
+pub(super) fn push_costs(text: &mut Text, grid: &Grid) {
+    text.push(&costs(grid).render(text.width, text.paint));
+    text.blank();
+    text.line(
+        Tone::Quiet,
+        "latency of grants, waiting included, and of how many; requests that clients waited for in \
+         each cycle; longest time without a grant, and below it a longer one under a fault",
+    );
+    text.blank();
 }
 
 /// The table of locks on topologies and hazards.

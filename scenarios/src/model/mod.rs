@@ -15,8 +15,10 @@ mod mask;
 mod matrix;
 mod mutant;
 mod origin;
+mod promise;
 mod scenario;
 mod server_url;
+mod situation;
 mod step;
 mod step_form;
 mod storm;
@@ -41,8 +43,10 @@ pub use locks::*;
 pub use matrix::Matrix;
 pub use mutant::Mutant;
 pub use origin::{Origin, Origins};
+pub use promise::Promise;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};
+pub use situation::Situation;
 pub use step::{
     Acquire, AcquireReply, Await, CloseOrders, FindOrders, Heal, OrdersReply, Release,
     ReleaseReply, Renew, RenewReply, Step, Work,

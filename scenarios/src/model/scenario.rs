@@ -14,6 +14,8 @@ use super::locks::Lock;
 use super::locks::LockKind;
 use super::matrix::Matrix;
 use super::origin::Origins;
+use super::promise::Promise;
+use super::situation::Situation;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
 use super::topology::Topology;
@@ -42,6 +44,9 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "expect_for_schema")]
     pub expect_for: BTreeMap<LockKind, BTreeMap<Property, Expected>>,
+    /// Promises that the script or storm puts to the test, for any lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub situation: Option<Situation>,
     /// Servers. Required unless there is a `[matrix]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
@@ -77,10 +82,26 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The verdicts expected of a lock.
-    pub fn expected_of(&self, kind: LockKind) -> BTreeMap<Property, Expected> {
+    /// The verdicts expected of a lock. In a situation these follow from its promises: what breaks
+    /// one that is tested is not expected, and nothing else is claimed.
+    pub fn expected_of(&self, lock: &Lock) -> BTreeMap<Property, Expected> {
+        if let Some(situation) = &self.situation {
+            let made = situation.promises_of(lock);
+            let tested = situation
+                .tests
+                .iter()
+                .filter(|tested| made.contains(tested));
+            let tested: BTreeSet<Property> = tested
+                .flat_map(|promise| promise.properties())
+                .copied()
+                .collect();
+            let expected = tested.into_iter();
+            return expected
+                .map(|property| (property, Expected::Valid))
+                .collect();
+        }
         let mut expect = self.expect.clone();
-        expect.extend(self.expect_for.get(&kind).into_iter().flatten());
+        expect.extend(self.expect_for.get(&lock.kind()).into_iter().flatten());
         expect
     }
 }
@@ -96,6 +117,8 @@ pub struct Case {
     pub labels: CaseLabels,
     /// Expected verdicts.
     pub expect: BTreeMap<Property, Expected>,
+    /// Promises that it puts to the test, where it is a situation.
+    pub situation: Option<Situation>,
     /// Servers.
     pub topology: Topology,
     /// Lock under test.
@@ -137,6 +160,15 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// The promises that some step judges by the answer that it gets.
+    pub fn judged_by_answers(&self) -> Vec<Promise> {
+        let Self::Litmus(steps) = self else {
+            return Vec::new();
+        };
+        let judged: BTreeSet<Promise> = steps.iter().filter_map(Step::breaks).collect();
+        judged.into_iter().collect()
+    }
+
     /// The faults that it injects.
     pub fn faults(&self) -> Vec<&FaultSpec> {
         match self {
@@ -149,10 +181,12 @@ impl Workload {
 impl Case {
     /// The expected verdict for `property`.
     pub fn expected(&self, property: Property) -> Expected {
-        self.expect
-            .get(&property)
-            .copied()
-            .unwrap_or(Expected::Valid)
+        let unsaid = if self.situation.is_some() {
+            Expected::Any
+        } else {
+            Expected::Valid
+        };
+        self.expect.get(&property).copied().unwrap_or(unsaid)
     }
 
     /// Questions to the servers where the scenario does not say: all of them where a single run is
@@ -180,8 +214,17 @@ impl Case {
             description: self.description.clone(),
             hazard: Some(self.labels.hazard.clone()),
             applies_to: None,
-            expect: self.expect.clone(),
+            // What a situation expects follows from what it tests.
+            expect: if self.situation.is_none() {
+                self.expect.clone()
+            } else {
+                BTreeMap::new()
+            },
             expect_for: BTreeMap::new(),
+            situation: self.situation.clone().map(|situation| Situation {
+                topologies: Vec::new(),
+                ..situation
+            }),
             topology: Some(self.topology.clone()),
             lock: Some(self.lock.clone()),
             guarded_resource: self.guarded_resource.clone(),

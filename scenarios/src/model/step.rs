@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::DurationSpec;
 use super::faults::{FaultKind, FaultSpec, Link, NodeTarget};
+use super::promise::Promise;
 
 /// One step, as `[[step]]` with one key. Each ends before the next begins.
 ///
@@ -91,6 +92,10 @@ pub struct Acquire {
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: AcquireReply,
+    /// Promise that any other answer breaks, where the lock makes it; absent means that any other
+    /// answer leaves the rest of the script without sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaks: Option<Promise>,
 }
 
 /// Answers to an acquire.
@@ -104,6 +109,8 @@ pub enum AcquireReply {
     Granted,
     /// The lock is another's.
     Refused,
+    /// The lock is not the client's, as far as it is told: refused, or no answer.
+    NotGranted,
     /// No answer: the outcome is indeterminate.
     Unknown,
 }
@@ -124,6 +131,10 @@ pub struct Renew {
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: RenewReply,
+    /// Promise that any other answer breaks, where the lock makes it; absent means that any other
+    /// answer leaves the rest of the script without sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaks: Option<Promise>,
 }
 
 /// Answers to a renewal.
@@ -160,6 +171,10 @@ pub struct Release {
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: ReleaseReply,
+    /// Promise that any other answer breaks, where the lock makes it; absent means that any other
+    /// answer leaves the rest of the script without sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaks: Option<Promise>,
 }
 
 /// Answers to a release.
@@ -324,6 +339,21 @@ impl Step {
             Self::Await(_) => "await",
             Self::Heal(_) => "heal",
             Self::Fault(fault) => fault.kind().name(),
+        }
+    }
+
+    /// The promise that another answer than the expected one breaks, if the step says one.
+    pub const fn breaks(&self) -> Option<Promise> {
+        match self {
+            Self::Acquire(acquire) => acquire.breaks,
+            Self::Renew(renew) => renew.breaks,
+            Self::Release(release) => release.breaks,
+            Self::Work(_)
+            | Self::FindOrders(_)
+            | Self::CloseOrders(_)
+            | Self::Await(_)
+            | Self::Heal(_)
+            | Self::Fault(_) => None,
         }
     }
 

@@ -39,6 +39,16 @@ impl<'a> Findings<'a> {
         self.places.keys(path)
     }
 
+    /// Keeps one of equal mistakes.
+    pub(crate) fn unite(&mut self) {
+        let mut seen = Vec::new();
+        self.mistakes.retain(|mistake| {
+            let is_new = !seen.contains(mistake);
+            seen.push(mistake.clone());
+            is_new
+        });
+    }
+
     pub(crate) fn into_mistakes(self) -> Vec<Mistake> {
         self.mistakes
     }

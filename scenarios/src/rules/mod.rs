@@ -14,6 +14,7 @@ mod names;
 mod processes;
 mod scenario;
 mod script;
+mod situation;
 mod storm;
 mod threads;
 mod topology;

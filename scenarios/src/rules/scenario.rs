@@ -3,7 +3,9 @@
 use super::findings::Findings;
 use super::known_servers::KnownServers;
 use super::names::NAME_BYTES_MAX;
-use super::{external, guarded_resource, lock, names, processes, script, storm, threads, topology};
+use super::{
+    external, guarded_resource, lock, names, processes, script, situation, storm, threads, topology,
+};
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
@@ -19,7 +21,7 @@ const RESERVED_NAMES: [&str; 2] = ["latest", "suite"];
 const CELLS_MAX: usize = 10_000;
 
 /// Parts of a file that a matrix with scenario files takes from those files.
-const OWN_PARTS: [&str; 11] = [
+const OWN_PARTS: [&str; 12] = [
     "applies-to",
     "expect",
     "expect-for",
@@ -31,6 +33,7 @@ const OWN_PARTS: [&str; 11] = [
     "storm",
     "nemesis",
     "hazard",
+    "situation",
 ];
 
 /// Applies every rule to a scenario file.
@@ -39,9 +42,12 @@ pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
     judge_name(draft, &mut findings);
     names::judge(draft, &mut findings);
     judge_expectations(draft, &mut findings);
+    situation::judge(draft, &mut findings);
     match &draft.matrix {
         Some(matrix) => judge_matrix(matrix, &mut findings),
         None if findings.has("matrix") => {}
+        // It is for any lock, and judged for each when it is put in.
+        None if draft.situation.is_some() && draft.lock.is_none() => {}
         None => judge_servers_and_lock(draft, &mut findings),
     }
     let filled_by_files = draft
@@ -51,9 +57,29 @@ pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
     if !filled_by_files {
         judge_presence(draft, &mut findings);
         judge_clients(draft, &mut findings);
-        play(draft, &mut findings);
+        play_on_each(draft, &mut findings);
     }
     findings.into_mistakes()
+}
+
+/// Walks through the script or the storm, on each of the servers of a situation. A mistake that
+/// shows on several of them is one.
+fn play_on_each(draft: &Draft, findings: &mut Findings<'_>) {
+    let topologies = draft.situation.iter().flat_map(|own| &own.topologies);
+    let mut count = 0;
+    for topology in topologies {
+        count += 1;
+        let on_these = Draft {
+            topology: Some(topology.clone()),
+            ..draft.clone()
+        };
+        play(&on_these, findings);
+    }
+    if count == 0 {
+        play(draft, findings);
+    } else {
+        findings.unite();
+    }
 }
 
 /// Applies the rules on lock, servers, steps and faults to what one cell is made of.

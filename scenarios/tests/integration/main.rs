@@ -14,3 +14,4 @@ mod overrides;
 mod rules;
 mod schema;
 mod shipped;
+mod situations;

@@ -40,8 +40,8 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
     (
         "scenarios",
         &[
-            &["library", "model", "old_words", "suggest"],
-            &["schema", "source", "write"],
+            &["library", "model", "old_words", "situations", "suggest"],
+            &["schema", "source", "typed_lock", "write"],
             &["excerpt", "shape"],
             &["diagnostics", "written"],
             &["overrides"],
@@ -72,6 +72,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
         &[
             &["error", "model", "schema", "stored", "trace"],
             &["closeup", "coverage", "files", "hit", "measures", "words"],
+            &["assessment"],
             &["encode", "head", "recorded", "remedy", "topology"],
             &["combine", "finding", "grid", "listing", "story"],
             &["changes", "junit", "markdown", "plots", "terminal"],

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, OptionMistake, default_lease};
+use super::options::{LockOptions, OptionMistake, default_lease, third};
 use crate::model::duration::DurationSpec;
+use crate::model::promise::Promise;
 
 /// Options of [`Lock::Adapter`](super::Lock::Adapter).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,23 +31,6 @@ pub struct Adapter {
     pub promises: Vec<Promise>,
 }
 
-/// Promise that a library may make beyond what every lock promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Promise {
-    /// A holder is told within one lease that it has lost the lock.
-    TellsOfLoss,
-}
-
-impl Promise {
-    /// Its name in scenarios and in the headers of histories.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TellsOfLoss => "tells-of-loss",
-        }
-    }
-}
-
 impl Adapter {
     /// Time that any of its answers may take unless the scenario says: far above the time that a
     /// library gives a server, unless it tries again and again.
@@ -64,6 +48,12 @@ impl LockOptions for Adapter {
 
     fn promises(&self) -> &[Promise] {
         &self.promises
+    }
+
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.lease = lease;
+        self.renew_every = renewed.then(|| third(lease));
+        Ok(())
     }
 
     fn answers_within(&self) -> DurationSpec {

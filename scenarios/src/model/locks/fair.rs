@@ -79,6 +79,15 @@ impl LockOptions for Fair {
         self.threads
     }
 
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        if renewed {
+            (self.lease, self.watchdog) = (None, lease);
+        } else {
+            self.lease = Some(lease);
+        }
+        Ok(())
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::era::Era;
+use crate::model::promise::Promise;
 use crate::model::topology::TopologyKind;
 use crate::with_every_lock;
 
@@ -62,7 +63,8 @@ macro_rules! lock_kind {
     ($(
         $(#[doc = $summary:literal])+
         $word:literal => $Lock:ident($Options:ident) on $topologies:ident,
-            sends [$($command:literal),*], has [$($feature:ident),*], eras [$($era:ident),*];
+            sends [$($command:literal),*], has [$($feature:ident),*],
+            promises [$($promise:ident),*], eras [$($era:ident),*];
     )*) => {
         /// A lock without its options.
         #[derive(
@@ -119,6 +121,14 @@ macro_rules! lock_kind {
                 match self {
                     $(Self::$Lock => $topologies,)*
                     Self::Adapter => ANYWHERE,
+                }
+            }
+
+            /// Promises that it makes beyond those of every lock.
+            pub const fn promises(self) -> &'static [Promise] {
+                match self {
+                    $(Self::$Lock => &[$(Promise::$promise),*],)*
+                    Self::Adapter => &[],
                 }
             }
 

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::adapter::{Adapter, Promise};
+use super::adapter::Adapter;
 use super::fair::Fair;
-use super::kind::LockKind;
+use super::kind::{LockFeature, LockKind};
 use super::no_lock::NoLock;
 use super::options::{LockOptions, OptionMistake};
 use super::permits::Permits;
@@ -19,6 +19,7 @@ use super::token_wait::TokenWait;
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
+use crate::model::promise::Promise;
 use crate::model::sync::Sync;
 use crate::with_every_lock;
 
@@ -26,7 +27,8 @@ macro_rules! lock {
     ($(
         $(#[doc = $summary:literal])+
         $word:literal => $Lock:ident($Options:ident) on $topologies:ident,
-            sends [$($command:literal),*], has [$($feature:ident),*], eras [$($era:ident),*];
+            sends [$($command:literal),*], has [$($feature:ident),*],
+            promises [$($promise:ident),*], eras [$($era:ident),*];
     )*) => {
         /// The lock under test, as `lock.<kind> = { ... }`.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,9 +80,31 @@ impl Lock {
         self.options().lease()
     }
 
-    /// See [`LockOptions::promises`].
-    pub fn promises(&self) -> &[Promise] {
-        self.options().promises()
+    /// Promises that it makes beyond those of every lock, in the order of reports.
+    pub fn extra_promises(&self) -> Vec<Promise> {
+        let (of_kind, of_options) = (self.kind().promises(), self.options().promises());
+        let is_made = |promise: &Promise| of_kind.contains(promise) || of_options.contains(promise);
+        Promise::ALL.into_iter().filter(is_made).collect()
+    }
+
+    /// Everything that it promises, in the order of reports. A lock that counts permits is not
+    /// exclusive.
+    pub fn promises(&self) -> Vec<Promise> {
+        let extra = self.extra_promises();
+        let of_every_lock = |promise: &Promise| {
+            let counts = *promise == Promise::Exclusive && self.kind().has(LockFeature::Permits);
+            Promise::OF_EVERY_LOCK.contains(promise) && !counts
+        };
+        let is_made = |promise: &Promise| of_every_lock(promise) || extra.contains(promise);
+        Promise::ALL.into_iter().filter(is_made).collect()
+    }
+
+    /// Takes the lease that a situation asks for.
+    ///
+    /// # Errors
+    /// In words, why the lock has no such lease.
+    pub fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.options_mut().take_lease(lease, renewed)
     }
 
     /// See [`LockOptions::renew_every`].
@@ -149,6 +173,16 @@ impl Lock {
     /// is not the newest, how many threads share an instance if they do, ` + renewal` where the
     /// lease is extended, and the mistake that it makes.
     pub fn label(&self) -> String {
+        self.labelled(self.renew_every().is_some())
+    }
+
+    /// Name in reports that says nothing of renewal: for a lock that is put into situations with
+    /// it and without.
+    pub fn bare_label(&self) -> String {
+        self.labelled(false)
+    }
+
+    fn labelled(&self, renewal: bool) -> String {
         let mut label = match self {
             Self::Adapter(adapter) => adapter.name.clone(),
             own => own.kind().name().to_owned(),
@@ -159,7 +193,7 @@ impl Lock {
         if self.threads() > 1 {
             label = format!("{label} x {} threads", self.threads());
         }
-        if self.renew_every().is_some() {
+        if renewal {
             label.push_str(" + renewal");
         }
         if let Some(mutant) = self.mutant() {

@@ -16,7 +16,7 @@ mod table;
 mod token;
 mod token_wait;
 
-pub use adapter::{Adapter, Promise};
+pub use adapter::Adapter;
 pub use fair::Fair;
 pub use kind::{LockFeature, LockKind};
 pub use lock::Lock;

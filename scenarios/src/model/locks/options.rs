@@ -1,9 +1,10 @@
 //! Options that locks have in common, and what follows from the options of any lock.
 
-use super::adapter::{Adapter, Promise};
+use super::adapter::Adapter;
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
+use crate::model::promise::Promise;
 use crate::model::sync::Sync;
 
 /// The options of one lock. The defaults are those of a lock that has no such option.
@@ -18,9 +19,22 @@ pub trait LockOptions {
         None
     }
 
-    /// Promises beyond what every lock promises, as far as somebody says.
+    /// Promises beyond what every lock promises, as far as these options say some.
     fn promises(&self) -> &[Promise] {
         &[]
+    }
+
+    /// Takes the lease that a situation asks for, renewed by the lock's own watchdog or its
+    /// client's before it ends.
+    ///
+    /// # Errors
+    /// In words, why the lock has no such lease.
+    fn take_lease(&mut self, _lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        // It stays until it is given back, whatever the lease.
+        if renewed {
+            return Err("it has no lease that could be renewed");
+        }
+        Ok(())
     }
 
     /// Time that an answer of its program may take, beside the time that the request itself says.
@@ -83,9 +97,12 @@ pub struct OptionMistake {
 
 /// How often a watchdog comes that keeps leases of `watchdog`; never where there is a lease.
 pub(super) fn watch(lease: Option<DurationSpec>, watchdog: DurationSpec) -> Option<DurationSpec> {
-    lease
-        .is_none()
-        .then(|| DurationSpec::from_millis(watchdog.as_millis() / 3))
+    lease.is_none().then(|| third(watchdog))
+}
+
+/// How often a lease is renewed: so that one renewal may fail, and the next still comes in time.
+pub(super) fn third(lease: DurationSpec) -> DurationSpec {
+    DurationSpec::from_millis(lease.as_millis() / 3)
 }
 
 pub(super) const fn default_lease() -> DurationSpec {

@@ -24,6 +24,14 @@ impl LockOptions for PlainDel {
         Some(self.lease)
     }
 
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.lease = lease;
+        if renewed {
+            return Err("it renews nothing");
+        }
+        Ok(())
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }

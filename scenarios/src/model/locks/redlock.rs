@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, OptionMistake, default_lease};
+use super::options::{LockOptions, OptionMistake, default_lease, third};
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::mutant::Mutant;
 
@@ -39,6 +39,12 @@ impl LockOptions for Redlock {
 
     fn retry_delay(&self) -> Option<DurationRange> {
         Some(self.retry_delay)
+    }
+
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.lease = lease;
+        self.renew_every = renewed.then(|| third(lease));
+        Ok(())
     }
 
     fn mutant(&self) -> Option<Mutant> {

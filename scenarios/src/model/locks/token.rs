@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease};
+use super::options::{LockOptions, default_lease, third};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
@@ -29,6 +29,12 @@ impl LockOptions for Token {
 
     fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
+    }
+
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.lease = lease;
+        self.renew_every = renewed.then(|| third(lease));
+        Ok(())
     }
 
     fn mutant(&self) -> Option<Mutant> {

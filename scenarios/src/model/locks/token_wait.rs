@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, OptionMistake, default_lease, default_sync_timeout};
+use super::options::{LockOptions, OptionMistake, default_lease, default_sync_timeout, third};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
@@ -35,6 +35,12 @@ impl LockOptions for TokenWait {
 
     fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
+    }
+
+    fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        self.lease = lease;
+        self.renew_every = renewed.then(|| third(lease));
+        Ok(())
     }
 
     fn mutant(&self) -> Option<Mutant> {

@@ -1,0 +1,295 @@
+//! `lockstorm assess`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Error};
+use clap::Args;
+use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
+use lockstorm_scenarios::{
+    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Topology, TopologyKind,
+    Workload, load, load_str, put_into, typed_lock,
+};
+use serde_json::json;
+
+use super::exit::{ExitCode, NothingSelected};
+use super::perform::HowArgs;
+use crate::clock::wall_clock;
+use crate::conformance::introduce;
+use crate::plan::{RunPlan, jobs};
+use crate::rerun::{self, quoted};
+use crate::run::{Finished, Pace};
+use crate::seed::Seed;
+use crate::server::find_program;
+use crate::usage_error::UsageError;
+use crate::{folder, output};
+
+/// Runs of each storm: what a storm finds depends on its seed.
+const STORM_SEEDS: u32 = 3;
+
+/// Arguments of `lockstorm assess`.
+#[derive(Debug, Args)]
+pub struct AssessArgs {
+    /// Locks by name, as in `lockstorm list locks`, or with options, such as
+    /// `redisson={era="3.10"}`; several become a comparison.
+    #[arg(value_name = "LOCK")]
+    pub locks: Vec<String>,
+    /// The program that drives a library's lock, with its arguments; may be repeated.
+    #[arg(long = "adapter", value_name = "COMMAND")]
+    pub adapters: Vec<String>,
+    /// Promises that the locks make beside those that are known of them, joined by commas.
+    #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
+    pub promises: Vec<Promise>,
+    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
+    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST", value_parser = topology)]
+    pub topologies: Vec<TopologyKind>,
+    /// Only the situations whose name contains this text; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// Situation files beside those that the program carries.
+    #[arg(long = "situation", value_name = "SITUATION.toml")]
+    pub situations: Vec<PathBuf>,
+    #[command(flatten)]
+    pub how: HowArgs,
+}
+
+/// Reads the name of a promise.
+fn promise(name: &str) -> Result<Promise, String> {
+    let known = Promise::ALL
+        .into_iter()
+        .find(|promise| promise.name() == name);
+    known.ok_or_else(|| {
+        let names: Vec<&str> = Promise::ALL.iter().map(|promise| promise.name()).collect();
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+/// Reads the name of a topology that can be started.
+fn topology(name: &str) -> Result<TopologyKind, String> {
+    let startable = |kind: &TopologyKind| *kind != TopologyKind::External;
+    let mut all = TopologyKind::ALL.into_iter().filter(startable);
+    let known = all.find(|kind| kind.name() == name);
+    known.ok_or_else(|| {
+        let all = TopologyKind::ALL.into_iter().filter(startable);
+        let names: Vec<&str> = all.map(TopologyKind::name).collect();
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+/// Assesses the locks.
+///
+/// # Errors
+/// When a lock is unknown, a situation is wrong, or the servers cannot be had.
+pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
+    let prepared = args.how.prepare()?;
+    let mut subjects: Vec<Subject> = Vec::new();
+    for text in &args.locks {
+        subjects.push(Subject::built_in(text)?);
+    }
+    for command in &args.adapters {
+        subjects.push(Subject::adapter(command, args)?);
+    }
+    if subjects.is_empty() {
+        let text = "name a lock, as in `lockstorm list locks`, or a program: --adapter COMMAND";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    let plan = make_plan(args, &subjects)?;
+    let pace = Pace {
+        at_once: args.how.jobs.into(),
+        fail_fast: false,
+    };
+    let (finished, end) = args.how.perform(&plan, prepared, pace, show)?;
+    let code = code(&finished);
+    end.conclude(finished, code)
+}
+
+/// Only what is broken fails; where no run gave an answer, nothing was told.
+fn code(finished: &Finished) -> ExitCode {
+    let Finished::Suite(suite, _) = finished else {
+        return ExitCode::Unknown;
+    };
+    match worst_answer(suite) {
+        Some(Answer::Broken) => ExitCode::Unexpected,
+        Some(Answer::Kept | Answer::NotPromised | Answer::CouldNotTell) => ExitCode::AsExpected,
+        None => ExitCode::Unknown,
+    }
+}
+
+fn show(finished: &Finished) {
+    if let Finished::Suite(suite, _) = finished {
+        output::painted(&terminal_assessment(suite, output::terminal()));
+    }
+}
+
+/// A lock to be assessed.
+struct Subject {
+    lock: Lock,
+    /// Topologies on which it cannot be, each with the reason in its own words.
+    refused: Vec<(TopologyKind, String)>,
+    /// The words by which it was named.
+    words: String,
+}
+
+impl Subject {
+    /// Reads a lock as it is typed: a name, or a name with options.
+    fn built_in(text: &str) -> Result<Self, Error> {
+        let lock = typed_lock(text).map_err(UsageError)?;
+        Ok(Self {
+            lock,
+            refused: Vec::new(),
+            words: quoted(text),
+        })
+    }
+
+    /// Asks a program what it is, and on which servers it can be.
+    fn adapter(command: &str, args: &AssessArgs) -> Result<Self, Error> {
+        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        let wanted = wanted(args);
+        if words.is_empty() {
+            let text = "--adapter must name a program, such as --adapter \"python3 mine.py\"";
+            return Err(UsageError(text.to_owned()).into());
+        }
+        let program = find_program(args.how.redis_server.as_deref())?;
+        let folder = folder::create(&args.how.out, "adapter", wall_clock(), Seed::fresh())?;
+        let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+        let servers = (&program, args.how.port);
+        let found = runtime.block_on(introduce(&words, &wanted, servers, &folder))?;
+        let options = json!({ "name": found.name, "command": words, "promises": found.promises });
+        let adapter: Adapter = serde_json::from_value(options)?;
+        Ok(Self {
+            lock: Lock::Adapter(adapter),
+            refused: found.refused,
+            words: format!("--adapter {}", quoted(command)),
+        })
+    }
+}
+
+/// The topologies that are asked for, all that can be started unless some are named.
+fn wanted(args: &AssessArgs) -> Vec<TopologyKind> {
+    if !args.topologies.is_empty() {
+        return args.topologies.clone();
+    }
+    let all = TopologyKind::ALL.into_iter();
+    all.filter(|kind| *kind != TopologyKind::External).collect()
+}
+
+/// Reads the situations that are asked for.
+fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
+    let mut all = Vec::new();
+    let none: &[Override] = &[];
+    for shipped in SITUATIONS {
+        all.push(load_str(shipped.text, shipped.path, none)?);
+    }
+    for path in &args.situations {
+        all.push(load(path, none)?);
+    }
+    let named = |loaded: &Loaded| {
+        let name = &loaded.scenario.name;
+        args.only.is_empty() || args.only.iter().any(|text| name.contains(text.as_str()))
+    };
+    all.retain(named);
+    Ok(all)
+}
+
+/// Every situation for every lock on every topology that fits.
+fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> {
+    let situations = situations(args)?;
+    let wanted = wanted(args);
+    let mut cases = Vec::new();
+    let mut left_out = Vec::new();
+    for subject in subjects {
+        let lock = &subject.lock;
+        for loaded in &situations {
+            let Some(situation) = &loaded.scenario.situation else {
+                let text = format!("'{}' has no [situation]", loaded.scenario.name);
+                return Err(UsageError(text).into());
+            };
+            let on = situation.topologies.iter();
+            for topology in on.filter(|topology| wanted.contains(&topology.kind())) {
+                match place(subject, loaded, topology, &args.promises) {
+                    Ok(case) => cases.push(case),
+                    Err(reason) => left_out.push((labels(loaded, lock, topology), reason)),
+                }
+            }
+        }
+    }
+    if cases.is_empty() {
+        let text = "no situation is selected; see --only, --topology and `lockstorm list locks`";
+        return Err(NothingSelected(text.into()).into());
+    }
+    let seed = args.how.seed.map_or_else(Seed::fresh, Seed);
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.labels.lock.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    Ok(RunPlan {
+        name: "assess".to_owned(),
+        description: format!("Assessment of {}.", names.join(", ")),
+        seed,
+        jobs: jobs(&cases, repetitions, seed),
+        left_out,
+        suite: true,
+        rerun: command(args, subjects, seed),
+        out: args.how.out.clone(),
+    })
+}
+
+/// Puts the lock into the situation on these servers, or says why it cannot be.
+fn place(
+    subject: &Subject,
+    loaded: &Loaded,
+    topology: &Topology,
+    promised: &[Promise],
+) -> Result<Case, String> {
+    let mut refused = subject.refused.iter();
+    if let Some((_, reason)) = refused.find(|(kind, _)| *kind == topology.kind()) {
+        return Err(reason.clone());
+    }
+    let lock = &subject.lock;
+    let mut case = put_into(loaded, lock, topology, promised)?;
+    // All situations of a lock stand in one row, whatever lease they take.
+    case.labels = labels(loaded, lock, topology);
+    Ok(case)
+}
+
+fn labels(loaded: &Loaded, lock: &Lock, topology: &Topology) -> CaseLabels {
+    let scenario = &loaded.scenario;
+    CaseLabels {
+        lock: lock.bare_label(),
+        topology: topology.label(),
+        hazard: scenario
+            .hazard
+            .clone()
+            .unwrap_or_else(|| scenario.name.clone()),
+    }
+}
+
+const fn repetitions(case: &Case) -> u32 {
+    match case.workload {
+        Workload::Litmus(_) => 1,
+        Workload::Storm(..) => STORM_SEEDS,
+    }
+}
+
+/// The exact command that repeats the whole.
+fn command(args: &AssessArgs, subjects: &[Subject], seed: Seed) -> String {
+    let mut words = vec![rerun::program(), "assess".to_owned()];
+    words.extend(subjects.iter().map(|subject| subject.words.clone()));
+    words.push(format!("--seed {}", seed.0));
+    let list = |names: Vec<&str>| names.join(",");
+    if !args.promises.is_empty() {
+        let names = args.promises.iter().map(|promise| promise.name());
+        words.push(format!("--promise {}", list(names.collect())));
+    }
+    if !args.topologies.is_empty() {
+        let names = args.topologies.iter().map(|kind| kind.name());
+        words.push(format!("--topology {}", list(names.collect())));
+    }
+    let only = args.only.iter();
+    words.extend(only.map(|text| format!("--only {}", quoted(text))));
+    let files = args
+        .situations
+        .iter()
+        .map(|path| quoted(&path.display().to_string()));
+    words.extend(files.map(|path| format!("--situation {path}")));
+    words.extend(args.how.words());
+    words.join(" ")
+}

@@ -1,0 +1,256 @@
+//! Running a plan as the command line asks: servers, progress, reports, and the end.
+//!
+//! For: what `run` and `assess` have in common.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Error};
+use clap::Args;
+use lockstorm_reports::{Format, Formats, Outcome};
+
+use super::baseline::Baseline;
+use super::exit::ExitCode;
+use super::interrupt::Interrupt;
+use super::publish::{OutputFormat, publish};
+use super::report::BudgetArgs;
+use super::stream::{Event, Stream, tell};
+use super::{descriptors, open, run_index};
+use crate::plan::{Job, RunPlan};
+use crate::process::note_secrets;
+use crate::progress::{self, Both, ProgressKind};
+use crate::rerun::quoted;
+use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
+use crate::server::{DEFAULT_PORT, Program, find_program};
+use crate::usage_error::UsageError;
+use crate::{output, run};
+
+/// Folder of runs, unless another one is named.
+const USUAL_OUT: &str = "runs";
+/// Files that are written into the folder of a run, unless others are named.
+const USUAL_REPORT: &str = "html,png,junit,md";
+
+/// How runs are carried out, and what is written of them.
+#[derive(Debug, Args)]
+pub struct HowArgs {
+    /// Seed of every choice; drawn and printed when absent.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Folder of runs.
+    #[arg(
+        long,
+        default_value = USUAL_OUT,
+        env = "LOCKSTORM_OUT",
+        value_name = "DIR"
+    )]
+    pub out: PathBuf,
+    /// Content of standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputFormat,
+    /// Files to write into the run folder, joined by commas: html, png, svg, junit, md, or none.
+    #[arg(long, default_value = USUAL_REPORT, value_name = "LIST")]
+    pub report: String,
+    /// Say what changed against this earlier run or suite: its folder, or its results.json.
+    #[arg(long, value_name = "DIR")]
+    pub baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Open the page in a browser when it is written.
+    #[arg(long)]
+    pub open: bool,
+    /// Run this many at once, each on servers of its own. They share the machine: for figures,
+    /// leave it at one.
+    #[arg(long, short, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+    /// The server program.
+    #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
+    pub redis_server: Option<PathBuf>,
+    /// Port of all servers, each on a loopback address of its own.
+    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// The network between servers and clients, where a scenario faults links.
+    #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_NETWORK")]
+    pub network: NetworkChoice,
+    /// Form in which progress is shown.
+    #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
+    pub progress: ProgressKind,
+}
+
+/// Input that has to be right before anything runs.
+pub struct Prepared {
+    formats: Formats,
+    baseline: Baseline,
+}
+
+/// End of a plan that was carried out.
+pub struct End {
+    interrupt: Option<ExitCode>,
+    files: Vec<PathBuf>,
+    format: OutputFormat,
+}
+
+impl HowArgs {
+    /// Reads what was typed, before anything else is done.
+    ///
+    /// # Errors
+    /// When a report's format is unknown, or there is no baseline to be read.
+    pub fn prepare(&self) -> Result<Prepared, Error> {
+        Ok(Prepared {
+            formats: parse_formats(&self.report)?,
+            baseline: Baseline::read(self.baseline.as_ref())?,
+        })
+    }
+
+    /// Runs the plan, prints it by `show`, and writes its reports.
+    ///
+    /// # Errors
+    /// When the servers cannot be had, or a file cannot be written.
+    pub fn perform(
+        &self,
+        plan: &RunPlan,
+        Prepared { formats, baseline }: Prepared,
+        pace: Pace,
+        show: impl Fn(&Finished),
+    ) -> Result<(Finished, End), Error> {
+        for job in &plan.jobs {
+            note_secrets(&job.case);
+        }
+        // First of all, for it takes a process of one thread.
+        let cases = plan.jobs.iter().map(|job| &job.case);
+        let networks = Networks::make_ready(self.network, cases)?;
+        let starts_servers = |job: &Job| job.case.topology.external().is_none();
+        let program = if plan.jobs.iter().any(starts_servers) {
+            find_program(self.redis_server.as_deref())?
+        } else {
+            Program::none()
+        };
+        let folder = run::prepare(plan)?;
+        output::human(&format!(
+            "seed {}, run folder {}",
+            plan.seed.0,
+            folder.display()
+        ));
+        if self.format == OutputFormat::JsonLines {
+            tell(Event::Began {
+                seed: plan.seed.0,
+                folder: &folder,
+                runs: plan.jobs.len(),
+            });
+        }
+        descriptors::make_room();
+        let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+        let (finished, interrupt) = runtime.block_on(async {
+            let interrupt = Interrupt::watch()?;
+            let settings = RunSettings {
+                program,
+                port: self.port,
+                networks,
+                ground: self.ground(),
+                interrupt: interrupt.token.clone(),
+                progress: self.follow(plan.jobs.len()),
+            };
+            let mut finished = run::execute(plan, &folder, &settings, pace).await?;
+            baseline.note(&mut finished, &folder)?;
+            Ok::<_, Error>((finished, interrupt))
+        })?;
+        show(&finished);
+        publish(&finished.record(), &folder, self.format)?;
+        let files = super::report::render(&folder, &formats, &self.budget.extent())?;
+        for path in &files {
+            output::human(&format!("report   {}", path.display()));
+        }
+        match run_index::list(&plan.out) {
+            Ok(index) => output::human(&format!("all runs {}", index.display())),
+            // A convenience that no run depends on.
+            Err(error) => output::human(&error.to_string()),
+        }
+        if self.open {
+            open::page(&folder);
+        }
+        let end = End {
+            interrupt: interrupt.code(),
+            files,
+            format: self.format,
+        };
+        Ok((finished, end))
+    }
+
+    /// Follows the runs: for people as asked, and for machines where a stream is asked for.
+    fn follow(&self, runs: usize) -> Arc<dyn progress::Progress> {
+        let shown: Arc<dyn progress::Progress> = progress::show(self.progress, runs).into();
+        if self.format == OutputFormat::JsonLines {
+            Arc::new(Both(shown, Arc::new(Stream)))
+        } else {
+            shown
+        }
+    }
+
+    /// Returns the arguments by which a command repeats the runs, beside the seed.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.jobs > 1 {
+            words.push(format!("--jobs {}", self.jobs));
+        }
+        words.extend(self.ground());
+        if self.report != USUAL_REPORT {
+            words.push(format!("--report {}", quoted(&self.report)));
+        }
+        if self.out != Path::new(USUAL_OUT) {
+            words.push(format!("--out {}", path(&self.out)));
+        }
+        words
+    }
+
+    /// Returns the arguments that say which servers a command takes, and what is between them.
+    fn ground(&self) -> Vec<String> {
+        let server = self.redis_server.iter();
+        let mut words: Vec<String> = server
+            .map(|program| format!("--redis-server {}", path(program)))
+            .collect();
+        words.extend(self.network.flag().map(str::to_owned));
+        if self.port != DEFAULT_PORT {
+            words.push(format!("--port {}", self.port));
+        }
+        words
+    }
+}
+
+impl End {
+    /// Returns the exit code of the program, and tells it to those who follow the stream.
+    ///
+    /// # Errors
+    /// The error that ended the plan early, if one did.
+    pub fn conclude(self, finished: Finished, code: ExitCode) -> Result<ExitCode, Error> {
+        let outcome: Outcome = finished.outcome();
+        let code = match finished {
+            Finished::Suite(_, Some(error)) => Err(Error::from(error)),
+            Finished::Run(_) | Finished::Suite(_, None) => Ok(self.interrupt.unwrap_or(code)),
+        };
+        if self.format == OutputFormat::JsonLines {
+            let code = code.as_ref().map_or_else(ExitCode::of, |code| *code);
+            tell(Event::Ended {
+                outcome,
+                exit_code: code.number(),
+                files: &self.files,
+            });
+        }
+        code
+    }
+}
+
+fn path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+/// Reads a list such as `html,png`.
+pub fn parse_formats(list: &str) -> Result<Formats, UsageError> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty() && *word != "none")
+        .map(|word| {
+            word.parse::<Format>()
+                .map_err(|error| UsageError(error.to_string()))
+        })
+        .collect()
+}

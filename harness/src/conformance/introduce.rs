@@ -1,0 +1,86 @@
+//! Introduction of a program: its name, its promises and the servers on which it can be.
+
+use std::path::Path;
+use std::time::Duration;
+
+use lockstorm_scenarios::{Promise, Topology, TopologyKind};
+use serde_json::json;
+
+use super::test_bed::TestBed;
+use crate::run::RunError;
+use crate::server::{Program, ServerSettings, Wiring};
+
+/// Lease of the client that is opened to ask.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// A program that has said who it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Introduction {
+    /// Name and version that it gives itself.
+    pub name: String,
+    /// Promises that it makes beyond those of every lock.
+    pub promises: Vec<Promise>,
+    /// Servers on which it cannot be opened, each with the reason in its own words.
+    pub refused: Vec<(TopologyKind, String)>,
+}
+
+/// Reason why a program could not introduce itself.
+#[derive(Debug, thiserror::Error)]
+pub enum IntroductionError {
+    /// There are no servers for it.
+    #[error(transparent)]
+    Servers(#[from] RunError),
+    /// It can be opened on none of the servers.
+    #[error("the adapter can be opened on no servers; on {on}: {why}")]
+    Nowhere {
+        /// Kind of the first servers that were tried.
+        on: &'static str,
+        /// Its own words, or what is wrong with it.
+        why: String,
+    },
+}
+
+/// Starts the program on servers of each kind, and asks who it is and what it promises.
+///
+/// # Errors
+/// When servers cannot be had, or the program can be opened on none of them.
+pub async fn introduce(
+    command: &[String],
+    kinds: &[TopologyKind],
+    (program, port): (&Program, u16),
+    folder: &Path,
+) -> Result<Introduction, IntroductionError> {
+    let mut found = Introduction::default();
+    for kind in kinds {
+        let folder = folder.join(kind.name());
+        let settings = ServerSettings {
+            topology: usual(*kind),
+            program: program.clone(),
+            port,
+            folder: folder.join("nodes"),
+            wiring: Wiring::Direct,
+            shim: false,
+        };
+        let mut bed = TestBed::new(command.to_vec(), folder, settings).await?;
+        match bed.client(LEASE).await {
+            Ok(peer) => {
+                found.name.clone_from(&peer.name);
+                found.promises.clone_from(&peer.promises);
+            }
+            Err(why) => found.refused.push((*kind, why)),
+        }
+    }
+    match found.refused.first() {
+        Some((on, why)) if found.name.is_empty() => Err(IntroductionError::Nowhere {
+            on: on.name(),
+            why: why.clone(),
+        }),
+        Some(_) | None => Ok(found),
+    }
+}
+
+/// The servers of a kind, with its usual options.
+fn usual(kind: TopologyKind) -> Topology {
+    let usual = serde_json::from_value(json!({ kind.name(): {} }));
+    usual.expect("every kind of servers that can be started has usual options")
+}

@@ -1,0 +1,223 @@
+//! `lockstorm assess`: what a lock promises and keeps, and what it breaks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr, stdout};
+use serde_json::Value;
+
+const REDIS_PY: &str = "harness/adapters/redis-py/run";
+
+/// An assessment without reports, its runs going to `out`.
+fn assess(out: &Path, args: &[&str]) -> Output {
+    let mut command = lockstorm();
+    command.args(["assess", "--report", "none", "--progress", "none", "--out"]);
+    command.arg(out).args(args);
+    command.output().expect("the program can be started")
+}
+
+/// Repeats an assessment until every run of it could tell, a few times at most: a busy machine may
+/// take servers for dead that no situation has touched.
+fn told(out: &Path, args: &[&str]) -> Output {
+    let mut last = assess(out, args);
+    for _ in 1..TRIES_MAX {
+        if !stderr(&last).contains("could not tell") {
+            break;
+        }
+        last = assess(out, args);
+    }
+    last
+}
+
+/// The folder of the only assessment below `out`.
+fn folder(out: &Path) -> PathBuf {
+    let inside = fs::read_dir(out.join("assess")).expect("there is an assessment");
+    let newest = inside
+        .map(|entry| entry.expect("it can be read").path())
+        .max();
+    newest.expect("there is one")
+}
+
+#[test]
+fn a_known_bad_lock_is_broken_by_situations_that_do_not_name_it_and_a_good_one_is_not() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let which = ["--only", "plain-use", "--only", "release-by-a-stranger"];
+    let mut args = vec!["token", "plain-del", "--topology", "single"];
+    args.extend(which);
+    let output = told(out.path(), &args);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("✗ FAIL · plain-del broke exclusive, own-release (4 runs)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("own-release is broken by: release by a stranger (single)"),
+        "{text}"
+    );
+    assert!(!text.contains("token broke"), "{text}");
+}
+
+#[test]
+fn a_lock_without_expiry_between_two_commands_cannot_be_obtained() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let only = ["--topology", "single", "--only", "dies-between-commands"];
+    let output = told(out.path(), &[&["setnx", "token"][..], &only].concat());
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("setnx broke obtainable (2 runs)"), "{text}");
+}
+
+#[test]
+fn what_a_lock_does_not_promise_is_told_and_no_failure_unless_the_user_says_it_does() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let args = ["token", "--only", "failover-before"];
+    let output = told(out.path(), &args);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("survives-failover is not promised, and would be broken by"),
+        "{text}"
+    );
+    let promised = [&args[..], &["--promise", "survives-failover"]].concat();
+    let output = told(out.path(), &promised);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("token broke survives-failover"), "{text}");
+    let repeat = text
+        .lines()
+        .find(|line| line.starts_with("repeat"))
+        .unwrap();
+    assert!(
+        repeat.contains("--promise survives-failover --only failover-before"),
+        "{repeat}"
+    );
+}
+
+#[test]
+fn an_overrun_is_inherent_and_breaks_nothing() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let output = told(
+        out.path(),
+        &["token", "--topology", "single", "--only", "client-pause"],
+    );
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("lease overrun is inherent in: client pause"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_run_is_stored_with_its_promises_and_runs_again_by_its_own_command() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let args = [
+        "token",
+        "--topology",
+        "single",
+        "--only",
+        "plain-use",
+        "--format",
+        "json",
+    ];
+    let output = told(out.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let suite: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let run = &suite["runs"][0];
+    let tested = &run["record"]["situation"];
+    assert_eq!(tested["tests"][0], "exclusive", "{tested}");
+    assert_eq!(tested["by_answers"][0], "obtainable", "{tested}");
+    let cell = folder(out.path()).join(run["folder"].as_str().unwrap());
+    let again = lockstorm()
+        .args(["run", "--report", "none", "--out"])
+        .arg(out.path())
+        .arg(cell.join("scenario.toml"))
+        .output()
+        .unwrap();
+    let text = stderr(&again);
+    assert_eq!(again.status.code(), Some(0), "{text}");
+    assert!(text.contains("kept: exclusive"), "{text}");
+    let rendered = lockstorm()
+        .arg("report")
+        .arg(folder(out.path()))
+        .output()
+        .unwrap();
+    assert!(rendered.status.success(), "{}", stderr(&rendered));
+    let page = fs::read_to_string(folder(out.path()).join("report.html")).unwrap();
+    assert!(
+        page.contains("id=\"promises\""),
+        "the page has the table of promises"
+    );
+}
+
+#[test]
+fn an_adapter_says_who_it_is_and_where_it_cannot_be() {
+    if !have_server() || !root().join(".tools/redis-py/bin/python").exists() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let args = [
+        "--adapter",
+        REDIS_PY,
+        "--only",
+        "plain-use",
+        "--topology",
+        "single",
+    ];
+    let output = told(out.path(), &args);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("redis-py Lock"), "{text}");
+    assert!(
+        text.contains("settles"),
+        "programs can hang, and are judged by it: {text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_assessed_is_told_before_anything_runs() {
+    let out = tempfile::tempdir().unwrap();
+    for (args, code, words) in [
+        (&[][..], 64, "name a lock"),
+        (&["tokn"], 64, "unknown lock 'tokn'"),
+        (&["token={leese=\"1s\"}"], 64, "leese"),
+        (
+            &["token", "--only", "nothing-like-this"],
+            4,
+            "no situation is selected",
+        ),
+        (
+            &["token", "--promise", "fast"],
+            64,
+            "must be one of exclusive",
+        ),
+        (
+            &["token", "--topology", "external"],
+            64,
+            "must be one of single",
+        ),
+        (&["--adapter", " "], 64, "must name a program"),
+    ] {
+        let output = assess(out.path(), args);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
+        assert!(text.contains(words), "{args:?}: {text}");
+    }
+}

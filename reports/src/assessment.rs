@@ -1,0 +1,296 @@
+//! Assessments: suites whose runs are situations, read promise by promise.
+//!
+//! For: the one place that gathers the answers of many runs, so that terminal, page and Markdown
+//! say the same. Not for: judging; each run has its own answers.
+
+use std::collections::BTreeMap;
+
+use lockstorm_checker::Property;
+use lockstorm_scenarios::Promise;
+
+use crate::model::{Answer, PromiseOutcome, SuiteRecord, SuiteRun};
+use crate::words;
+
+/// Tells whether the runs of a suite are situations.
+pub fn is_assessment(suite: &SuiteRecord) -> bool {
+    suite.runs.iter().any(|run| run.record.situation.is_some())
+}
+
+/// Returns the worst answer of all runs; `None` where none gave any.
+pub fn worst_answer(suite: &SuiteRecord) -> Option<Answer> {
+    let outcomes = suite.runs.iter().flat_map(|run| run.record.outcomes());
+    outcomes.map(|outcome| outcome.answer()).max()
+}
+
+/// Says what was broken, in a sentence.
+pub(crate) fn sentence(suite: &SuiteRecord) -> String {
+    let runs = words::count(suite.runs.len() as u64, "run");
+    let mut broken: Vec<String> = Vec::new();
+    for lock in assessments(suite) {
+        let rows = lock.promises.iter().filter(|row| row.is_promised);
+        let rows = rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()));
+        let names: Vec<&str> = rows.map(|row| row.promise.name()).collect();
+        if !names.is_empty() {
+            broken.push(format!("{} broke {}", lock.lock, names.join(", ")));
+        }
+    }
+    let left = words::not_reached(suite);
+    if !broken.is_empty() {
+        return format!("{} ({runs}{left})", broken.join("; "));
+    }
+    match worst_answer(suite) {
+        Some(_) => format!("nothing that is promised was broken in {runs}{left}"),
+        None => format!("no promise was put to the test in {runs}{left}"),
+    }
+}
+
+/// Promises that one lock kept and broke, in all its situations.
+pub(crate) struct Assessment<'a> {
+    /// Name of the lock.
+    pub(crate) lock: &'a str,
+    /// The servers on which it ran, in order.
+    pub(crate) topologies: Vec<&'a str>,
+    /// A row for each promise that a situation tested, in the order of reports.
+    pub(crate) promises: Vec<PromiseRow<'a>>,
+    /// Violations that no lock of this kind prevents, each with its reason and the situations.
+    pub(crate) inherent: Vec<Inherent<'a>>,
+}
+
+/// One promise on each of the topologies.
+pub(crate) struct PromiseRow<'a> {
+    /// The promise.
+    pub(crate) promise: Promise,
+    /// True if the lock makes it.
+    pub(crate) is_promised: bool,
+    /// One tally for each topology.
+    pub(crate) tallies: Vec<PromiseTally<'a>>,
+}
+
+/// Runs on one topology that tested a promise, by their answers.
+#[derive(Default)]
+pub(crate) struct PromiseTally<'a> {
+    /// Number of runs in which it was kept.
+    pub(crate) kept: usize,
+    /// Runs in which it was broken.
+    pub(crate) broken: Vec<Told<'a>>,
+    /// Runs that could not tell.
+    pub(crate) open: Vec<Told<'a>>,
+}
+
+/// A run that broke a promise or could not tell, and why.
+pub(crate) struct Told<'a> {
+    /// The run.
+    pub(crate) run: &'a SuiteRun,
+    /// Evidence or reason, in a sentence.
+    pub(crate) reason: String,
+}
+
+/// A violation that no lock of this kind prevents.
+pub(crate) struct Inherent<'a> {
+    /// Property that was violated.
+    pub(crate) property: Property,
+    /// Situations in which it happened.
+    pub(crate) hazards: Vec<&'a str>,
+    /// Reason why no lock prevents it.
+    pub(crate) reason: &'a str,
+}
+
+impl PromiseTally<'_> {
+    /// Number of runs that put the promise to the test here.
+    pub(crate) fn total(&self) -> usize {
+        self.kept + self.broken.len() + self.open.len()
+    }
+
+    /// Returns what was seen in these runs, the worst first; `None` where there were none.
+    pub(crate) fn seen(&self) -> Option<Answer> {
+        if !self.broken.is_empty() {
+            Some(Answer::Broken)
+        } else if self.kept > 0 {
+            Some(Answer::Kept)
+        } else if !self.open.is_empty() {
+            Some(Answer::CouldNotTell)
+        } else {
+            None
+        }
+    }
+}
+
+impl PromiseRow<'_> {
+    /// Returns the answer on one topology, in a few words: `kept 12`, `broken 2 of 14`.
+    pub(crate) fn words(&self, at: usize) -> String {
+        let tally = &self.tallies[at];
+        let of = |part: usize, word: &str| {
+            if part == tally.total() {
+                format!("{word} {part}")
+            } else {
+                format!("{word} {part} of {}", tally.total())
+            }
+        };
+        match tally.seen() {
+            None => "not tested".to_owned(),
+            Some(Answer::Broken) if self.is_promised => of(tally.broken.len(), "broken"),
+            Some(Answer::Broken) => of(tally.broken.len(), "not promised, violated"),
+            Some(Answer::Kept) if self.is_promised => of(tally.kept, "kept"),
+            Some(_) if self.is_promised => of(tally.open.len(), "could not tell"),
+            Some(_) => "not promised".to_owned(),
+        }
+    }
+}
+
+/// Reads the assessment of each lock, in the order in which they ran.
+pub(crate) fn assessments(suite: &SuiteRecord) -> Vec<Assessment<'_>> {
+    let mut locks: Vec<Assessment> = Vec::new();
+    for run in &suite.runs {
+        let labels = &run.record.labels;
+        let topology = kind(&labels.topology);
+        let at = locks.iter().position(|known| known.lock == labels.lock);
+        let at = at.unwrap_or_else(|| {
+            locks.push(Assessment {
+                lock: &labels.lock,
+                topologies: Vec::new(),
+                promises: Vec::new(),
+                inherent: Vec::new(),
+            });
+            locks.len() - 1
+        });
+        locks[at].add(run, topology);
+    }
+    for lock in &mut locks {
+        lock.promises.sort_by_key(|row| row.promise);
+        let topologies = lock.topologies.len();
+        for row in &mut lock.promises {
+            row.tallies.resize_with(topologies, PromiseTally::default);
+        }
+    }
+    locks
+}
+
+/// Returns the kind of servers, without their number: the first word of a topology's label.
+fn kind(label: &str) -> &str {
+    label.split(' ').next().unwrap_or(label)
+}
+
+impl<'a> Assessment<'a> {
+    fn add(&mut self, run: &'a SuiteRun, topology: &'a str) {
+        if !self.topologies.contains(&topology) {
+            self.topologies.push(topology);
+        }
+        let on = self.topologies.iter().position(|known| *known == topology);
+        let on = on.unwrap_or_default();
+        for outcome in run.record.outcomes() {
+            let tally = self.tally(&outcome, on);
+            let told = || Told {
+                run,
+                reason: outcome.reason.clone().unwrap_or_default(),
+            };
+            match outcome.seen {
+                Answer::Broken => tally.broken.push(told()),
+                Answer::Kept => tally.kept += 1,
+                Answer::CouldNotTell | Answer::NotPromised => tally.open.push(told()),
+            }
+        }
+        for (property, reason) in run.record.inherent() {
+            self.add_inherent(property, &run.record.labels.hazard, reason);
+        }
+    }
+
+    fn tally(&mut self, outcome: &PromiseOutcome, on: usize) -> &mut PromiseTally<'a> {
+        let known = self
+            .promises
+            .iter()
+            .position(|row| row.promise == outcome.promise);
+        let at = known.unwrap_or_else(|| {
+            self.promises.push(PromiseRow {
+                promise: outcome.promise,
+                is_promised: outcome.is_promised,
+                tallies: Vec::new(),
+            });
+            self.promises.len() - 1
+        });
+        let row = &mut self.promises[at];
+        while row.tallies.len() <= on {
+            row.tallies.push(PromiseTally::default());
+        }
+        &mut row.tallies[on]
+    }
+
+    fn add_inherent(&mut self, property: Property, hazard: &'a str, reason: &'a str) {
+        let mut known = self.inherent.iter_mut();
+        match known.find(|known| known.property == property && known.reason == reason) {
+            Some(known) if known.hazards.contains(&hazard) => {}
+            Some(known) => known.hazards.push(hazard),
+            None => self.inherent.push(Inherent {
+                property,
+                hazards: vec![hazard],
+                reason,
+            }),
+        }
+    }
+
+    /// Returns the lock's standing in two or three sentences: what it keeps, what breaks it.
+    pub(crate) fn summary(&self) -> Vec<String> {
+        let promised = self.promises.iter().filter(|row| row.is_promised);
+        let (mut kept, mut broken, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        for row in promised {
+            let seen = row.tallies.iter().filter_map(PromiseTally::seen).max();
+            match seen {
+                Some(Answer::Broken) => broken.push(row),
+                Some(Answer::Kept) => kept.push(row),
+                Some(Answer::CouldNotTell | Answer::NotPromised) | None => open.push(row),
+            }
+        }
+        let names = |rows: &[&PromiseRow]| {
+            let names: Vec<&str> = rows.iter().map(|row| row.promise.name()).collect();
+            names.join(", ")
+        };
+        let mut sentences = Vec::new();
+        for row in &broken {
+            sentences.push(format!("breaks {} by: {}", row.promise.name(), causes(row)));
+        }
+        if !kept.is_empty() {
+            sentences.push(format!("kept in these runs: {}", names(&kept)));
+        }
+        if !open.is_empty() {
+            sentences.push(format!("could not be told: {}", names(&open)));
+        }
+        sentences
+    }
+
+    /// Returns the runs that could not tell of a promise that the lock makes, with the promise, and
+    /// whether another run on those servers could.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (Promise, bool, &Told<'a>)> {
+        let promised = self.promises.iter().filter(|row| row.is_promised);
+        promised.flat_map(|row| {
+            row.tallies.iter().flat_map(move |tally| {
+                let is_told = tally.seen() != Some(Answer::CouldNotTell);
+                tally
+                    .open
+                    .iter()
+                    .map(move |told| (row.promise, is_told, told))
+            })
+        })
+    }
+
+    /// Returns the promises that the lock does not make and would not have kept.
+    pub(crate) fn violated_without_promise(&self) -> impl Iterator<Item = &PromiseRow<'a>> {
+        let rows = self.promises.iter().filter(|row| !row.is_promised);
+        rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()))
+    }
+}
+
+/// Returns the situations in which a promise was broken, each once, with its servers.
+pub(crate) fn causes(row: &PromiseRow) -> String {
+    let mut hazards: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for told in row.tallies.iter().flat_map(|tally| &tally.broken) {
+        let labels = &told.run.record.labels;
+        let on = hazards.entry(&labels.hazard).or_default();
+        let topology = kind(&labels.topology);
+        if !on.contains(&topology) {
+            on.push(topology);
+        }
+    }
+    let hazards = hazards
+        .into_iter()
+        .map(|(hazard, on)| format!("{hazard} ({})", on.join(", ")));
+    hazards.collect::<Vec<_>>().join("; ")
+}

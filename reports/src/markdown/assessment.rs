@@ -1,0 +1,67 @@
+//! An assessment as Markdown: the promises of each lock, and what broke them.
+
+use std::fmt::Write as _;
+
+use super::escaped;
+use crate::assessment::{assessments, causes};
+use crate::model::SuiteRecord;
+use crate::words;
+
+/// Appends the table of each lock.
+pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
+    for lock in assessments(suite) {
+        let _ = writeln!(text, "## {}\n", escaped(lock.lock));
+        text.push_str("| promise |");
+        for topology in &lock.topologies {
+            let _ = write!(text, " {} |", escaped(topology));
+        }
+        text.push('\n');
+        text.push_str(&"|---".repeat(lock.topologies.len() + 1));
+        text.push_str("|\n");
+        for row in &lock.promises {
+            let _ = write!(text, "| {} |", row.promise.name());
+            for at in 0..row.tallies.len() {
+                let _ = write!(text, " {} |", row.words(at));
+            }
+            text.push('\n');
+        }
+        text.push('\n');
+        for row in &lock.promises {
+            let causes = causes(row);
+            if !causes.is_empty() {
+                let verb = if row.is_promised {
+                    "is broken by"
+                } else {
+                    "is not promised, and would be broken by"
+                };
+                let _ = writeln!(
+                    text,
+                    "- {} {verb}: {}",
+                    row.promise.name(),
+                    escaped(&causes)
+                );
+            }
+        }
+        for inherent in &lock.inherent {
+            let _ = writeln!(
+                text,
+                "- {} is inherent in: {}. {}",
+                words::property(inherent.property),
+                escaped(&inherent.hazards.join("; ")),
+                escaped(inherent.reason)
+            );
+        }
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::markdown::markdown_suite;
+    use crate::sample;
+
+    #[test]
+    fn an_assessment_is_a_table_of_promises_for_each_lock() {
+        insta::assert_snapshot!(markdown_suite(&sample::assessment()));
+    }
+}

@@ -1,0 +1,151 @@
+//! An assessment in a terminal: the stories, then for each lock the table of its promises.
+
+use super::paint::Tone;
+use super::report::push_costs;
+use super::table::{Lines, Table, wrapped};
+use super::text::{TerminalOptions, Text};
+use crate::assessment::{Assessment, PromiseRow, Told, assessments, causes};
+use crate::finding::Findings;
+use crate::grid::Grid;
+use crate::head::Head;
+use crate::inert::visible;
+use crate::model::{Answer, SuiteRecord};
+use crate::words;
+
+/// Runs named at most of those that could not tell, for each lock.
+const OPEN_MAX: usize = 12;
+
+/// An assessment as text: the stories of what was broken, then for each lock its promises on each
+/// topology, and what no lock of its kind can prevent.
+pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> String {
+    let mut text = Text::new(options);
+    let title = format!("{} · seed {}", suite.name, suite.seed);
+    text.line(Tone::Heading, &title);
+    text.line(Tone::Plain, &suite.description);
+    text.blank();
+    text.changes(suite.changed.as_ref());
+    text.findings(&Findings::unexpected(suite));
+    for lock in assessments(suite) {
+        push_lock(&mut text, &lock);
+    }
+    let grid = Grid::new(suite);
+    if grid.has_prices() {
+        push_costs(&mut text, &grid);
+    }
+    text.head("outcome", &Head::of_suite(suite));
+    text.ending("repeat", Tone::Plain, &suite.rerun);
+    text.done()
+}
+
+fn push_lock(text: &mut Text, lock: &Assessment) {
+    text.push(&promises(lock).render(text.width, text.paint));
+    text.blank();
+    for row in lock.promises.iter().filter(|row| row.is_promised) {
+        let causes = causes(row);
+        if !causes.is_empty() {
+            let sentence = format!("✗ {} is broken by: {causes}", row.promise.name());
+            text.indented(2, Tone::Bad, &sentence);
+        }
+    }
+    for row in lock.violated_without_promise() {
+        let sentence = format!(
+            "· {} is not promised, and would be broken by: {}",
+            row.promise.name(),
+            causes(row)
+        );
+        text.indented(2, Tone::Plain, &sentence);
+    }
+    for inherent in &lock.inherent {
+        let sentence = format!(
+            "○ {} is inherent in: {}. {}",
+            words::property(inherent.property),
+            inherent.hazards.join("; "),
+            inherent.reason
+        );
+        text.indented(2, Tone::Plain, &sentence);
+    }
+    push_open(text, lock);
+    text.blank();
+}
+
+/// Names the runs that could not tell of a promise of which no other run on those servers could,
+/// each reason once; the others are counted.
+fn push_open(text: &mut Text, lock: &Assessment) {
+    let mut told: Vec<(&str, &str, &str, Vec<&str>)> = Vec::new();
+    let mut others = 0;
+    for (promise, is_told, Told { run, reason }) in lock.open() {
+        if is_told {
+            others += 1;
+            continue;
+        }
+        let labels = &run.record.labels;
+        let (hazard, topology) = (labels.hazard.as_str(), labels.topology.as_str());
+        let mut known = told.iter_mut();
+        match known.find(|known| (known.0, known.1, known.2) == (hazard, topology, reason)) {
+            Some(known) if known.3.contains(&promise.name()) => {}
+            Some(known) => known.3.push(promise.name()),
+            None => told.push((hazard, topology, reason, vec![promise.name()])),
+        }
+    }
+    for (hazard, topology, reason, promises) in told.iter().take(OPEN_MAX) {
+        let promises = promises.join(", ");
+        let sentence = format!("? '{hazard}' on {topology} could not tell of {promises}: {reason}");
+        text.indented(2, Tone::Open, &sentence);
+    }
+    let others = others + told.len().saturating_sub(OPEN_MAX);
+    if others > 0 {
+        let answers = words::count(others as u64, "more answer");
+        let sentence = format!("? {answers} could not be told; the report has the reasons");
+        text.indented(2, Tone::Quiet, &sentence);
+    }
+}
+
+/// The table of a lock: a row for each promise, a column for each topology.
+fn promises(lock: &Assessment) -> Table {
+    let mut header = vec![wrapped(Tone::Heading, &visible(lock.lock))];
+    let topologies = lock.topologies.iter();
+    header.extend(topologies.map(|topology| wrapped(Tone::Heading, &visible(topology))));
+    let rows = lock.promises.iter().map(|row| {
+        let name: Lines = vec![(Tone::Heading, row.promise.name().to_owned())];
+        let cells = (0..row.tallies.len()).map(|at| cell(row, at));
+        std::iter::once(name).chain(cells).collect()
+    });
+    Table {
+        header,
+        rows: rows.collect(),
+    }
+}
+
+fn cell(row: &PromiseRow, at: usize) -> Lines {
+    let (sign, tone) = match row.tallies[at].seen() {
+        Some(Answer::Broken) if row.is_promised => ('✗', Tone::Bad),
+        Some(Answer::Kept) if row.is_promised => ('✓', Tone::Good),
+        Some(Answer::CouldNotTell) if row.is_promised => ('?', Tone::Open),
+        Some(_) | None => ('·', Tone::Quiet),
+    };
+    wrapped(tone, &format!("{sign} {}", row.words(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn an_assessment_is_a_table_of_promises_and_what_broke_them() {
+        let text = terminal_assessment(&sample::assessment(), TerminalOptions::default());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn hostile_text_cannot_steer_the_terminal() {
+        let mut suite = sample::hostile_suite();
+        let tested = sample::assessment().runs[0].record.situation.clone();
+        for run in &mut suite.runs {
+            run.record.situation.clone_from(&tested);
+        }
+        let text = terminal_assessment(&suite, TerminalOptions::default());
+        let steering = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(steering), "{text}");
+    }
+}

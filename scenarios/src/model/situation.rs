@@ -1,0 +1,76 @@
+//! `[situation]`: a script or storm for any lock, with the promises that it puts to the test.
+
+use std::collections::BTreeMap;
+
+use lockstorm_checker::Property;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::duration::DurationSpec;
+use super::locks::Lock;
+use super::promise::Promise;
+use super::topology::Topology;
+
+/// A situation: it names no lock and expects no verdict. `lockstorm assess` puts locks into it, and
+/// answers for each promise that it tests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Situation {
+    /// Promises that it puts to the test: a lock that makes one must keep it here.
+    pub tests: Vec<Promise>,
+    /// Violations that no lock of this kind can prevent here, each with the reason. They are shown
+    /// and never counted against a lock.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "inherent_schema")]
+    pub inherent: BTreeMap<Property, String>,
+    /// Lease with which the lock is taken.
+    #[serde(default = "default_lease")]
+    pub lease: DurationSpec,
+    /// The lock renews what it holds, before the lease ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub renewed: bool,
+    /// Promises that the lock makes beside those that are known of it, as a user says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promised: Vec<Promise>,
+    /// Servers on which the script means the same. Absent in what a run stores, which has servers
+    /// of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topologies: Vec<Topology>,
+}
+
+const fn default_lease() -> DurationSpec {
+    DurationSpec::from_secs(2)
+}
+
+/// A table from properties to reasons.
+fn inherent_schema(_: &mut SchemaGenerator) -> Schema {
+    let reasons: serde_json::Map<_, _> = Property::ALL
+        .into_iter()
+        .map(|property| {
+            let reason = serde_json::json!({ "type": "string" });
+            (property.name().to_owned(), reason)
+        })
+        .collect();
+    json_schema!({
+        "type": "object",
+        "properties": reasons,
+        "additionalProperties": false,
+    })
+}
+
+impl Situation {
+    /// Returns what the lock promises here, in the order of reports.
+    pub fn promises_of(&self, lock: &Lock) -> Vec<Promise> {
+        let known = lock.promises();
+        let is_made =
+            |promise: &Promise| known.contains(promise) || self.promised.contains(promise);
+        Promise::ALL.into_iter().filter(is_made).collect()
+    }
+
+    /// Tells whether a violation of the property breaks a promise that is tested.
+    pub fn tests_by(&self, property: Property) -> bool {
+        self.tests
+            .iter()
+            .any(|promise| promise.properties().contains(&property))
+    }
+}

@@ -1,0 +1,66 @@
+//! The situations that the program carries: those of `lockstorm assess`.
+
+/// A situation file, as it lies in `scenarios/library/situations`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShippedSituation {
+    /// Path of the file in the library, for diagnostics.
+    pub path: &'static str,
+    /// Text of the file.
+    pub text: &'static str,
+}
+
+macro_rules! situations {
+    ($($name:literal,)*) => {
+        /// Every shipped situation: the plain ones first, then what goes wrong, storms last.
+        pub const SITUATIONS: &[ShippedSituation] = &[$(
+            ShippedSituation {
+                path: concat!("scenarios/library/situations/", $name, ".toml"),
+                text: include_str!(concat!("../library/situations/", $name, ".toml")),
+            },
+        )*];
+    };
+}
+
+situations! {
+    "plain-use",
+    "release-by-a-stranger",
+    "release-twice",
+    "client-pause",
+    "late-release",
+    "late-renewal",
+    "work-outlasts-lease",
+    "holder-dies",
+    "dies-between-commands",
+    "connections-closed",
+    "scripts-forgotten",
+    "reply-to-acquire-lost",
+    "reply-to-renewal-lost",
+    "reply-to-release-lost",
+    "pause-before-the-answer",
+    "slow-answer",
+    "server-stalls",
+    "server-down-at-acquire",
+    "restart-with-its-disk",
+    "failover-before-replication",
+    "planned-failover",
+    "minority-down",
+    "one-server-empty",
+    "renewal-keeps-the-lock",
+    "blip-while-renewing",
+    "connection-lost-while-renewing",
+    "release-stops-renewals",
+    "dead-client-stops-renewing",
+    "key-deleted",
+    "re-entry",
+    "tokens-grow",
+    "readers-share",
+    "waiter-gives-up",
+    "waiter-dies",
+    "two-keys",
+    "storm-contention",
+    "storm-of-pauses",
+    "storm-of-overruns",
+    "storm-of-deaths",
+    "storm-of-lost-connections",
+    "storm-of-stalls",
+}

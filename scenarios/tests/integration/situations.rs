@@ -1,0 +1,140 @@
+//! The shipped situations: each is in the program, and fits the locks that it can.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstorm_scenarios::{
+    Expected, Loaded, Promise, SITUATIONS, expand, load_str, put_into, typed_lock,
+};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("library/situations")
+}
+
+fn shipped() -> Vec<Loaded> {
+    let loaded = SITUATIONS
+        .iter()
+        .map(|shipped| match load_str(shipped.text, shipped.path, &[]) {
+            Ok(loaded) => loaded,
+            Err(mistakes) => panic!("{}", mistakes.render(false)),
+        });
+    loaded.collect()
+}
+
+#[test]
+fn every_file_of_the_folder_is_in_the_program() {
+    let files = fs::read_dir(folder()).unwrap();
+    let files: BTreeSet<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let shipped = SITUATIONS.iter().map(|shipped| {
+        let path = Path::new(shipped.path);
+        path.file_name().unwrap().to_str().unwrap().to_owned()
+    });
+    assert_eq!(files, shipped.collect());
+}
+
+#[test]
+fn a_situation_has_the_name_of_its_file() {
+    for (loaded, shipped) in shipped().iter().zip(SITUATIONS) {
+        let stem = Path::new(shipped.path).file_stem().unwrap();
+        assert_eq!(stem.to_str(), Some(loaded.scenario.name.as_str()));
+    }
+}
+
+#[test]
+fn every_promise_is_put_to_the_test() {
+    let tested: BTreeSet<Promise> = shipped()
+        .iter()
+        .flat_map(|loaded| loaded.scenario.situation.clone().unwrap().tests)
+        .collect();
+    // Queues and permits have hazards of their own, which are no situations yet.
+    let missing = [Promise::Fair, Promise::Permits];
+    let expected = Promise::ALL.into_iter();
+    let expected = expected.filter(|promise| !missing.contains(promise));
+    assert_eq!(tested, expected.collect());
+}
+
+#[test]
+fn locks_fit_into_the_situations_or_the_reason_is_told() {
+    let fits = |name: &str| {
+        let lock = typed_lock(name).unwrap();
+        let mut fits = 0;
+        for loaded in shipped() {
+            for topology in &loaded.scenario.situation.as_ref().unwrap().topologies {
+                match put_into(&loaded, &lock, topology, &[]) {
+                    Ok(_) => fits += 1,
+                    Err(reason) => assert!(!reason.is_empty()),
+                }
+            }
+        }
+        fits
+    };
+    // A lock on one master, one that cannot renew, and one that asks a majority.
+    assert!(fits("token") > 100, "{}", fits("token"));
+    assert!(fits("plain-del") > 80, "{}", fits("plain-del"));
+    assert!(fits("redlock") > 20, "{}", fits("redlock"));
+}
+
+#[test]
+fn a_situation_expects_what_the_lock_promises() {
+    let all = shipped();
+    let failover = all
+        .iter()
+        .find(|loaded| loaded.scenario.name == "failover-before-replication");
+    let failover = failover.unwrap();
+    let on = &failover.scenario.situation.as_ref().unwrap().topologies[0];
+    let token = typed_lock("token").unwrap();
+    let exclusion = lockstorm_checker::Property::MutualExclusion;
+    let case = put_into(failover, &token, on, &[]).unwrap();
+    assert_eq!(case.expected(exclusion), Expected::Any);
+    let case = put_into(failover, &token, on, &[Promise::SurvivesFailover]).unwrap();
+    assert_eq!(case.expected(exclusion), Expected::Valid);
+}
+
+#[test]
+fn a_run_of_a_situation_is_stored_as_a_scenario_of_its_own() {
+    for loaded in shipped() {
+        let situation = loaded.scenario.situation.as_ref().unwrap();
+        for name in ["token", "redlock"] {
+            let lock = typed_lock(name).unwrap();
+            for topology in &situation.topologies {
+                let Ok(case) = put_into(&loaded, &lock, topology, &[]) else {
+                    continue;
+                };
+                let text = lockstorm_scenarios::effective(&case);
+                let again = match load_str(&text, "stored.toml", &[]) {
+                    Ok(again) => expand(&again).unwrap().cases.remove(0),
+                    Err(mistakes) => panic!("{}\n{text}", mistakes.render(false)),
+                };
+                assert_eq!(again.lock, case.lock);
+                assert_eq!(again.workload, case.workload);
+                assert_eq!(again.expect, case.expect);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_situation_alone_is_nothing_to_run_and_says_what_is() {
+    let loaded = &shipped()[0];
+    let error = expand(loaded).unwrap_err().render(false);
+    assert!(error.contains("lockstorm assess token"), "{error}");
+}
+
+#[test]
+fn mistakes_in_a_situation_are_told_at_their_place() {
+    let wrong = r#"
+name = "wrong"
+situation.tests = ["exclusive"]
+situation.lease = "0s"
+situation.inherent.mutual-exclusion = "no"
+situation.inherent.lease-overrun = ""
+expect = { mutual-exclusion = "valid" }
+lock.token = {}
+step = [{ acquire = { client = "a" } }]
+"#;
+    let error = load_str(wrong, "wrong.toml", &[]).unwrap_err();
+    insta::assert_snapshot!(error.render(false));
+}
