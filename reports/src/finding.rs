@@ -1,12 +1,13 @@
 //! Findings: the violations that a report tells, grouped by their kind, each with one witness.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::{Expected, Promise};
 
-use crate::model::{ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
+use crate::model::{Answer, ExpectationResult, RunRecord, SuiteRecord, SuiteRun};
 use crate::remedy::Scene;
 use crate::words;
 
@@ -40,20 +41,38 @@ impl<'a> Finding<'a> {
 
     /// Tells whether the scenario expects something else.
     pub(crate) fn is_unexpected(&self) -> bool {
+        if self.run.situation.is_some() {
+            return !self.broken().is_empty();
+        }
         let result = self.expectation();
         !self.run.without_scenario && result.is_some_and(|result| !result.met)
     }
 
     /// Tells whether the scenario expects it, in words.
-    pub(crate) fn against(&self) -> &'static str {
-        match self.expectation() {
+    pub(crate) fn against(&self) -> Cow<'static, str> {
+        let broken = self.broken();
+        if !broken.is_empty() {
+            return format!("breaks {}", broken.join(", ")).into();
+        }
+        Cow::Borrowed(match self.expectation() {
             Some(_) | None if self.run.without_scenario => "nothing expected",
             Some(_) | None if self.is_inherent() => "inherent",
             Some(_) | None if self.is_not_promised() => "not promised",
+            Some(_) | None if self.run.situation.is_some() => "breaks no promise for certain",
             Some(result) if !result.met => "not as expected",
             Some(result) if result.expected != Expected::Any => "as expected",
             Some(_) | None => "nothing expected",
-        }
+        })
+    }
+
+    /// Names of the promises that it breaks, in a situation.
+    fn broken(&self) -> Vec<&'static str> {
+        let outcomes = self.run.outcomes().into_iter();
+        let broken = outcomes.filter(|outcome| {
+            let is_by = outcome.promise.properties().contains(&self.property);
+            is_by && outcome.answer() == Answer::Broken
+        });
+        broken.map(|outcome| outcome.promise.name()).collect()
     }
 
     /// Tells whether no lock of this kind can prevent it, in the situation of the run.

@@ -3,6 +3,7 @@
 //! One test case for each property of each run. A failure says that what its scenario expects did
 //! not come; an error says that the run could not tell; a cell without a run is skipped, and so is
 //! a property of which nothing is expected. An expected violation passes, with its story as output.
+//! A run in a situation has a test case for each promise instead.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::error::RenderError;
 use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
-use crate::model::{ExpectationResult, NotRun, RunRecord, SuiteRecord};
+use crate::model::{Answer, ExpectationResult, NotRun, PromiseOutcome, RunRecord, SuiteRecord};
 use crate::remedy::Scene;
 use crate::{story, words};
 
@@ -50,6 +51,14 @@ fn suite_of(run: &RunRecord) -> TestSuite {
     suite.add_property(("seed", run.seed.to_string().as_str()));
     suite.add_property(("rerun", &*visible(&run.rerun)));
     suite.set_time(Duration::try_from_secs_f64(run.duration_s).unwrap_or_default());
+    if run.situation.is_some() {
+        suite.add_test_cases(run.outcomes().iter().map(|outcome| {
+            let mut case = TestCase::new(outcome.promise.name(), answered(run, outcome));
+            case.set_classname(place.clone());
+            case
+        }));
+        return suite;
+    }
     suite.add_test_cases(run.expectations.iter().map(|result| {
         let mut case = TestCase::new(result.property.name(), status(run, result));
         case.set_classname(place.clone());
@@ -68,6 +77,30 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         suite.add_test_case(case);
     }
     suite
+}
+
+/// Status of a promise: only what is broken fails.
+fn answered(run: &RunRecord, outcome: &PromiseOutcome) -> TestCaseStatus {
+    let reason = outcome.reason.as_deref().unwrap_or_default();
+    let answer = outcome.answer();
+    match answer {
+        Answer::Kept => TestCaseStatus::success(),
+        Answer::Broken => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let told = outcome.promise.properties().iter();
+            let told: String = told.map(|property| stories(run, *property)).collect();
+            status.set_type(outcome.promise.name());
+            status.set_message(&*visible(reason)).set_description(told);
+            status
+        }
+        Answer::CouldNotTell | Answer::NotPromised => {
+            let mut status = TestCaseStatus::skipped();
+            let parts = [answer.words(), reason];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            status.set_message(&*visible(&parts.join(": ")));
+            status
+        }
+    }
 }
 
 fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
@@ -127,6 +160,11 @@ mod tests {
     #[test]
     fn a_suite_fails_errs_and_skips_where_it_should() {
         insta::assert_snapshot!(junit_suite(&sample::suite()).unwrap());
+    }
+
+    #[test]
+    fn an_assessment_has_a_case_for_each_promise_and_only_what_is_broken_fails() {
+        insta::assert_snapshot!(junit_suite(&sample::assessment()).unwrap());
     }
 
     #[test]

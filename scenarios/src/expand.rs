@@ -68,10 +68,19 @@ pub fn put_into(
     let mut file = loaded.clone();
     if let Some(situation) = &mut file.scenario.situation {
         situation.promised = promised.to_vec();
-        // Only programs can hang or end by themselves: nothing is judged of tasks.
-        if !is_program(scenario, &lock) {
-            let judged = |tested: &Promise| *tested != Promise::Settles;
-            situation.tests.retain(judged);
+        let made = situation.promises_of(&lock);
+        let is_program = is_program(scenario, &lock);
+        situation.tests.retain(|tested| {
+            // Only programs can hang or end by themselves: nothing is judged of tasks.
+            let is_judged = *tested != Promise::Settles || is_program;
+            is_judged && (made.contains(tested) || !tested.is_feature())
+        });
+        if situation.tests.is_empty() {
+            let kind = lock.kind().name();
+            return Err(format!("{kind} promises nothing that is tested"));
+        }
+        for step in &mut file.scenario.step {
+            step.keep_breaks(&situation.tests);
         }
     }
     Ok(case(&file, &lock, topology, None))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lockstorm_checker::verdict::{Judgement, Witness};
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::Promise;
 use serde::{Deserialize, Serialize};
@@ -97,11 +98,12 @@ impl RunRecord {
     fn seen(&self, tested: &Tested, promise: Promise) -> (Answer, Option<String>) {
         let judged = |property: &Property| self.analysis.properties.get(property);
         let own = promise.properties();
-        let violated = own.iter().filter_map(judged);
-        let mut violated = violated.filter(|judgement| judgement.verdict == Verdict::Violated);
-        if let Some(judgement) = violated.next() {
-            let claim = judgement.witnesses.first().map(|first| first.claim.clone());
-            return (Answer::Broken, claim);
+        for property in own {
+            let judgement = judged(property);
+            let violated = judgement.filter(|judged| judged.verdict == Verdict::Violated);
+            if let Some(judgement) = violated {
+                return violation(*property, judgement);
+            }
         }
         if tested.broken_by_answer == Some(promise) && answers_tell(promise) {
             return match self.analysis.stalls {
@@ -162,6 +164,19 @@ impl RunRecord {
             .map(|(property, reason)| (*property, reason.as_str()))
             .collect()
     }
+}
+
+/// Returns the answer for a promise of which a property is violated, with the first claim. A lease
+/// that may have been over when it was granted is none that certainly was.
+fn violation(property: Property, judgement: &Judgement) -> (Answer, Option<String>) {
+    let claim = |witness: &Witness| witness.claim.clone();
+    let first = judgement.witnesses.first();
+    let is_certain = judgement.witnesses.iter().any(|witness| witness.certain);
+    if property == Property::DeadOnArrival && !is_certain {
+        let doubt = |witness| format!("it is not certain that {}", claim(witness));
+        return (Answer::CouldNotTell, first.map(doubt));
+    }
+    (Answer::Broken, first.map(claim))
 }
 
 /// Tells whether the answer to a step can break a promise by itself. That a lock is granted after a

@@ -98,6 +98,21 @@ macro_rules! promise {
 with_every_promise!(promise);
 
 impl Promise {
+    /// Tells whether it is about something that only some locks do at all, such as queues. Whether
+    /// another lock would keep it says nothing.
+    pub const fn is_feature(self) -> bool {
+        matches!(
+            self,
+            Self::KeepsAlive
+                | Self::TellsOfLoss
+                | Self::Fenced
+                | Self::Reentrant
+                | Self::Fair
+                | Self::SharedReaders
+                | Self::Permits
+        )
+    }
+
     /// Promises that every lock makes unless somebody says otherwise: no user of any lock would do
     /// without them.
     pub const OF_EVERY_LOCK: [Self; 7] = [

@@ -357,6 +357,22 @@ impl Step {
         }
     }
 
+    /// Forgets the promise that another answer breaks, unless it is one of these.
+    pub(crate) fn keep_breaks(&mut self, tested: &[Promise]) {
+        let breaks = match self {
+            Self::Acquire(acquire) => &mut acquire.breaks,
+            Self::Renew(renew) => &mut renew.breaks,
+            Self::Release(release) => &mut release.breaks,
+            Self::Work(_)
+            | Self::FindOrders(_)
+            | Self::CloseOrders(_)
+            | Self::Await(_)
+            | Self::Heal(_)
+            | Self::Fault(_) => return,
+        };
+        *breaks = breaks.filter(|promise| tested.contains(promise));
+    }
+
     /// The fault that the step injects, if it injects one.
     pub const fn fault(&self) -> Option<&FaultSpec> {
         if let Self::Fault(fault) = self {
