@@ -1,8 +1,9 @@
 """An adapter of Lockstorm around redis-py's `Lock`: docs/adapter-protocol.md.
 
 The library is used as its documentation shows it, with its own defaults: one client on the one
-server that takes writes, a `Lock` for each key, renewed with `reacquire`. All that is added is the
-address to connect from, by which a faulty network knows whose connection it is.
+server that takes writes, a `Lock` for each key, renewed with `reacquire`, and each command tried
+again as often as the library does. All that is added is the address to connect from, by which a
+faulty network knows whose connection it is, and the patience with a server that the scenario names.
 """
 
 import json
@@ -49,14 +50,15 @@ class Client:
     def follow(self, servers):
         """Goes to this server from now on, with what it holds."""
         host, port = servers[0]["address"].rsplit(":", 1)
-        pool = redis.ConnectionPool(
-            connection_class=connection_from(self.source),
+        # The client makes its pool by itself, so that it retries as it does for its users: a pool
+        # that is handed in has no retries.
+        self.redis = redis.Redis(
             host=host,
             port=int(port),
             socket_timeout=self.timeout,
             socket_connect_timeout=self.timeout,
         )
-        self.redis = redis.Redis(connection_pool=pool)
+        self.redis.connection_pool.connection_class = connection_from(self.source)
         self.locks = getattr(self, "locks", {})
         for lock in self.locks.values():
             lock.redis = self.redis
