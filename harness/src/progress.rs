@@ -13,6 +13,9 @@ use crate::plan::Job;
 /// A line at least this often where there is no terminal, so that a job does not look dead.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
+/// Runs whose pace says something of the others.
+const PACE_OF: usize = 5;
+
 /// Form in which progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProgressKind {
@@ -112,7 +115,7 @@ struct Bar(ProgressBar);
 impl Bar {
     fn new(runs: usize) -> Self {
         let bar = ProgressBar::new(runs as u64);
-        let style = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {wide_msg}")
+        let style = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {eta} left  {wide_msg}")
             .expect("the template is constant and right")
             .progress_chars("=> ");
         bar.set_style(style);
@@ -140,6 +143,7 @@ impl Drop for Bar {
 
 struct Counter {
     runs: usize,
+    begun: Instant,
     /// Number of runs that have ended, and the time at which something was last printed.
     state: Mutex<(usize, Instant)>,
 }
@@ -148,8 +152,31 @@ impl Counter {
     fn new(runs: usize) -> Self {
         Self {
             runs,
+            begun: Instant::now(),
             state: Mutex::new((0, Instant::now())),
         }
+    }
+
+    /// How far the runs are, and the time that the others will take at the pace of these.
+    fn position(&self, done: usize) -> String {
+        let left = time_left(self.begun.elapsed(), done, self.runs);
+        let left = left.map_or(String::new(), |left| format!(", {left} left"));
+        format!("[{done}/{}{left}]", self.runs)
+    }
+}
+
+/// Time that the other runs will take at the pace of those that are done, in round words; `None`
+/// where too few are done to tell, or it is not worth a word.
+fn time_left(elapsed: Duration, done: usize, runs: usize) -> Option<String> {
+    let others = runs.checked_sub(done)?;
+    if done < PACE_OF {
+        return None;
+    }
+    let left = elapsed.as_secs_f64() / done as f64 * others as f64;
+    match left as u64 {
+        0..15 => None,
+        seconds @ 15..90 => Some(format!("{} s", seconds.div_ceil(5) * 5)),
+        seconds => Some(format!("{} min", seconds.div_ceil(60))),
     }
 }
 
@@ -158,13 +185,28 @@ impl Progress for Counter {
         let mut state = self.state.lock().expect("no holder panics");
         if state.1.elapsed() >= HEARTBEAT {
             state.1 = Instant::now();
-            output::human(&format!("  [{}/{}] {text}", state.0, self.runs));
+            output::human(&format!("  {} {text}", self.position(state.0)));
         }
     }
 
     fn end(&self, summary: &str) {
         let mut state = self.state.lock().expect("no holder panics");
         *state = (state.0 + 1, Instant::now());
-        output::human(&format!("  [{}/{}] {summary}", state.0, self.runs));
+        output::human(&format!("  {} {summary}", self.position(state.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_in_round_words_once_there_is_a_pace() {
+        let after = |seconds, done, runs| time_left(Duration::from_secs(seconds), done, runs);
+        assert_eq!(after(10, 4, 100), None, "too few");
+        assert_eq!(after(50, 10, 100).as_deref(), Some("8 min"));
+        assert_eq!(after(50, 10, 20).as_deref(), Some("50 s"));
+        assert_eq!(after(50, 10, 12), None, "nearly done");
+        assert_eq!(after(50, 12, 12), None);
     }
 }
