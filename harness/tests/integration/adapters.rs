@@ -10,9 +10,9 @@ use crate::support::{have_server, lockstorm, root, run_scenario, stderr, stdout}
 use serde_json::{Value, json};
 
 const PYTHON: &str = ".tools/redis-py/bin/python";
-const REDIS_PY: &str = "harness/adapters/redis-py/run";
-const REDLOCK: &str = "harness/adapters/redlock/run";
-const REDISSON: &str = "harness/adapters/redisson/run";
+const REDIS_PY: &str = "adapters/python/redis-py/run";
+const REDLOCK: &str = "adapters/node/redlock/run";
+const REDISSON: &str = "adapters/java/redisson/run";
 
 /// True if a library is installed; says loudly if not.
 #[expect(
@@ -32,7 +32,7 @@ fn have_redis_py() -> bool {
 }
 
 fn have_redlock() -> bool {
-    installed("harness/adapters/redlock/node_modules/redlock")
+    installed("adapters/node/redlock/node_modules/redlock")
 }
 
 /// `lockstorm adapter test` with these arguments.
@@ -98,7 +98,7 @@ fn the_adapter_of_redlock_keeps_to_the_protocol() {
 
 #[test]
 fn the_adapter_of_redisson_keeps_to_the_protocol() {
-    if !installed("harness/adapters/redisson/target/4.7.0/lib") {
+    if !installed("adapters/java/redisson/target/4.7.0/lib") {
         return;
     }
     let output = tested(&[REDISSON, "4.7.0", "fenced"]);

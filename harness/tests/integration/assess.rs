@@ -7,7 +7,7 @@ use std::process::Output;
 use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr, stdout};
 use serde_json::Value;
 
-const REDIS_PY: &str = "harness/adapters/redis-py/run";
+const REDIS_PY: &str = "adapters/python/redis-py/run";
 
 /// An assessment without reports, its runs going to `out`.
 fn assess(out: &Path, args: &[&str]) -> Output {
@@ -220,4 +220,56 @@ fn what_cannot_be_assessed_is_told_before_anything_runs() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
         assert!(text.contains(words), "{args:?}: {text}");
     }
+}
+
+/// The adapter of the guide, as its reader would write it down.
+fn adapter_of_the_guide(folder: &Path) -> PathBuf {
+    let guide = fs::read_to_string(root().join("docs/assess.md")).expect("the guide is there");
+    let (_, rest) = guide.split_once("```python\n").expect("it has an adapter");
+    let (program, _) = rest.split_once("```").expect("the block ends");
+    let path = folder.join("mine.py");
+    fs::write(&path, program).expect("it can be written");
+    path
+}
+
+#[test]
+fn the_adapter_of_the_guide_speaks_the_protocol_and_breaks_what_the_guide_says() {
+    let python = root().join(".tools/redis-py/bin/python");
+    if !have_server() || !python.exists() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let mine = adapter_of_the_guide(out.path());
+    let command = format!("{} {}", python.display(), mine.display());
+    let with_kit = |args: &[&str]| {
+        let mut kit = lockstorm();
+        kit.env("PYTHONPATH", "adapters/sdk/python").args(args);
+        kit
+    };
+    let checked = with_kit(&["adapter", "test", "--out"])
+        .args([out.path(), &python, &mine])
+        .output()
+        .unwrap();
+    let said = stdout(&checked);
+    assert!(
+        said.contains("✓ refuses a held lock to another client"),
+        "{said}"
+    );
+    assert!(
+        said.contains("release by who does not hold it was answered"),
+        "{said}"
+    );
+    let which = ["--topology", "single", "--only", "release-by"];
+    let assessed = with_kit(&["assess", "--adapter", &command])
+        .args(which)
+        .arg("--out")
+        .arg(out.path())
+        .output()
+        .unwrap();
+    let said = stderr(&assessed);
+    assert_eq!(assessed.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("my own lock 1.0 broke exclusive, own-release"),
+        "{said}"
+    );
 }

@@ -49,7 +49,7 @@ async fn keeps_to_its_own(adapter: &str, count: usize) {
         .iter()
         .map(|server| format!("{:?}", server.url()))
         .collect();
-    let program = root().join("harness/adapters").join(adapter).join("run");
+    let program = root().join("adapters").join(adapter).join("run");
     let scenario = format!(
         "name = \"library\"\n\
          topology.external = {{ urls = [{}], prefix = \"team:\", allow = [\"scripts\"] }}\n\
@@ -70,13 +70,13 @@ async fn keeps_to_its_own(adapter: &str, count: usize) {
 #[tokio::test]
 async fn redis_py_runs_there_and_leaves_nothing() {
     if is_installed(".tools/redis-py/bin/python") {
-        keeps_to_its_own("redis-py", 1).await;
+        keeps_to_its_own("python/redis-py", 1).await;
     }
 }
 
 #[tokio::test]
 async fn the_npm_package_redlock_runs_there_and_leaves_nothing() {
-    if is_installed("harness/adapters/redlock/node_modules/installed") {
-        keeps_to_its_own("redlock", 3).await;
+    if is_installed("adapters/node/redlock/node_modules/installed") {
+        keeps_to_its_own("node/redlock", 3).await;
     }
 }

@@ -1,7 +1,7 @@
 //! Every hazard that both know, with the real Redisson beside ours, on every topology and in every
 //! era. A difference in what clients are told has its reason in `differences.toml`, or the test
 //! fails; so does a reason for a difference that is not there any more. The real one is driven by
-//! the adapter in `harness/adapters/redisson`, which `.ci/setup adapters` builds; without it the
+//! the adapter in `adapters/java/redisson`, which `.ci/setup adapters` builds; without it the
 //! tests are skipped. `make interop` runs all of it, or the pairs whose titles contain one of the
 //! texts in `LOCKSTORM_ONLY`, with commas between them; `LOCKSTORM_KEEP=1` keeps the folders of the
 //! runs. CI runs a cheap part.
@@ -28,7 +28,7 @@ const CHEAP: [(&str, &[&str]); 3] = [
 ];
 
 fn can_run() -> bool {
-    let built = root().join("harness/adapters/redisson/target/4.7.0/lib");
+    let built = root().join("adapters/java/redisson/target/4.7.0/lib");
     if !built.exists() {
         skipped("Redisson's adapter is not built: run 'bash .ci/setup adapters'");
     }

@@ -125,7 +125,7 @@ impl Pair {
         let (lease, is_kept) = lease_of(&self.case.lock)?;
         let mut command = vec![
             root()
-                .join("harness/adapters/redisson/run")
+                .join("adapters/java/redisson/run")
                 .display()
                 .to_string(),
             version(self.era).to_owned(),
