@@ -24,7 +24,7 @@ macro_rules! with_every_promise {
             /// A refusal means that somebody else had the lock.
             "honest-refusal" => HonestRefusal by [SpuriousRefusal],
             /// A lock that is free, with its servers up, can be had.
-            "obtainable" => Obtainable by [Liveness],
+            "obtainable" => Obtainable by [Liveness, Availability],
             /// A holder that renews stays holder through any disturbance shorter than its lease.
             "keeps-alive" => KeepsAlive by [LostLock, LeaseOverrun],
             /// A holder is told within one lease that it has lost the lock.
