@@ -66,6 +66,9 @@ pub struct Digest {
     /// `true` if a renewal or a release names its mode: a history that does so leaves the mode out
     /// only where it is the usual one.
     names_modes: bool,
+    /// The most by which the lease of a grant is shorter than the one that was asked for. So much
+    /// longer than it says may a server keep the lock: libraries take off what the request took.
+    pub(crate) shortfall: Nanos,
     /// Time at which each owner was last known to be alive, by [`OwnerId`].
     pub alive: Vec<Nanos>,
     /// Index of the event that says so, by [`OwnerId`].
@@ -389,6 +392,10 @@ impl DigestBuilder {
             let granted = event.value.lease_ms.map(Nanos::from_millis);
             let has_asked = operation.lease.is_some_and(|asked| asked > Nanos(0));
             operation.is_void = has_asked && granted == Some(Nanos(0));
+            if let (Some(asked), Some(granted)) = (operation.lease, granted) {
+                let shortfall = Nanos(asked.0.saturating_sub(granted.0));
+                self.digest.shortfall = self.digest.shortfall.max(shortfall);
+            }
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
         }

@@ -222,9 +222,14 @@ fn loans(case: &Case, holds: &[Hold], traffic: &Traffic) -> Vec<Loan> {
 }
 
 /// Until when a hold may have been out. A release that was granted and did not end it for certain
-/// may have given back one of several grants, and extended the lease of the others by that.
+/// may have given back one of several grants, and extended the lease of the others by that. A
+/// library may report less than the lease that it asked the servers for, which keep all of it.
 fn out_until(case: &Case, hold: &Hold) -> Nanos {
-    let out = hold.possible().end;
+    let out = (hold
+        .possible()
+        .end
+        .max(hold.lease.ceiling + case.digest.shortfall))
+    .min(hold.hull.end);
     let release = hold.release.map(|id| case.digest.operation(id));
     let partial = release.filter(|release| release.outcome == Outcome::Ok);
     match partial.and_then(Operation::answered) {

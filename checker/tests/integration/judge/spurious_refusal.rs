@@ -283,3 +283,19 @@ fn a_grant_that_counts_one_entered_nothing_again() {
     let counted = text.replace("400..410 ok", "200..210 ok count 1");
     assert_eq!(judged(&counted), (Verdict::Violated, 1));
 }
+
+#[test]
+fn servers_may_keep_a_lock_for_all_of_the_lease_that_was_asked_for() {
+    // Asked for 500 ms, told 400 ms: the server's key lives up to 510 ms.
+    let granted = "a acquire 0..10 ok lease 500 granted 400\n";
+    for (near, expected) in [
+        ("420..430", Verdict::Valid),
+        ("640..650", Verdict::Violated),
+    ] {
+        let text = format!("{granted} b acquire {near} refused");
+        assert_eq!(judged(&text).0, expected, "{near}");
+    }
+    // Whoever gives it back ends it there.
+    let text = format!("{granted} a release 90..100 ok\n b acquire 420..430 refused");
+    assert_eq!(judged(&text).0, Verdict::Violated);
+}

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! a acquire 0..10 ok lease 2000 token 1      owner, action, sent..answered in ms, outcome
+//! a acquire 0..10 ok lease 2000 granted 1900 the lease that it was told it has
 //! b acquire 20..30 refused
 //! c acquire 30..90 ok waited 50              granted to a try that was sent 50 ms later
 //! a renew 50..? pending                      no completion
@@ -148,10 +149,11 @@ fn operation(
     let mut invoke = event(process, Kind::Invoke, action, ms(sent));
     invoke.value.owner = Some(owner.into());
     let mut replied = None;
-    let (mut count, mut waited) = (None, None);
+    let (mut count, mut waited, mut granted) = (None, None, None);
     for option in options.chunks(2) {
         match *option {
             ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
+            ["granted", lease] => granted = Some(number(lease)),
             ["wait", wait] => invoke.value.wait_ms = Some(number(wait)),
             ["token", token] => invoke.value.token = Some(number(token)),
             ["count", told] => count = Some(number(told) as u32),
@@ -185,6 +187,7 @@ fn operation(
         completion.value.value = replied;
         completion.value.count = count;
         completion.value.waited_ns = waited;
+        completion.value.lease_ms = granted;
         events.push(completion);
     }
 }
