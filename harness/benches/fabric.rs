@@ -42,7 +42,9 @@ async fn measure() {
         program: find_program(None).expect("a redis-server is installed; see `make setup`"),
         port: DEFAULT_PORT,
         folder: folder.path().join("nodes"),
-        wiring: Wiring::Fabric,
+        wiring: Wiring::Fabric {
+            reads_messages: false,
+        },
         shim: false,
     })
     .await

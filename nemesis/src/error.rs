@@ -14,6 +14,9 @@ pub enum FaultError {
     /// The fault needs a network that can break links.
     #[error("this run has no switchable network, so that no link can be broken")]
     NoNetwork,
+    /// The fault is about one message, and the network of the run reads none.
+    #[error("the network of this run tells no message from the next: leave out `--network kernel`")]
+    NoMessages,
     /// The fault needs packets, and the network of the run carries streams.
     #[error(
         "the fabric carries streams, and has no packets to {action}: run it with \

@@ -18,11 +18,14 @@ mod faults;
 mod kernel;
 mod link;
 mod machines;
+pub mod messages;
+mod mutex;
 mod nemesis;
 mod network;
 mod plan;
 mod probe;
 mod process;
+pub mod resp;
 mod schedule;
 mod sides;
 

@@ -130,7 +130,8 @@ impl Nemesis {
         Ok(id)
     }
 
-    /// Looks once at each fault whose effect has not shown yet, and notes those that do now.
+    /// Looks once at each fault whose effect has not shown yet, and notes those that do now; and
+    /// those that something else has ended.
     pub async fn observe_pending(&mut self) {
         let mut active = std::mem::take(&mut self.active);
         for entry in active.iter_mut().filter(|entry| !entry.observed) {
@@ -138,6 +139,7 @@ impl Nemesis {
         }
         active.retain(|entry| !(entry.observed && entry.ends == Ends::Never));
         self.active = active;
+        self.settle_overtaken().await;
     }
 
     /// The nodes and clients that faults in force have hit by name.
@@ -147,6 +149,11 @@ impl Nemesis {
             .iter()
             .filter(|entry| entry.ends == Ends::Healed);
         healed.flat_map(|entry| entry.hit.iter().cloned()).collect()
+    }
+
+    /// Tells whether any fault is in force, or has still to show an effect.
+    pub fn is_breaking(&self) -> bool {
+        !self.active.is_empty()
     }
 
     /// Tells whether some fault has been injected whose effect has not shown yet.

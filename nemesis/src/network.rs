@@ -1,9 +1,12 @@
 //! The network between the parts of a run, as faults see it.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_scenarios::CutMode;
+
+use crate::messages::Messages;
 
 /// Links between named places (nodes and clients), each direction apart.
 pub trait Network: Send + Sync {
@@ -21,6 +24,11 @@ pub trait Network: Send + Sync {
     /// How many bytes, and how many connections, were held back or reset on `from`→`to` by cuts:
     /// what proves that a cut has had an effect.
     fn held_back(&self, from: &str, to: &str) -> u64;
+
+    /// Returns the messages that this network reads; `None` if it reads none.
+    fn messages(&self) -> Option<&Arc<Messages>> {
+        None
+    }
 
     /// Returns this network as one of packets; `None` if it carries streams, which lose and reorder
     /// nothing.

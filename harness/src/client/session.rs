@@ -8,7 +8,8 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
     Event, Function, Giver, Givers, Kind, Mode, Name, Process, Value,
 };
-use lockstorm_scenarios::DurationRange;
+use lockstorm_nemesis::messages::{Messages, UnderWay};
+use lockstorm_scenarios::{DurationRange, LockOperation};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
@@ -61,6 +62,8 @@ pub struct Session {
     lacks_watchdog: bool,
     /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
+    /// The messages of the run, where they are read: told what this client is doing.
+    messages: Option<Arc<Messages>>,
 }
 
 /// Parts that a session is made of.
@@ -108,7 +111,21 @@ impl Session {
             job: parts.job,
             roles: None,
             watch: None,
+            messages: None,
         }
+    }
+
+    /// Tells those who read the messages of the run what the client is doing when it sends one.
+    #[must_use]
+    pub fn overheard(mut self, messages: Option<Arc<Messages>>) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// The operation is under way until what this returns is dropped.
+    fn begin(&self, operation: LockOperation) -> Option<UnderWay> {
+        let messages = self.messages.as_ref();
+        messages.map(|messages| messages.begin(&self.owner, operation))
     }
 
     /// Makes the client known to the watch that asks the servers about it, if there is one.
@@ -133,6 +150,7 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
+        let _under_way = self.begin(LockOperation::Acquire);
         let asked = self.asked(ask);
         self.record(MAIN, Kind::Invoke, Function::Acquire, key, asked, None)
             .await;
@@ -186,6 +204,7 @@ impl Session {
         ask: LockRequest,
         retry: DurationRange,
     ) -> Reply {
+        let _under_way = self.begin(LockOperation::Acquire);
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
         if self.lock.waits() {
             return self.acquire(key, ask).await;
@@ -267,6 +286,7 @@ impl Session {
             mode,
             ..LockRequest::default()
         };
+        let _under_way = self.begin(LockOperation::Renew);
         self.ask_renewal(MAIN, key, ask, false).await;
         let outcome = self.lock.renew(key, ask).await;
         self.renewed(MAIN, key, ask, outcome).await
@@ -283,6 +303,7 @@ impl Session {
         if !self.gate.renewals_may_pass(leases.len() as u64) {
             return Reply::Done;
         }
+        let _under_way = self.begin(LockOperation::Renew);
         for batch in leases.chunks(self.lock.renewal_batch()) {
             for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
                 let by_harness = self.lacks_watchdog;
@@ -329,6 +350,7 @@ impl Session {
         if self.gate.pass().await.is_err() {
             return Reply::Killed;
         }
+        let _under_way = self.begin(LockOperation::Release);
         self.holds.releasing(key, ask.mode);
         self.record(
             MAIN,

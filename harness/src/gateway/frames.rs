@@ -4,11 +4,9 @@
 
 use std::io;
 
+use lockstorm_nemesis::resp::{FRAME_BYTES_MAX, Malformed, bulk_at, end_of_frame, line_at};
 use tokio_util::bytes::{Bytes, BytesMut};
 use tokio_util::codec::Decoder;
-
-/// A reply of more bytes is none that a lock asks for.
-const FRAME_BYTES_MAX: usize = 64 << 20;
 
 /// The first word of a push to a subscriber, and how many names follow it.
 const PUSHES: [(&[u8], usize); 9] = [
@@ -43,56 +41,6 @@ impl Decoder for Frames {
     }
 }
 
-/// Bytes that are no reply.
-#[derive(Debug, PartialEq, Eq)]
-struct Malformed;
-
-/// Where the first reply of `bytes` ends, if all of it is there.
-fn end_of_frame(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-    let mut at = 0;
-    // How many values are still to come: the one, and what is inside of it.
-    let mut missing: usize = 1;
-    while missing > 0 {
-        let Some(line) = line_at(bytes, at) else {
-            return Ok(None);
-        };
-        let (kind, rest) = line.split_first().ok_or(Malformed)?;
-        at += line.len() + 2;
-        missing -= 1;
-        match kind {
-            b'+' | b'-' | b':' | b'_' | b',' | b'#' | b'(' => {}
-            b'$' | b'=' | b'!' => {
-                if let Some(length) = count(rest)? {
-                    at = at.checked_add(length + 2).ok_or(Malformed)?;
-                }
-            }
-            b'*' | b'~' | b'>' => missing += count(rest)?.unwrap_or(0),
-            b'%' => missing += 2 * count(rest)?.unwrap_or(0),
-            // An attribute stands before the value that it is of.
-            b'|' => missing += 2 * count(rest)?.unwrap_or(0) + 1,
-            _ => return Err(Malformed),
-        }
-    }
-    Ok((at <= bytes.len()).then_some(at))
-}
-
-/// A line without its end, if all of it is there.
-fn line_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let rest = bytes.get(at..)?;
-    let end = rest.windows(2).position(|two| two == b"\r\n")?;
-    Some(&rest[..end])
-}
-
-/// A length; `None` stands for no value at all.
-fn count(digits: &[u8]) -> Result<Option<usize>, Malformed> {
-    if digits == b"-1" {
-        return Ok(None);
-    }
-    let text = std::str::from_utf8(digits).map_err(|_| Malformed)?;
-    let count = text.parse().ok().filter(|&count| count <= FRAME_BYTES_MAX);
-    count.map(Some).ok_or(Malformed)
-}
-
 /// The frame with `prefix` taken off the channels that it names, if it is a push to a subscriber.
 pub fn without_prefix(frame: Bytes, prefix: &str) -> Bytes {
     match renamed(&frame, prefix.as_bytes()) {
@@ -121,15 +69,6 @@ fn renamed(frame: &[u8], prefix: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend(&frame[at..]);
     Some(out)
-}
-
-/// The string at `at`, and where it ends.
-fn bulk_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
-    let line = line_at(bytes, at)?;
-    let length = count(line.strip_prefix(b"$")?).ok()??;
-    let start = at + line.len() + 2;
-    let text = bytes.get(start..start + length)?;
-    Some((text, start + length + 2))
 }
 
 #[cfg(test)]

@@ -55,6 +55,13 @@ impl Networks {
         let cases: Vec<&Case> = cases.into_iter().collect();
         let elsewhere = |case: &&&Case| case.topology.external().is_some();
         let elsewhere = cases.iter().find(elsewhere).copied();
+        let torn = |case: &&&Case| {
+            let packets = choice == NetworkChoice::Kernel || needs_packets(case);
+            packets && picks_messages(case)
+        };
+        if let Some(case) = cases.iter().find(torn) {
+            return Err(no_messages(case).into());
+        }
         let needed = cases.into_iter().find(|case| needs_packets(case));
         let own = match (choice, needed) {
             (NetworkChoice::Fabric, Some(case)) => return Err(no_packets(case).into()),
@@ -82,7 +89,9 @@ impl Networks {
         let wanted = self.choice == NetworkChoice::Kernel || needs_packets(case);
         match self.namespace {
             Some(namespace) if wanted => Wiring::Kernel(namespace),
-            Some(_) | None => Wiring::Fabric,
+            Some(_) | None => Wiring::Fabric {
+                reads_messages: picks_messages(case),
+            },
         }
     }
 }
@@ -94,7 +103,13 @@ fn faults_links(case: &Case) -> bool {
         let places = |named: &Named<&str>| named.role == Role::Place;
         matches!(fault, FaultSpec::Partition(_)) || fault.names().iter().any(places)
     };
-    faults.into_iter().any(breaks_links)
+    faults.into_iter().any(breaks_links) || picks_messages(case)
+}
+
+/// Tells whether a case faults single messages.
+fn picks_messages(case: &Case) -> bool {
+    let faults = case.workload.faults();
+    faults.iter().any(|fault| fault.message().is_some())
 }
 
 fn needs_packets(case: &Case) -> bool {
@@ -107,6 +122,14 @@ fn out_of_reach(case: &Case) -> UsageError {
         "scenario '{}' is about external servers, which nobody reaches from a network of the run's \
          own: leave out --network kernel, and run scenarios that lose or reorder packets by \
          themselves",
+        case.name
+    ))
+}
+
+fn no_messages(case: &Case) -> UsageError {
+    UsageError(format!(
+        "scenario '{}' has a fault of a single message, and a network of packets does not tell one \
+         message from the next: leave out --network kernel, and faults of packets",
         case.name
     ))
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use lockstorm_nemesis::messages::Messages;
 use lockstorm_nemesis::{Clients, Deployment, FaultError, Machines, Network};
 use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 
@@ -228,6 +229,11 @@ impl Servers {
     /// `true` if links can be faulted.
     pub fn has_network(&self) -> bool {
         self.wires.network().is_some()
+    }
+
+    /// The messages between clients and servers, where they are read.
+    pub fn messages(&self) -> Option<&Arc<Messages>> {
+        self.wires.network().and_then(Network::messages)
     }
 
     /// Name that reports give to what stands in the path.

@@ -15,7 +15,10 @@ pub enum Wiring {
     #[default]
     Direct,
     /// The fabric, which carries streams and needs no privilege.
-    Fabric,
+    Fabric {
+        /// It tells one message from the next.
+        reads_messages: bool,
+    },
     /// The kernel's own network of packets, in a namespace that this process is in.
     Kernel(Namespace),
 }
@@ -24,7 +27,7 @@ impl Wiring {
     /// Address on which the server listens that everybody finds at `public`.
     pub(super) const fn behind(self, public: SocketAddr, private: SocketAddr) -> SocketAddr {
         match self {
-            Self::Fabric => private,
+            Self::Fabric { .. } => private,
             Self::Direct | Self::Kernel(_) => public,
         }
     }
@@ -46,7 +49,15 @@ impl Wires {
     ) -> Result<Self, EnvironmentError> {
         match wiring {
             Wiring::Direct => Ok(Self::Direct),
-            Wiring::Fabric => Ok(Self::Fabric(fabric(nodes, shape).await?)),
+            Wiring::Fabric { reads_messages } => {
+                let fabric = if reads_messages {
+                    Fabric::of_messages()
+                } else {
+                    Fabric::new()
+                };
+                expose(&fabric, nodes, shape).await?;
+                Ok(Self::Fabric(fabric))
+            }
             Wiring::Kernel(namespace) => {
                 let kernel = Kernel::open(namespace)?;
                 for node in nodes {
@@ -85,9 +96,12 @@ impl Wires {
     }
 }
 
-/// A fabric with a listener at each public address of these nodes.
-async fn fabric(nodes: &[Node], shape: &dyn Shape) -> Result<Fabric, EnvironmentError> {
-    let fabric = Fabric::new();
+/// Puts a listener at each public address of these nodes.
+async fn expose(
+    fabric: &Fabric,
+    nodes: &[Node],
+    shape: &dyn Shape,
+) -> Result<(), EnvironmentError> {
     for node in nodes {
         let private = shape.doors(node.private);
         for (public, private) in shape.doors(node.public).into_iter().zip(private) {
@@ -97,5 +111,5 @@ async fn fabric(nodes: &[Node], shape: &dyn Shape) -> Result<Fabric, Environment
                 .map_err(EnvironmentError::io("listen on", public.to_string()))?;
         }
     }
-    Ok(fabric)
+    Ok(())
 }

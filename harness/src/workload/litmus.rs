@@ -1,12 +1,13 @@
 //! The litmus engine: one step after the other, each ended before the next begins.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use lockstorm_nemesis::{FaultError, Nemesis};
 use lockstorm_scenarios::{
-    Acquire, AcquireReply, OrdersReply, Promise, ReleaseReply, RenewReply, Step,
+    Acquire, AcquireReply, OrdersReply, Promise, Release, ReleaseReply, Renew, RenewReply, Step,
 };
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::stage::{Stage, Stopped};
 use super::waits::Waits;
@@ -15,6 +16,9 @@ use crate::locks::LockRequest;
 
 /// Time that any one step may take beyond what it asks for.
 const STEP_WITHIN: Duration = Duration::from_secs(30);
+
+/// Pause between two looks at the faults in force while a step is taken.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The script's clients by name, in the order of their process ids.
 pub type Clients = Vec<(String, ClientTask)>;
@@ -45,12 +49,7 @@ pub async fn run(
             why: format!("step {} ({}): {why}", n + 1, step.kind()),
             ..why
         };
-        let ended = within_limit(
-            stage,
-            step,
-            take(stage, nemesis, (&clients, &mut waits), step),
-        )
-        .await;
+        let ended = take(stage, nemesis, (&clients, &mut waits), step).await;
         if let Err(why) = ended {
             return (clients, Some(stop(why)));
         }
@@ -67,17 +66,39 @@ async fn look(stage: &Stage) {
     }
 }
 
+/// Takes one step; the error says in words why the script cannot go on. The nemesis is always
+/// waited for: its steps have limits of their own, and a fault that is left half-way would be
+/// healed by nobody.
+async fn take(
+    stage: &Stage,
+    nemesis: &mut Nemesis,
+    (clients, waits): (&Clients, &mut Waits),
+    step: &Step,
+) -> Result<(), Stopped> {
+    let asked_for = match step {
+        Step::Fault(fault) => return said(nemesis.inject_step(fault).await),
+        Step::Heal(heal) => {
+            let target = heal.target();
+            return said(nemesis.heal_kind(&heal.fault, target.as_deref()).await);
+        }
+        Step::Acquire(acquire) => acquire.wait.unwrap_or_default().0,
+        Step::Work(work) => work.length.0,
+        Step::Await(condition) => condition.within.0,
+        Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
+            Duration::ZERO
+        }
+    };
+    let acted = act(stage, (clients, waits), step);
+    watching(nemesis, within_limit(stage, asked_for, acted)).await
+}
+
 /// Waits for the end of a step, but for no longer than it asks for and a named limit, nor beyond
-/// an interrupt. The nemesis is always waited for: its steps have limits of their own, and a
-/// fault that is left half-way would be healed by nobody.
+/// an interrupt.
 async fn within_limit(
     stage: &Stage,
-    step: &Step,
+    asked_for: Duration,
     end: impl Future<Output = Result<(), Stopped>>,
 ) -> Result<(), Stopped> {
-    let Some(asked_for) = asked_for(step) else {
-        return end.await;
-    };
     let limit = asked_for + STEP_WITHIN;
     tokio::select! {
         () = stage.interrupt.cancelled() => Err(Stopped::new("interrupted".to_owned())),
@@ -88,23 +109,22 @@ async fn within_limit(
     }
 }
 
-/// Time that a client's step takes if all goes well, as far as it says; `None` for the nemesis's.
-fn asked_for(step: &Step) -> Option<Duration> {
-    match step {
-        Step::Acquire(acquire) => Some(acquire.wait.unwrap_or_default().0),
-        Step::Work(work) => Some(work.length.0),
-        Step::Await(condition) => Some(condition.within.0),
-        Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
-            Some(Duration::ZERO)
+/// Waits for the end of a step, and notes meanwhile what becomes of the faults in force, so that
+/// the history has it at its time. Each look is finished.
+async fn watching<T>(nemesis: &mut Nemesis, end: impl Future<Output = T>) -> T {
+    let mut end = pin!(end);
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut end => return ended,
+            () = sleep(LOOK_EVERY), if nemesis.is_breaking() => nemesis.observe_pending().await,
         }
-        Step::Fault(_) | Step::Heal(_) => None,
     }
 }
 
-/// Takes one step; the error says in words why the script cannot go on.
-async fn take(
+/// Has a client take its step, or waits for a condition.
+async fn act(
     stage: &Stage,
-    nemesis: &mut Nemesis,
     (clients, waits): (&Clients, &mut Waits),
     step: &Step,
 ) -> Result<(), Stopped> {
@@ -119,22 +139,21 @@ async fn take(
                 },
                 retry: stage.retry(),
             };
-            let pending = client(clients, &acquire.client)?.give(order).await;
-            if acquire.under_way {
-                waits.answer_comes(&acquire.client, pending, Expectation::of(acquire));
-                return Ok(());
-            }
-            Expectation::of(acquire).meet(pending.answer().await)
+            let asked = Asked {
+                client: &acquire.client,
+                under_way: acquire.under_way,
+                expected: Expectation::acquire(acquire),
+            };
+            demand(clients, waits, asked, order).await
         }
         Step::Renew(renew) => {
             let order = Order::Renew(renew.key.as_str().into(), renew.mode);
-            let reply = tell(clients, &renew.client, order).await?;
-            expect(
-                renew_reply(reply),
-                renew.expect,
-                RenewReply::Any,
-                renew.breaks,
-            )
+            let asked = Asked {
+                client: &renew.client,
+                under_way: renew.under_way,
+                expected: Expectation::renewal(renew),
+            };
+            demand(clients, waits, asked, order).await
         }
         Step::Release(release) => {
             let ask = LockRequest {
@@ -143,9 +162,12 @@ async fn take(
                 wait: None,
             };
             let order = Order::Release(release.key.as_str().into(), ask);
-            let reply = tell(clients, &release.client, order).await?;
-            let got = release_reply(reply);
-            expect(got, release.expect, ReleaseReply::Any, release.breaks)
+            let asked = Asked {
+                client: &release.client,
+                under_way: release.under_way,
+                expected: Expectation::release(release),
+            };
+            demand(clients, waits, asked, order).await
         }
         Step::Work(work) => tell(clients, &work.client, Order::Work(work.length.0))
             .await
@@ -161,11 +183,8 @@ async fn take(
             expect(orders_reply(reply), close.expect, OrdersReply::Any, None)
         }
         Step::Await(condition) => waits.until(stage, condition).await,
-        Step::Fault(fault) => said(nemesis.inject_step(fault).await),
-        Step::Heal(heal) => {
-            let target = heal.target();
-            said(nemesis.heal_kind(&heal.fault, target.as_deref()).await)
-        }
+        // The nemesis takes these.
+        Step::Fault(_) | Step::Heal(_) => Ok(()),
     }
 }
 
@@ -210,29 +229,87 @@ fn word(answer: impl std::fmt::Debug) -> String {
     word
 }
 
-/// Expectation of the answer to an acquire.
+/// Expectation of an answer, and the promise that any other answer breaks.
 #[derive(Clone, Copy)]
 pub(super) struct Expectation {
-    answer: AcquireReply,
+    answer: Answer,
     breaks: Option<Promise>,
 }
 
+/// The answer that is expected.
+#[derive(Clone, Copy)]
+enum Answer {
+    Acquire(AcquireReply),
+    Renew(RenewReply),
+    Release(ReleaseReply),
+}
+
 impl Expectation {
-    const fn of(acquire: &Acquire) -> Self {
+    const fn acquire(acquire: &Acquire) -> Self {
         Self {
-            answer: acquire.expect,
+            answer: Answer::Acquire(acquire.expect),
             breaks: acquire.breaks,
+        }
+    }
+
+    const fn renewal(renew: &Renew) -> Self {
+        Self {
+            answer: Answer::Renew(renew.expect),
+            breaks: renew.breaks,
+        }
+    }
+
+    const fn release(release: &Release) -> Self {
+        Self {
+            answer: Answer::Release(release.expect),
+            breaks: release.breaks,
         }
     }
 
     /// Tells whether an answer is the one that is expected.
     pub(super) fn meet(self, reply: Reply) -> Result<(), Stopped> {
-        let got = acquire_reply(reply);
-        if self.answer == AcquireReply::NotGranted && got != AcquireReply::Granted {
-            return Ok(());
+        match self.answer {
+            Answer::Acquire(AcquireReply::NotGranted)
+                if acquire_reply(reply) != AcquireReply::Granted =>
+            {
+                Ok(())
+            }
+            Answer::Acquire(expected) => {
+                let any = AcquireReply::Any;
+                expect(acquire_reply(reply), expected, any, self.breaks)
+            }
+            Answer::Renew(expected) => {
+                expect(renew_reply(reply), expected, RenewReply::Any, self.breaks)
+            }
+            Answer::Release(expected) => {
+                let any = ReleaseReply::Any;
+                expect(release_reply(reply), expected, any, self.breaks)
+            }
         }
-        expect(got, self.answer, AcquireReply::Any, self.breaks)
     }
+}
+
+/// A request of a client for a lock that it wants, has or gives back.
+struct Asked<'a> {
+    client: &'a str,
+    /// The script goes on without the answer.
+    under_way: bool,
+    expected: Expectation,
+}
+
+/// Gives the order, and awaits the answer unless the script does so later.
+async fn demand(
+    clients: &Clients,
+    waits: &mut Waits,
+    asked: Asked<'_>,
+    order: Order,
+) -> Result<(), Stopped> {
+    let pending = client(clients, asked.client)?.give(order).await;
+    if asked.under_way {
+        waits.answer_comes(asked.client, pending, asked.expected);
+        return Ok(());
+    }
+    asked.expected.meet(pending.answer().await)
 }
 
 const fn acquire_reply(reply: Reply) -> AcquireReply {

@@ -199,7 +199,8 @@ impl Stage {
             job: self.orders.clone().map(Job::new),
         })
         .knowing(self.roles.clone())
-        .watched(self.watch.clone()))
+        .watched(self.watch.clone())
+        .overheard(self.servers.messages().cloned()))
     }
 
     /// Trail in which client number `n`, called `name`, writes down which servers it turns to.

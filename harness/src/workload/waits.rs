@@ -1,5 +1,5 @@
 //! Conditions that a script waits for: a key to be there or gone, a failover, the answer to a
-//! request under way.
+//! request under way, a message that is held.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -69,6 +69,10 @@ impl Waits {
             (failed_over.is_ok(), otherwise)
         } else if let Some(client) = &condition.answer_to {
             return self.answer(client, within.0).await;
+        } else if let Some(client) = &condition.held {
+            let held = timeout(within.0, message_is_held(client, stage)).await;
+            let otherwise = format!("no message of '{client}' was held");
+            (held.is_ok(), otherwise)
         } else {
             return Err(Stopped::new("it does not say what it waits for".to_owned()));
         };
@@ -116,6 +120,14 @@ async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
         if found >= needed {
             return;
         }
+        sleep(POLL).await;
+    }
+}
+
+/// Waits until a message of this client is held.
+async fn message_is_held(client: &str, stage: &Stage) {
+    let messages = stage.servers.messages();
+    while !messages.is_some_and(|messages| messages.holds_one_of(client)) {
         sleep(POLL).await;
     }
 }

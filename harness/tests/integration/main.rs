@@ -32,6 +32,7 @@ mod instance;
 mod interop;
 mod kernel_network;
 mod library;
+mod messages;
 mod mutants;
 mod orders;
 mod orphans;

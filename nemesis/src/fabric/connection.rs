@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstorm_scenarios::{Fate, Message};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
@@ -16,6 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::gate::Gate;
 use super::transit::{Load, Transit};
 use crate::link::Link;
+use crate::messages::{Conversation, Ear};
 
 /// Buffer of one direction of one connection. Redis replies are small; larger buffers gained
 /// nothing for bulk copies over loopback and cost memory at thousands of connections.
@@ -28,12 +30,21 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Interval at which a connection that a cut holds back asks whether its caller still waits.
 const GIVEN_UP_EVERY: Duration = Duration::from_millis(100);
 
-/// The two directed links that a connection uses.
+/// The two directed links that a connection uses, and what is said on it.
 pub(super) struct Path {
     /// From the caller to the server.
     pub(super) there: Arc<Link>,
     /// From the server to the caller.
     pub(super) back: Arc<Link>,
+    /// The messages on it, where they are read.
+    pub(super) conversation: Option<Arc<Conversation>>,
+}
+
+impl Path {
+    fn ear(&self, message: Message) -> Option<Ear> {
+        let conversation = self.conversation.as_ref();
+        conversation.map(|conversation| conversation.ear(message))
+    }
 }
 
 /// Way in which one direction of a connection ended.
@@ -46,8 +57,8 @@ enum End {
     DestinationGone,
 }
 
-/// The source of one direction reset the connection.
-struct SourceReset;
+/// The connection is reset: by the source of one direction, or because a message is lost.
+struct Broken;
 
 /// Carries one accepted connection from its admission to its end.
 pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path) {
@@ -142,11 +153,12 @@ async fn connect(caller: &TcpStream, address: SocketAddr) -> io::Result<TcpStrea
 async fn exchange(caller: &mut TcpStream, server: &mut TcpStream, path: &Path) -> bool {
     let (from_caller, to_caller) = caller.split();
     let (from_server, to_server) = server.split();
-    let there = pump(from_caller, to_server, Gate::of(&path.there));
-    let back = pump(from_server, to_caller, Gate::of(&path.back));
+    let (requests, replies) = (path.ear(Message::Request), path.ear(Message::Reply));
+    let there = pump(from_caller, to_server, Gate::of(&path.there), requests);
+    let back = pump(from_server, to_caller, Gate::of(&path.back), replies);
     match tokio::try_join!(there, back) {
         Ok((there, back)) => there == End::Finished && back == End::Finished,
-        Err(SourceReset) => false,
+        Err(Broken) => false,
     }
 }
 
@@ -155,7 +167,8 @@ async fn pump(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     mut gate: Gate<'_>,
-) -> Result<End, SourceReset> {
+    mut ear: Option<Ear>,
+) -> Result<End, Broken> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut transit = Transit::new(gate.lots());
     let mut is_over = false;
@@ -183,9 +196,13 @@ async fn pump(
         match load {
             Load::Reset => {
                 gate.pass(1).await;
-                return Err(SourceReset);
+                return Err(Broken);
             }
             Load::End => {
+                if let Some(ear) = &mut ear {
+                    // Half a message is not awaited by anybody.
+                    let _ = deliver(&ear.rest(), &mut to, &mut gate).await;
+                }
                 gate.pass(1).await;
                 return Ok(match to.shutdown().await {
                     Ok(()) => End::Finished,
@@ -193,12 +210,37 @@ async fn pump(
                 });
             }
             Load::Bytes(bytes) => {
-                if deliver(&bytes, &mut to, &mut gate).await.is_err() {
+                let delivered = match &mut ear {
+                    Some(ear) => pass_on(&bytes, ear, &mut to, &mut gate).await?,
+                    None => deliver(&bytes, &mut to, &mut gate).await,
+                };
+                if delivered.is_err() {
                     return Ok(End::DestinationGone);
                 }
             }
         }
     }
+}
+
+/// Delivers the messages that are whole with these bytes, each once it may go on.
+async fn pass_on(
+    bytes: &[u8],
+    ear: &mut Ear,
+    to: &mut WriteHalf<'_>,
+    gate: &mut Gate<'_>,
+) -> Result<io::Result<()>, Broken> {
+    ear.hear(bytes);
+    while let Some(message) = ear.next() {
+        match ear.fate(&message).await {
+            Fate::Lose => return Err(Broken),
+            Fate::Deliver => {
+                if let Err(error) = deliver(&message, to, gate).await {
+                    return Ok(Err(error));
+                }
+            }
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Writes bytes while the gate is open, and holds back the rest of them when it shuts.

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::{self, Path};
 use crate::link::Map;
+use crate::messages::{Conversation, Messages};
 use crate::network::{LinkGuard, Network, Slowness};
 
 /// Connections carried at the same time; one more is reset at once. It only guards against a
@@ -26,6 +27,8 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// and ends every connection; [`Fabric::close`] also waits until that has happened.
 pub struct Fabric {
     map: Arc<Map>,
+    /// The messages of callers, where they are read.
+    messages: Option<Arc<Messages>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -35,9 +38,18 @@ impl Fabric {
     pub fn new() -> Self {
         Self {
             map: Arc::default(),
+            messages: None,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
+    }
+
+    /// A switch with nobody on it, which tells one message from the next: those of clients can be
+    /// held, lost and delayed one by one. Bytes that are no messages pass as ever.
+    pub fn of_messages() -> Self {
+        let mut fabric = Self::new();
+        fabric.messages = Some(Arc::default());
+        fabric
     }
 
     /// Puts a listener at `public` in front of the server at `private`, and introduces the
@@ -58,6 +70,7 @@ impl Fabric {
             name: name.to_owned(),
             private,
             map: Arc::clone(&self.map),
+            messages: self.messages.clone(),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
         };
@@ -109,6 +122,10 @@ impl Network for Fabric {
     fn held_back(&self, from: &str, to: &str) -> u64 {
         self.map.link(from, to).held_back.get()
     }
+
+    fn messages(&self) -> Option<&Arc<Messages>> {
+        self.messages.as_ref()
+    }
 }
 
 /// One public address and the server behind it.
@@ -117,6 +134,7 @@ struct Door {
     name: String,
     private: SocketAddr,
     map: Arc<Map>,
+    messages: Option<Arc<Messages>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -149,9 +167,12 @@ impl Door {
     fn path(&self, caller: IpAddr) -> Path {
         let name = self.map.name_of(caller);
         let caller = name.unwrap_or_else(|| caller.to_string());
+        let messages = self.messages.clone();
         Path {
             there: self.map.link(&caller, &self.name),
             back: self.map.link(&self.name, &caller),
+            conversation: messages
+                .map(|messages| Conversation::new(messages, caller, self.name.clone())),
         }
     }
 }

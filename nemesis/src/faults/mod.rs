@@ -16,6 +16,7 @@ mod kill_connections;
 mod kill_thread;
 mod links;
 mod lose;
+mod message;
 mod migrate_slot;
 mod one_way;
 mod partition;

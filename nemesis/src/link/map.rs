@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::link::Link;
+use crate::mutex::lock;
 
 /// Names of addresses, and the links between names.
 #[derive(Default)]
@@ -42,10 +43,4 @@ impl Map {
         let ends = (from.to_owned(), to.to_owned());
         Arc::clone(links.entry(ends).or_default())
     }
-}
-
-/// Locks a mutex of this module. What these mutexes guard is whole after every statement that
-/// changes it, so a panic elsewhere while one was locked does not make it wrong.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

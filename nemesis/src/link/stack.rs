@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::map::lock;
+use crate::mutex::lock;
 use crate::network::LinkGuard;
 
 /// The values in force, in the order in which they came.

@@ -128,6 +128,9 @@ pub struct Renew {
     #[serde(default, skip_serializing_if = "is_write")]
     #[schemars(schema_with = "mode_schema")]
     pub mode: Mode,
+    /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub under_way: bool,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: RenewReply,
@@ -168,6 +171,9 @@ pub struct Release {
     /// Number of permits of a semaphore.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub permits: u32,
+    /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub under_way: bool,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: ReleaseReply,
@@ -263,9 +269,12 @@ pub struct Await {
     /// than the last such wait has found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_of: Option<String>,
-    /// Until the acquire that this client has `under-way` is answered, and as it expects.
+    /// Until what this client has `under-way` is answered, and as it expects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_to: Option<String>,
+    /// Until a message of this client is held by `hold-message`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
     /// Give up after this long: the script then stops.
     #[serde(default = "default_within")]
     pub within: DurationSpec,

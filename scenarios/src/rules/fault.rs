@@ -18,6 +18,11 @@ pub(super) fn judge(fault: &FaultSpec, path: &str, findings: &mut Findings<'_>) 
     {
         let message = "`by` must be greater than 0";
         findings.value(&format!("{path}.by"), message, "such as \"500ms\"");
+    } else if let FaultSpec::DelayMessage(delay) = fault
+        && delay.by == DurationSpec::default()
+    {
+        let message = "`by` must be greater than 0";
+        findings.value(&format!("{path}.by"), message, "such as \"3s\"");
     } else if let FaultSpec::Sleep(sleep) = fault
         && (sleep.length == DurationSpec::default() || sleep.length > SLEEP_MAX)
     {

@@ -7,10 +7,10 @@ use super::known_servers::KnownServers;
 use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{
-    Acquire, Await, FaultKind, FaultSpec, Heal, KillClient, Link, NodeWord, PowerCut, Restart,
-    Role, Step,
+    Acquire, Await, FaultKind, FaultSpec, Heal, KillClient, LAST_OF_MAJORITY, Link, NodeWord,
+    PowerCut, Restart, Role, Step,
 };
-use crate::suggest::{nearest, suggest};
+use crate::suggest::{nearest, one_of, suggest};
 
 /// Walks through the script.
 pub(crate) fn judge(draft: &Draft, servers: Option<&KnownServers>, findings: &mut Findings<'_>) {
@@ -41,6 +41,7 @@ pub(crate) fn judge(draft: &Draft, servers: Option<&KnownServers>, findings: &mu
         keys: acquires.iter().map(|acquire| acquire.key.clone()).collect(),
         clients: BTreeMap::new(),
         under_way: BTreeSet::new(),
+        held: BTreeSet::new(),
         nodes: Nodes::default(),
         cuts: BTreeSet::new(),
         broken: BTreeSet::new(),
@@ -110,8 +111,10 @@ struct Script<'a, 'f> {
     keys: BTreeSet<String>,
     /// Those who have acquired so far.
     clients: BTreeMap<String, State>,
-    /// Those of whose acquires the script has not awaited the answer.
+    /// Those of whose requests the script has not awaited the answer.
     under_way: BTreeSet<String>,
+    /// Those of whom a message is to be held.
+    held: BTreeSet<String>,
     nodes: Nodes,
     cuts: BTreeSet<(String, String)>,
     /// The faults that were injected so far, by their words.
@@ -125,17 +128,17 @@ impl Script<'_, '_> {
         match step {
             Step::Acquire(acquire) => {
                 self.acquire(&acquire.client);
-                if acquire.under_way {
-                    self.under_way.insert(acquire.client.clone());
-                }
+                self.leave(&acquire.client, acquire.under_way);
             }
             Step::Renew(renew) => {
                 self.act(&renew.client);
                 self.key(&renew.key, "key");
+                self.leave(&renew.client, renew.under_way);
             }
             Step::Release(release) => {
                 self.act(&release.client);
                 self.key(&release.key, "key");
+                self.leave(&release.client, release.under_way);
             }
             Step::Work(work) => self.act(&work.client),
             Step::FindOrders(find) => {
@@ -152,6 +155,13 @@ impl Script<'_, '_> {
         }
     }
 
+    /// A request of which the script may not await the answer.
+    fn leave(&mut self, client: &str, under_way: bool) {
+        if under_way {
+            self.under_way.insert(client.to_owned());
+        }
+    }
+
     /// A fault: every name in it must mean something, and some leave what they hit in another
     /// state.
     fn fault(&mut self, fault: &FaultSpec) {
@@ -163,8 +173,9 @@ impl Script<'_, '_> {
                 Role::Node => self.node(named.name, named.parameter),
                 Role::Place => self.place(named.name, named.parameter),
                 Role::Key => self.key(named.name, named.parameter),
-                // The death of a client may be scheduled before its first step; it is judged below.
+                // What is to happen to a client may be said before its first step; judged below.
                 Role::Client if matches!(fault, FaultSpec::KillClient(_)) => {}
+                Role::Client if fault.message().is_some() => self.later(named.name),
                 Role::Client
                     if matches!(fault, FaultSpec::PauseClient(_) | FaultSpec::KillThread(_)) =>
                 {
@@ -174,6 +185,12 @@ impl Script<'_, '_> {
                     self.client(named.name);
                 }
             }
+        }
+        if let Some(node) = fault.message().and_then(|point| point.node) {
+            self.node_of_message(&node);
+        }
+        if let FaultSpec::HoldMessage(hold) = fault {
+            self.held.insert(hold.client.clone());
         }
         links::judge(fault, &self.here, self.findings);
         fault::judge(fault, &self.here, self.findings);
@@ -204,9 +221,10 @@ impl Script<'_, '_> {
     /// A wait for one condition, of which it must be clear what it is about.
     fn wait(&mut self, wait: &Await) {
         let keys = [&wait.key_gone, &wait.key_there];
-        let conditions = keys.into_iter().chain([&wait.failover_of, &wait.answer_to]);
-        if conditions.flatten().count() != 1 {
-            let help = "exactly one of 'key-gone', 'key-there', 'failover-of' and 'answer-to'";
+        let others = [&wait.failover_of, &wait.answer_to, &wait.held];
+        if keys.into_iter().chain(others).flatten().count() != 1 {
+            let help = "exactly one of 'key-gone', 'key-there', 'failover-of', 'answer-to' and \
+                        'held'";
             self.findings
                 .key(&self.here, "`await` must say what it waits for", help);
         }
@@ -225,8 +243,14 @@ impl Script<'_, '_> {
         if let Some(client) = &wait.answer_to
             && !self.under_way.remove(client)
         {
-            let help = "an acquire with `under-way = true` comes first";
+            let help = "an acquire, a renewal or a release with `under-way = true` comes first";
             self.wrong_state("answer-to", client, "has nothing under way", help);
+        }
+        if let Some(client) = &wait.held
+            && !self.held.contains(client)
+        {
+            let help = "a `hold-message` of this client comes first";
+            self.wrong_state("held", client, "has no message that is to be held", help);
         }
     }
 
@@ -331,6 +355,7 @@ impl Script<'_, '_> {
                     }
                 }
             }
+            "hold-message" => self.held.clear(),
             // Which nodes run again depends on what else was done to them.
             _ => self.nodes.unknown = true,
         }
@@ -400,11 +425,32 @@ impl Script<'_, '_> {
         if kill.after_commands.is_none() {
             self.act(&kill.client);
             self.clients.insert(kill.client.clone(), State::Dead);
-        } else if !self.acquirers.contains(&kill.client) && self.clients_known {
-            // Its death may be scheduled before the client's first step.
-            let message = format!("there is no client '{}'", kill.client);
-            let help = suggest(&kill.client, &self.acquirers);
+        } else {
+            self.later(&kill.client);
+        }
+    }
+
+    /// Something is to happen to a client, which may come into being only after this step.
+    fn later(&mut self, client: &str) {
+        if !self.acquirers.contains(client) && self.clients_known {
+            let message = format!("there is no client '{client}'");
+            let help = suggest(client, &self.acquirers);
             let path = self.at("client");
+            self.findings.value(&path, message, &help);
+        }
+    }
+
+    /// The one server that a message goes to or comes from.
+    fn node_of_message(&mut self, node: &str) {
+        if node == LAST_OF_MAJORITY {
+            return;
+        }
+        let known = self.servers.map_or(&[][..], KnownServers::nodes);
+        if !known.is_empty() && !self.is_node(node) {
+            let path = self.at("node");
+            let message = format!("'{node}' is not the name of one server");
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = format!("{}, or '{LAST_OF_MAJORITY}'", one_of(&known));
             self.findings.value(&path, message, &help);
         }
     }

@@ -114,6 +114,14 @@ impl Fault<'_> {
             );
             return;
         }
+        if fault.message().is_some() {
+            findings.key(
+                &self.path,
+                "a storm cannot pick a single message: nobody knows when it comes",
+                "pick it in a litmus, as a step; a storm can delay or cut the link",
+            );
+            return;
+        }
         if let Some(servers) = self.servers {
             servers.judge_fault(fault, &self.path, findings);
         }

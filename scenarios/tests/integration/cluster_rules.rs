@@ -80,7 +80,7 @@ fn what_some_servers_cannot_do_is_refused_of_them() {
 
 #[test]
 fn a_script_waits_for_one_thing_that_can_come() {
-    let one = "exactly one of 'key-gone', 'key-there', 'failover-of' and 'answer-to'";
+    let one = "exactly one of 'key-gone', 'key-there', 'failover-of', 'answer-to' and 'held'";
     let both = "await = { key-gone = \"lock\", failover-of = \"lock\" }";
     assert_said(&[
         (after_a_holds("single", "await = {}"), one),
@@ -99,7 +99,35 @@ fn a_script_waits_for_one_thing_that_can_come() {
         ),
         (
             after_a_holds("single", "await.answer-to = \"a\""),
-            "'a' has nothing under way (help: an acquire with `under-way = true` comes first)",
+            "'a' has nothing under way (help: an acquire, a renewal or a release with \
+             `under-way = true` comes first)",
+        ),
+        (
+            after_a_holds("single", "await.held = \"a\""),
+            "'a' has no message that is to be held (help: a `hold-message` of this client comes \
+             first)",
+        ),
+        (
+            after_a_holds(
+                "single",
+                "lose-message = { client = \"z\", message = \"reply\" }",
+            ),
+            "there is no client 'z'",
+        ),
+        (
+            after_a_holds(
+                "single",
+                "lose-message = { client = \"a\", message = \"reply\", node = \"n2\" }",
+            ),
+            "'n2' is not the name of one server (help: there is only 'primary', or \
+             'last-of-majority')",
+        ),
+        (
+            after_a_holds(
+                "single",
+                "delay-message = { client = \"a\", message = \"reply\", by = \"0s\" }",
+            ),
+            "`by` must be greater than 0 (help: such as \"3s\")",
         ),
     ]);
 }

@@ -133,7 +133,9 @@ fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
         port: DEFAULT_PORT,
         folder: folder.to_owned(),
         wiring: if fabric {
-            Wiring::Fabric
+            Wiring::Fabric {
+                reads_messages: false,
+            }
         } else {
             Wiring::Direct
         },

@@ -57,7 +57,9 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
     (
         "nemesis",
         &[
-            &["error", "network", "process", "sides"],
+            &["error", "mutex", "process", "resp", "sides"],
+            &["messages"],
+            &["network"],
             &["link", "machines"],
             &["deployment", "fabric", "kernel"],
             &["fault", "probe"],

@@ -1,6 +1,7 @@
 //! Consequences of the parameters of a fault.
 
 use super::kind::Absence;
+use super::message::MessagePoint;
 use crate::model::external::Disturbance;
 
 /// Parameters of a fault, and what others must know of the fault beside them.
@@ -26,6 +27,12 @@ pub trait FaultParameters {
     /// started with the shim.
     fn needs_shim(&self) -> bool {
         false
+    }
+
+    /// The message that it is about, if it is about one: the network must then read messages, which
+    /// the fabric does and the kernel does not.
+    fn message(&self) -> Option<MessagePoint> {
+        None
     }
 
     /// True if it needs hands on the clocks of clients.

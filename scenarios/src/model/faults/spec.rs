@@ -36,6 +36,12 @@ macro_rules! with_every_fault {
             "lose" => Lose { from: Place, to: Place } as Packet,
             /// Delays a random share of the packets on a way; needs `--network kernel`.
             "reorder" => Reorder { from: Place, to: Place } as Packet,
+            /// Holds one request of a client, or the reply to it; healed by letting it go on.
+            "hold-message" => HoldMessage { client: Client } as Packet,
+            /// Loses one request of a client, or the reply to it: the connection is reset.
+            "lose-message" => LoseMessage { client: Client } as Packet,
+            /// One request of a client, or the reply to it, arrives later, and what is behind it.
+            "delay-message" => DelayMessage { client: Client } as Packet,
             /// Splits nodes and clients into sides between which nothing passes.
             "partition" => Partition { sides: Place } as Cut,
             /// Makes a replica the primary, and clients follow it; it stays so.
@@ -143,6 +149,13 @@ macro_rules! fault_spec {
             pub fn needs_packets(&self) -> bool {
                 match self {
                     $(Self::$Fault(fault) => fault.needs_packets(),)*
+                }
+            }
+
+            /// The message that it is about, if it is about one.
+            pub fn message(&self) -> Option<super::MessagePoint> {
+                match self {
+                    $(Self::$Fault(fault) => fault.message(),)*
                 }
             }
 
