@@ -31,7 +31,7 @@ mod sides;
 
 pub use deployment::{CONNECTION_NAME, ClientState, Clients, Deployment};
 pub use error::FaultError;
-pub use fabric::Fabric;
+pub use fabric::{Fabric, Guest};
 pub use fault::{Ends, Evidence, Fault, FaultInfo, Sighting};
 pub use faults::fault_list;
 pub use kernel::{Kernel, Namespace, NamespaceError};

@@ -8,6 +8,7 @@
 //! session → remote (a lock) → talk → lines of JSON → a process
 //! ```
 
+mod directory;
 mod lines;
 mod log;
 mod loss;
@@ -20,11 +21,12 @@ pub(crate) use log::{Tail, keep_log};
 pub(crate) use rounds::Rounds;
 pub(crate) use talk::{Talk, TalkParts};
 
+pub use directory::Directory;
 pub use lines::{LineError, Lines};
 pub use loss::Loss;
 pub use message::{
     Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target,
     Watch, line,
 };
-pub use remote::{Remote, RemoteSettings, StartError, nodes, servers, watch};
+pub use remote::{Remote, RemoteSettings, StartError};
 pub use talk::Complaints;

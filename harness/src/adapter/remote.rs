@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +12,10 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::Name;
 use tokio::time::{Instant, sleep_until};
 
+use super::directory::Directory;
 use super::log::keep_log;
 use super::loss::Loss;
-use super::message::{Answer, Call, Can, Open, PROTOCOL, Server, Target, Watch};
+use super::message::{Answer, Call, Can, Open, PROTOCOL, Target};
 use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
 use crate::connection::{Gate, Guide, Route, Trail};
@@ -24,7 +24,6 @@ use crate::locks::{
 };
 use crate::process::{ClientProcess, Page};
 use crate::recorder::{EventSink, Processes};
-use crate::server::Servers;
 
 /// Time that a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
@@ -42,6 +41,8 @@ pub struct RemoteSettings<'p> {
     pub open: Open,
     /// Route that clients take to the servers.
     pub route: Arc<Route>,
+    /// Where it finds them.
+    pub directory: Directory,
     /// The client's gate.
     pub gate: Arc<Gate>,
     /// Sink that records its renewals.
@@ -101,6 +102,7 @@ pub struct Remote {
     /// Time that an answer may take beyond what the request says.
     answers_within: Duration,
     route: Arc<Route>,
+    directory: Directory,
     version: u64,
     /// Time at which the last answer came, until somebody asks for it.
     answered: Option<Nanos>,
@@ -169,6 +171,7 @@ impl Remote {
             can,
             answers_within,
             route,
+            directory: settings.directory,
             version,
             answered: None,
             marks: (String::new(), Vec::new()),
@@ -225,7 +228,7 @@ impl Remote {
         let version = self.route.version();
         // Where clients find out by themselves, they may not be told.
         if version != self.version && matches!(self.route.guide(), Guide::Told) {
-            let servers = servers(&self.route);
+            let servers = self.directory.servers(&self.route);
             let call = Call::Servers { servers };
             // Who cannot follow goes on as it is.
             self.talk.ask(call, self.answers_within).await?;
@@ -233,38 +236,6 @@ impl Remote {
         }
         Ok(())
     }
-}
-
-/// The servers of a route, as a program is told of them.
-pub fn servers(route: &Route) -> Vec<Server> {
-    listed(&route.nodes())
-}
-
-/// All servers of a deployment, as a program is told of them.
-pub fn nodes(servers: &Servers) -> Vec<Server> {
-    let nodes = servers.nodes().iter();
-    let places: Vec<_> = nodes.map(|node| (node.name.clone(), node.public)).collect();
-    listed(&places)
-}
-
-/// The sentinels of a route, if it has some, as a program is told of them.
-pub fn watch(route: &Route) -> Option<Watch> {
-    match route.guide() {
-        Guide::Told | Guide::Shards(_) => None,
-        Guide::Sentinels(sentinels) => Some(Watch {
-            master: sentinels.master.clone(),
-            sentinels: listed(&sentinels.sentinels),
-            servers: listed(&sentinels.servers),
-        }),
-    }
-}
-
-fn listed(places: &[(String, SocketAddr)]) -> Vec<Server> {
-    let server = |(name, address): &(String, SocketAddr)| Server {
-        name: name.clone(),
-        address: address.to_string(),
-    };
-    places.iter().map(server).collect()
 }
 
 /// Says hello, and who the program is to be; gives what it calls itself, and what it can do.

@@ -12,8 +12,7 @@ use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Promise, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
-    Answer, Call, Can, Open, PROTOCOL, Rounds, Tail, Talk, TalkParts, Target, keep_log, nodes,
-    servers, watch,
+    Answer, Call, Can, Directory, Open, PROTOCOL, Rounds, Tail, Talk, TalkParts, Target, keep_log,
 };
 use crate::clock::RunClock;
 use crate::connection::{Gate, NoTrail};
@@ -202,9 +201,9 @@ impl TestBed {
             renew_every_ms: renew_every.map(|every| every.as_millis() as u64),
             reply_timeout_ms: REPLY_TIMEOUT.as_millis(),
             topology: self.topology.kind().name().to_owned(),
-            servers: servers(&self.servers.route()),
-            nodes: nodes(&self.servers),
-            sentinels: watch(&self.servers.route()),
+            servers: Directory::default().servers(&self.servers.route()),
+            nodes: Directory::default().nodes(&self.servers),
+            sentinels: Directory::default().watch(&self.servers.route()),
             source: self.servers.introduce_client(name, number).to_string(),
             seed: number as u64,
             lock: Lock::Adapter(Adapter {

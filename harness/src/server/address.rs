@@ -10,6 +10,10 @@ use crate::environment_error::EnvironmentError;
 /// Port of every server, unless another is asked for. Not Redis's own, so that a server that
 /// somebody runs on all addresses is not in the way; low enough for a cluster bus above it.
 pub const DEFAULT_PORT: u16 = 26_279;
+/// The system takes ports from here on for connections that ask for none.
+const EPHEMERAL_PORTS: u16 = 32_768;
+/// The slots of a Cluster have lower numbers, which are not to be taken for the port.
+const SLOTS: u16 = 16_384;
 /// Blocks tried before giving up: each try picks one of 254 at random.
 const TRIES_MAX: u32 = 32;
 
@@ -63,6 +67,17 @@ impl AddressBlock {
         self.address(2 + (n / 250) as u8, n % 250).ip()
     }
 
+    /// Port on which client number `n` finds every server, if it is to have one of its own: of as
+    /// many digits as the port that all use, so that replies that name it keep their length.
+    pub fn own_port(&self, n: usize) -> Option<u16> {
+        let port = u16::try_from(n)
+            .ok()?
+            .checked_add(1)?
+            .checked_add(self.port)?;
+        let alike = self.port.ilog10() == port.ilog10();
+        (alike && self.port > SLOTS && port < EPHEMERAL_PORTS).then_some(port)
+    }
+
     fn address(&self, subnet: u8, n: usize) -> SocketAddr {
         let host = u8::try_from(n + 1).unwrap_or(u8::MAX);
         (Ipv4Addr::new(127, self.block, subnet, host), self.port).into()
@@ -78,6 +93,17 @@ mod tests {
         let first = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
         let second = AddressBlock::claim(DEFAULT_PORT).expect("another one is free");
         assert_ne!(first.public(0), second.public(0));
+    }
+
+    #[test]
+    fn a_port_of_a_client_has_as_many_digits_as_that_of_all() {
+        let block = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
+        assert_eq!(block.own_port(0), Some(DEFAULT_PORT + 1));
+        assert_eq!(block.own_port(5_000), Some(DEFAULT_PORT + 5_001));
+        assert_eq!(block.own_port(10_000), None);
+        assert_eq!(block.own_port(usize::MAX), None);
+        let low = AddressBlock::claim(9_999).expect("a loopback block is free");
+        assert_eq!(low.own_port(0), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use lockstorm_nemesis::messages::Messages;
-use lockstorm_nemesis::{Clients, Deployment, FaultError, Machines, Network};
+use lockstorm_nemesis::{Clients, Deployment, FaultError, Guest, Machines, Network};
 use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
@@ -192,6 +192,25 @@ impl Servers {
             .insert(name.to_owned(), address);
         self.wires.introduce(name, address);
         address
+    }
+
+    /// Opens a port of its own on every server for client number `n`, which need not say who it is
+    /// then; `None` where no fabric stands in the path, or no port of this size is left.
+    ///
+    /// # Errors
+    /// When a port is taken.
+    pub async fn own_port(&self, name: &str, n: usize) -> Result<Option<u16>, EnvironmentError> {
+        let from = self.introduce_client(name, n);
+        let Some(port) = self.addresses.own_port(n) else {
+            return Ok(None);
+        };
+        let guest = Guest {
+            name: name.to_owned(),
+            from,
+            port,
+        };
+        let is_open = self.wires.admit(&guest, &self.nodes).await?;
+        Ok(is_open.then_some(port))
     }
 
     /// Name of the caller at `address`: a client, or one of the servers.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use lockstorm_nemesis::{Fabric, Kernel, Namespace, Network};
+use lockstorm_nemesis::{Fabric, Guest, Kernel, Namespace, Network};
 
 use super::node::Node;
 use super::shape::Shape;
@@ -66,6 +66,24 @@ impl Wires {
                 Ok(Self::Kernel(kernel))
             }
         }
+    }
+
+    /// Opens a port of its own on every node for a client; `false` where no fabric is there.
+    pub(super) async fn admit(
+        &self,
+        guest: &Guest,
+        nodes: &[Node],
+    ) -> Result<bool, EnvironmentError> {
+        let Self::Fabric(fabric) = self else {
+            return Ok(false);
+        };
+        for node in nodes {
+            fabric
+                .admit(guest, &node.name, node.public, node.private)
+                .await
+                .map_err(EnvironmentError::io("listen on", node.public.to_string()))?;
+        }
+        Ok(true)
     }
 
     /// Says whose address `ip` is.

@@ -14,7 +14,7 @@ use lockstorm_scenarios::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{self, Can, Complaints, Open, Remote, RemoteSettings};
+use crate::adapter::{Can, Complaints, Directory, Open, Remote, RemoteSettings};
 use crate::client::{AnyLock, Job, Session, SessionParts};
 use crate::client_registry::ClientRegistry;
 use crate::connection::{Dialer, Recorded};
@@ -264,12 +264,18 @@ impl Stage {
         let all = self.processes_in_all();
         let page = self.shim.as_ref().map(Shim::page).transpose();
         let page: Option<Page> = page.map_err(|error| stopped(error.to_string()))?;
+        let mut directory = Directory::default();
+        if foreign {
+            let port = self.servers.own_port(name, n).await;
+            directory = Directory::at_port(port.map_err(|error| stopped(error.to_string()))?);
+        }
         let settings = RemoteSettings {
             command,
             page: page.as_ref(),
             log,
-            open: self.open(name, source),
+            open: self.open(name, source, directory),
             route: self.servers.route(),
+            directory,
             gate: registry.register(name),
             sink: self.sink.clone(),
             trail: self.trail(name, n),
@@ -284,16 +290,18 @@ impl Stage {
         if foreign {
             registry.set_adapter(remote.name());
         }
-        if self.servers.has_network() && !remote.can(Can::Source) {
-            let why = "links are to be cut, and it does not connect from the address that it is \
-                       told, by which they are known";
+        let is_known = directory.is_own() || remote.can(Can::Source);
+        if self.servers.has_network() && !is_known {
+            let why = "links are to be faulted, and it does not connect from the address that it \
+                       is told, by which they are known; leave out --network kernel, or say \
+                       'source' in `can`";
             return Err(stopped(why.to_owned()));
         }
         Ok(AnyLock::Remote(Box::new(remote)))
     }
 
     /// Message that tells the program of client `name` who it is to be.
-    fn open(&self, name: &str, source: IpAddr) -> Open {
+    fn open(&self, name: &str, source: IpAddr, directory: Directory) -> Open {
         let spec = &self.case.lock;
         Open {
             client: name.to_owned(),
@@ -301,9 +309,9 @@ impl Stage {
             renew_every_ms: spec.renew_every().map(DurationSpec::as_millis),
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
             topology: self.case.topology.alike().name().to_owned(),
-            servers: adapter::servers(&self.servers.route()),
-            nodes: adapter::nodes(&self.servers),
-            sentinels: adapter::watch(&self.servers.route()),
+            servers: directory.servers(&self.servers.route()),
+            nodes: directory.nodes(&self.servers),
+            sentinels: directory.watch(&self.servers.route()),
             source: source.to_string(),
             seed: self.seed.0,
             lock: spec.clone(),

@@ -2,6 +2,7 @@
 //! on servers of every kind and for clients of every kind.
 
 use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use crate::support::{have_server, run_scenario, stderr, stdout};
@@ -213,4 +214,56 @@ fn a_network_of_packets_knows_no_messages() {
     assert!(!ran.output.status.success());
     let told = ran.told.replace('\n', " ");
     assert!(told.contains("leave out --network kernel"), "{told}");
+}
+
+/// A program that connects from wherever it likes: our own worker, kept from hearing of `source`.
+fn stranger(folder: &Path) -> String {
+    let path = folder.join("stranger.sh");
+    let worker = env!("CARGO_BIN_EXE_lockstorm");
+    let script = format!(
+        "sed -u -e 's/\"source\":\"[^\"]*\"/\"source\":\"127.0.0.1\"/' \
+         -e 's/\"lock\":{{.*/\"lock\":{{\"token\":{{\"lease\":\"5s\"}}}}}}/' | {worker} worker | \
+         sed -u 's/,\"source\"//'\n"
+    );
+    fs::write(&path, script).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    format!(
+        "lock.adapter = {{ name = \"stranger\", command = [\"sh\", \"{path}\"], lease = \"5s\" }}"
+    )
+}
+
+#[test]
+fn a_library_that_connects_from_anywhere_is_known_by_its_ports_on_servers_of_every_kind() {
+    if !have_server() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let lock = stranger(folder.path());
+    for (topology, more) in [
+        ("single = {}", &[][..]),
+        (
+            "sentinel = { replicas = 1 }",
+            &["{ failover = { node = \"replica-1\" } }"],
+        ),
+        (
+            "cluster = {}",
+            &["{ migrate-slot = { key = \"lock\", to = \"shard-3\" } }"],
+        ),
+    ] {
+        let mut steps = LOSE_A_REPLY.to_vec();
+        steps.extend([
+            "{ cut = { from = \"b\", to = \"nodes\" } }",
+            "{ acquire = { client = \"b\", expect = \"unknown\" } }",
+            "{ heal = { fault = \"cut\" } }",
+        ]);
+        steps.extend(more);
+        steps.push("{ acquire = { client = \"b\", wait = \"20s\", expect = \"granted\" } }");
+        let ran = run(&format!("topology.{topology}\n{lock}"), &steps, &[]);
+        ran.went_well();
+        assert!(
+            ran.evidence[0].starts_with("observed: the reply to SET"),
+            "{}",
+            ran.told
+        );
+    }
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::future::ready;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_scenarios::{Fate, Message};
+use lockstorm_scenarios::Message;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
@@ -47,6 +47,15 @@ impl Path {
     }
 }
 
+/// The ends of a connection behind the fabric.
+#[derive(Clone, Copy)]
+pub(super) struct Route {
+    /// Address that the server sees the caller come from.
+    pub(super) from: IpAddr,
+    /// Address of the server.
+    pub(super) to: SocketAddr,
+}
+
 /// Way in which one direction of a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -61,7 +70,7 @@ enum End {
 struct Broken;
 
 /// Carries one accepted connection from its admission to its end.
-pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path) {
+pub(super) async fn carry(mut caller: TcpStream, route: Route, path: Path) {
     // Without this, small replies wait for the acknowledgement of the ones before them.
     let _ = caller.set_nodelay(true);
     let admitted = tokio::select! {
@@ -73,7 +82,7 @@ pub(super) async fn carry(mut caller: TcpStream, address: SocketAddr, path: Path
     let server = if admitted {
         // A handshake goes there and back.
         sleep(path.there.slowness().delay + path.back.slowness().delay).await;
-        connect(&caller, address).await.ok()
+        connect(route).await.ok()
     } else {
         None
     };
@@ -138,15 +147,14 @@ async fn gave_up(caller: &TcpStream) -> bool {
 }
 
 /// Connects from the caller's own address, so that the server sees who calls.
-async fn connect(caller: &TcpStream, address: SocketAddr) -> io::Result<TcpStream> {
-    let from = SocketAddr::new(caller.peer_addr()?.ip(), 0);
-    let socket = match address {
+async fn connect(route: Route) -> io::Result<TcpStream> {
+    let socket = match route.to {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
     socket.set_nodelay(true)?;
-    socket.bind(from)?;
-    timeout(CONNECT_WITHIN, socket.connect(address)).await?
+    socket.bind(SocketAddr::new(route.from, 0))?;
+    timeout(CONNECT_WITHIN, socket.connect(route.to)).await?
 }
 
 /// Pumps both directions until both ended: whether they ended without a reset.
@@ -231,13 +239,9 @@ async fn pass_on(
 ) -> Result<io::Result<()>, Broken> {
     ear.hear(bytes);
     while let Some(message) = ear.next() {
-        match ear.fate(&message).await {
-            Fate::Lose => return Err(Broken),
-            Fate::Deliver => {
-                if let Err(error) = deliver(&message, to, gate).await {
-                    return Ok(Err(error));
-                }
-            }
+        let message = ear.pass(message).await.ok_or(Broken)?;
+        if let Err(error) = deliver(&message, to, gate).await {
+            return Ok(Err(error));
         }
     }
     Ok(Ok(()))

@@ -21,4 +21,4 @@ mod gate;
 mod switch;
 mod transit;
 
-pub use switch::Fabric;
+pub use switch::{Fabric, Guest};

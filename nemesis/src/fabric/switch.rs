@@ -11,9 +11,9 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::{self, Path};
+use super::connection::{self, Path, Route};
 use crate::link::Map;
-use crate::messages::{Conversation, Messages};
+use crate::messages::{Conversation, Messages, Ports};
 use crate::network::{LinkGuard, Network, Slowness};
 
 /// Connections carried at the same time; one more is reset at once. It only guards against a
@@ -23,12 +23,24 @@ const CONNECTIONS_MAX: usize = 20_000;
 /// Pause after a failed accept. The usual reason is a lack of file descriptors, which passes.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
+/// A client with a port of its own on every server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guest {
+    /// Its name.
+    pub name: String,
+    /// Address that servers see it come from.
+    pub from: IpAddr,
+    /// Its port, of as many digits as the port that all use.
+    pub port: u16,
+}
+
 /// A user-space TCP switch; the module docs tell how it works. Dropping it closes every listener
 /// and ends every connection; [`Fabric::close`] also waits until that has happened.
 pub struct Fabric {
     map: Arc<Map>,
-    /// The messages of callers, where they are read.
-    messages: Option<Arc<Messages>>,
+    messages: Arc<Messages>,
+    /// `true` if the messages of all callers are read.
+    reads_messages: bool,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -38,7 +50,8 @@ impl Fabric {
     pub fn new() -> Self {
         Self {
             map: Arc::default(),
-            messages: None,
+            messages: Arc::default(),
+            reads_messages: false,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
@@ -48,7 +61,7 @@ impl Fabric {
     /// held, lost and delayed one by one. Bytes that are no messages pass as ever.
     pub fn of_messages() -> Self {
         let mut fabric = Self::new();
-        fabric.messages = Some(Arc::default());
+        fabric.reads_messages = true;
         fabric
     }
 
@@ -63,14 +76,44 @@ impl Fabric {
         public: SocketAddr,
         private: SocketAddr,
     ) -> io::Result<()> {
-        let listener = TcpListener::bind(public).await?;
         self.introduce(name, public.ip());
+        self.open(public, name, private, None).await
+    }
+
+    /// Puts a listener for one client in front of the server `name`, at the address `public` but on
+    /// the port of the client: whoever comes there is that client, wherever it connects from. What
+    /// the server says of the port that all use is said of this one instead.
+    ///
+    /// # Errors
+    /// When that port cannot be listened on.
+    pub async fn admit(
+        &self,
+        guest: &Guest,
+        name: &str,
+        public: SocketAddr,
+        private: SocketAddr,
+    ) -> io::Result<()> {
+        self.introduce(&guest.name, guest.from);
+        let own = SocketAddr::new(public.ip(), guest.port);
+        let guest = (guest.clone(), public.port());
+        self.open(own, name, private, Some(guest)).await
+    }
+
+    async fn open(
+        &self,
+        at: SocketAddr,
+        name: &str,
+        private: SocketAddr,
+        guest: Option<(Guest, u16)>,
+    ) -> io::Result<()> {
+        let reads_messages = self.reads_messages || guest.is_some();
         let door = Door {
-            listener,
+            listener: TcpListener::bind(at).await?,
             name: name.to_owned(),
             private,
+            guest,
             map: Arc::clone(&self.map),
-            messages: self.messages.clone(),
+            messages: reads_messages.then(|| Arc::clone(&self.messages)),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
         };
@@ -124,7 +167,7 @@ impl Network for Fabric {
     }
 
     fn messages(&self) -> Option<&Arc<Messages>> {
-        self.messages.as_ref()
+        self.reads_messages.then_some(&self.messages)
     }
 }
 
@@ -133,6 +176,8 @@ struct Door {
     listener: TcpListener,
     name: String,
     private: SocketAddr,
+    /// The one client that comes here, if it is only one, and the port that all use.
+    guest: Option<(Guest, u16)>,
     map: Arc<Map>,
     messages: Option<Arc<Messages>>,
     stop: CancellationToken,
@@ -155,8 +200,13 @@ impl Door {
             connection::abort(&caller);
             return;
         }
-        let path = self.path(from);
-        let carried = connection::carry(caller, self.private, path);
+        let guest = self.guest.as_ref();
+        let from = guest.map_or(from, |(guest, _)| guest.from);
+        let route = Route {
+            from,
+            to: self.private,
+        };
+        let carried = connection::carry(caller, route, self.path(from));
         let stop = self.stop.clone();
         self.tasks
             .spawn(async move { stop.run_until_cancelled(carried).await });
@@ -167,12 +217,20 @@ impl Door {
     fn path(&self, caller: IpAddr) -> Path {
         let name = self.map.name_of(caller);
         let caller = name.unwrap_or_else(|| caller.to_string());
-        let messages = self.messages.clone();
         Path {
             there: self.map.link(&caller, &self.name),
             back: self.map.link(&self.name, &caller),
-            conversation: messages
-                .map(|messages| Conversation::new(messages, caller, self.name.clone())),
+            conversation: self.conversation(caller),
         }
+    }
+
+    fn conversation(&self, caller: String) -> Option<Arc<Conversation>> {
+        let messages = self.messages.clone()?;
+        let ports = self.guest.as_ref().map(|(guest, of_all)| Ports {
+            of_all: of_all.to_string(),
+            own: guest.port.to_string(),
+        });
+        let conversation = Conversation::new(messages, caller, self.name.clone(), ports);
+        Some(Arc::new(conversation))
     }
 }

@@ -35,15 +35,25 @@ const OF_THE_WAY: [&str; 20] = [
     "UNWATCH",
 ];
 
-/// Commands after which a server sends what nobody has asked for: subscriptions and replication.
-const STREAMS: [&str; 6] = [
-    "MONITOR",
-    "PSUBSCRIBE",
-    "PSYNC",
-    "SSUBSCRIBE",
-    "SUBSCRIBE",
-    "SYNC",
-];
+/// Commands after which a server sends messages that nobody has asked for.
+const SUBSCRIPTIONS: [&str; 3] = ["PSUBSCRIBE", "SSUBSCRIBE", "SUBSCRIBE"];
+
+/// Commands after which a server sends whatever it likes.
+const STREAMS: [&str; 3] = ["MONITOR", "PSYNC", "SYNC"];
+
+/// Commands whose replies say where servers are.
+const DIRECTORIES: [&str; 4] = ["CLUSTER", "INFO", "ROLE", "SENTINEL"];
+
+/// Errors that say where else to ask.
+const REDIRECTIONS: [&[u8]; 2] = [b"-ASK ", b"-MOVED "];
+
+/// Ports by which a client and everybody else find the same servers; of as many digits.
+pub(crate) struct Ports {
+    /// Port that the servers know of.
+    pub(crate) of_all: String,
+    /// Port that the client knows of.
+    pub(crate) own: String,
+}
 
 /// A connection on which requests and replies alternate, or a stream of bytes.
 pub(crate) struct Conversation {
@@ -52,6 +62,10 @@ pub(crate) struct Conversation {
     node: String,
     /// Requests that were not answered yet, the oldest first.
     asked: Mutex<VecDeque<Asked>>,
+    /// Where the client finds the servers, if not where all do.
+    ports: Option<Ports>,
+    /// `true` from the first subscription on: replies need not be to any request.
+    is_subscribed: AtomicBool,
     /// `true` from the first bytes on that are no message.
     is_stream: AtomicBool,
 }
@@ -65,14 +79,21 @@ struct Asked {
 
 impl Conversation {
     /// A connection on which nothing was said yet.
-    pub(crate) fn new(messages: Arc<Messages>, client: String, node: String) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(
+        messages: Arc<Messages>,
+        client: String,
+        node: String,
+        ports: Option<Ports>,
+    ) -> Self {
+        Self {
             messages,
             client,
             node,
             asked: Mutex::default(),
+            ports,
+            is_subscribed: AtomicBool::new(false),
             is_stream: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Listener to one direction of it.
@@ -102,6 +123,10 @@ impl Conversation {
             self.becomes_stream();
             return None;
         }
+        if SUBSCRIPTIONS.contains(&&*command) {
+            self.is_subscribed.store(true, Ordering::SeqCst);
+            return None;
+        }
         let (operation, serial) = self.messages.doing(&self.client);
         let asked = Asked {
             command,
@@ -113,18 +138,36 @@ impl Conversation {
         passing
     }
 
-    /// Finds the request that a reply is to.
-    fn answer(&self, frame: &[u8]) -> Option<Passing> {
-        // A push answers nothing.
-        if frame.first() == Some(&b'>') {
+    /// Finds the request that a reply is to; `None` for what answers nothing.
+    fn asked_by(&self, reply: &[u8]) -> Option<Asked> {
+        let is_push = reply.first() == Some(&b'>') || self.is_subscribed.load(Ordering::SeqCst);
+        if is_push {
             return None;
         }
-        let asked = lock(&self.asked).pop_front()?;
-        // An error says that nothing was done, and QUEUED that nothing was done yet.
-        if frame.first() == Some(&b'-') || frame == b"+QUEUED\r\n" {
+        lock(&self.asked).pop_front()
+    }
+
+    /// The reply to a request that was executed. An error says that nothing was done, and QUEUED
+    /// that nothing was done yet.
+    fn answer(&self, reply: &[u8], asked: &Asked) -> Option<Passing> {
+        if reply.first() == Some(&b'-') || reply == b"+QUEUED\r\n" {
             return None;
         }
-        self.passing(Message::Reply, &asked)
+        self.passing(Message::Reply, asked)
+    }
+
+    /// Puts the port of the client in the place of the one that the servers know of, in what says
+    /// where servers are.
+    fn translate(&self, reply: &mut [u8], asked: Option<&Asked>) {
+        let Some(ports) = &self.ports else {
+            return;
+        };
+        // What is pushed to a subscriber may come from a sentinel.
+        let tells = asked.is_none_or(|asked| DIRECTORIES.contains(&&*asked.command))
+            || REDIRECTIONS.iter().any(|error| reply.starts_with(error));
+        if tells {
+            ports.translate(reply);
+        }
     }
 
     fn passing(&self, message: Message, asked: &Asked) -> Option<Passing> {
@@ -179,18 +222,50 @@ impl Ear {
         std::mem::take(&mut self.heard)
     }
 
-    /// Returns what becomes of a message, once that is certain.
-    pub(crate) async fn fate(&self, frame: &[u8]) -> Fate {
-        if self.conversation.is_stream() {
-            return Fate::Deliver;
+    /// Returns a message as it arrives, once it is certain that it does; `None` if it is lost.
+    pub(crate) async fn pass(&self, mut frame: Vec<u8>) -> Option<Vec<u8>> {
+        let conversation = &self.conversation;
+        if conversation.is_stream() {
+            return Some(frame);
         }
         let passing = match self.message {
-            Message::Request => self.conversation.ask(frame),
-            Message::Reply => self.conversation.answer(frame),
+            Message::Request => conversation.ask(&frame),
+            Message::Reply => {
+                let asked = conversation.asked_by(&frame);
+                conversation.translate(&mut frame, asked.as_ref());
+                asked.and_then(|asked| conversation.answer(&frame, &asked))
+            }
         };
         match passing {
-            Some(passing) => self.conversation.messages.pass(&passing).await,
-            None => Fate::Deliver,
+            Some(passing) => match conversation.messages.pass(&passing).await {
+                Fate::Deliver => Some(frame),
+                Fate::Lose => None,
+            },
+            None => Some(frame),
+        }
+    }
+}
+
+impl Ports {
+    /// Replaces the number wherever it stands by itself.
+    fn translate(&self, text: &mut [u8]) {
+        let (from, to) = (self.of_all.as_bytes(), self.own.as_bytes());
+        let is_digit = |at: Option<usize>, text: &[u8]| {
+            at.and_then(|at| text.get(at))
+                .is_some_and(u8::is_ascii_digit)
+        };
+        let mut at = 0;
+        while at + from.len() <= text.len() {
+            let end = at + from.len();
+            let is_number = text[at..end] == *from
+                && !is_digit(at.checked_sub(1), text)
+                && !is_digit(Some(end), text);
+            if is_number && from.len() == to.len() {
+                text[at..end].copy_from_slice(to);
+                at = end;
+            } else {
+                at += 1;
+            }
         }
     }
 }
@@ -201,7 +276,13 @@ mod tests {
 
     fn conversation() -> (Ear, Ear) {
         let messages = Arc::new(Messages::default());
-        let conversation = Conversation::new(messages, "a".to_owned(), "n1".to_owned());
+        let ports = Ports {
+            of_all: "26279".to_owned(),
+            own: "26281".to_owned(),
+        };
+        let conversation =
+            Conversation::new(messages, "a".to_owned(), "n1".to_owned(), Some(ports));
+        let conversation = Arc::new(conversation);
         (
             conversation.ear(Message::Request),
             conversation.ear(Message::Reply),
@@ -239,7 +320,10 @@ mod tests {
         assert_eq!(asked.to_string(), "the request SET to n1");
         conversation.ask(&request(&["EVALSHA", "x", "0"]));
         conversation.ask(&request(&["DEL", "lock"]));
-        let answer = |frame: &[u8]| replies.conversation.answer(frame);
+        let answer = |frame: &[u8]| {
+            let asked = replies.conversation.asked_by(frame)?;
+            replies.conversation.answer(frame, &asked)
+        };
         assert!(answer(b"%0\r\n").is_none(), "of the way");
         assert!(answer(b">1\r\n+invalidate\r\n").is_none(), "a push");
         let answered = answer(b"+OK\r\n").map(|passing| passing.to_string());
@@ -247,6 +331,26 @@ mod tests {
         assert!(answer(b"-NOSCRIPT none\r\n").is_none(), "nothing was done");
         assert_eq!(answer(b":1\r\n").unwrap().command, "DEL");
         assert!(answer(b":1\r\n").is_none(), "nothing was asked");
+    }
+
+    #[tokio::test]
+    async fn a_port_is_translated_where_servers_are_told_of_and_nowhere_else() {
+        let (requests, replies) = conversation();
+        let told = async |asked: &[&str], reply: &str| {
+            requests.pass(request(asked)).await.unwrap();
+            let told = replies.pass(reply.as_bytes().to_vec()).await.unwrap();
+            String::from_utf8(told).unwrap()
+        };
+        let slots = "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.9.0.1\r\n:26279\r\n";
+        let own = slots.replace("26279", "26281");
+        assert_eq!(told(&["CLUSTER", "SLOTS"], slots).await, own);
+        let moved = "-MOVED 26279 127.9.0.2:26279\r\n";
+        let own = "-MOVED 26281 127.9.0.2:26281\r\n";
+        assert_eq!(told(&["GET", "26279"], moved).await, own);
+        let value = "$5\r\n26279\r\n";
+        assert_eq!(told(&["GET", "x"], value).await, value);
+        let other = "$6\r\n126279\r\n";
+        assert_eq!(told(&["ROLE"], other).await, other);
     }
 
     #[test]

@@ -17,4 +17,4 @@ mod conversation;
 
 pub use awaited::{Act, Stage};
 pub use board::{AwaitedMessage, Messages, UnderWay};
-pub(crate) use conversation::{Conversation, Ear};
+pub(crate) use conversation::{Conversation, Ear, Ports};
