@@ -7,17 +7,19 @@
 //!
 //! No second holder is needed: the service dropped a lock that it had promised to keep. Accused is
 //! only a refusal that nothing else can explain: the operation was sent after the grant, answered
-//! before the floor, and no other release of the owner was under way.
+//! before the floor, and no other release of the owner was under way. Of a library that may ask
+//! again by itself, a release that met a fault of its connection or of a server that stood still
+//! may have freed the lock with its first request, and been denied with its second.
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Rule, owners};
-use crate::case::{Case, Finding, Ruling, Tested, keep_first};
-use crate::history::Nanos;
+use crate::case::{Case, Finding, Ruling, Tested, active, keep_first, touches_client};
+use crate::history::{FaultClass, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Interval, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
-use crate::verdict::Property;
+use crate::verdict::{FaultSummary, Property};
 
 /// The rule of this property.
 pub(super) struct LostLock;
@@ -91,7 +93,11 @@ fn lost(case: &Case, finding: &Finding, interval: Interval) -> String {
 
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
     let denial = hold.denial?;
-    let answered = case.digest.operation(denial).answered()?;
+    let denied = case.digest.operation(denial);
+    let answered = denied.answered()?;
+    if may_be_an_echo(case, denied, answered) {
+        return None;
+    }
     Some(Finding {
         property: Property::LostLock,
         key: hold.key,
@@ -100,6 +106,27 @@ fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
         interval: Interval::new(answered, hold.lease.floor),
         certain: true,
     })
+}
+
+/// Tells whether a denied release may have been sent twice, and freed the lock the first time.
+fn may_be_an_echo(case: &Case, denied: &Operation, answered: Nanos) -> bool {
+    let asks_again = case.digest.header.asks_once != Some(true);
+    let owner = case.digest.owners.name(denied.owner.0);
+    let loses_replies = |fault: &&FaultSummary| match fault.class {
+        FaultClass::Cut | FaultClass::Packet => touches_client(fault, owner),
+        FaultClass::Stall => fault.target.node().is_some(),
+        FaultClass::Death
+        | FaultClass::Clock
+        | FaultClass::Data
+        | FaultClass::Scripts
+        | FaultClass::Promotion
+        | FaultClass::Migration
+        | FaultClass::Other => false,
+    };
+    let under_way = Interval::new(denied.invoked, answered);
+    asks_again
+        && denied.action == Action::Release
+        && active(case.faults, under_way).iter().any(loses_replies)
 }
 
 fn tested(case: &Case) -> Tested {

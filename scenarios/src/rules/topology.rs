@@ -174,11 +174,7 @@ fn wrong_nodes(nodes: u32) -> Option<(String, String)> {
     match nodes {
         0 => Some((
             "`nodes` must be greater than 0".to_owned(),
-            "an odd number of nodes; five are usual".to_owned(),
-        )),
-        n if n % 2 == 0 => Some((
-            format!("`nodes` must be an odd number, not {n}"),
-            "one node less tolerates as many failures".to_owned(),
+            "five are usual; an even number tolerates no more failures than one less".to_owned(),
         )),
         n if n > NODES_MAX => Some((
             format!("{n} nodes are too many"),

@@ -1,8 +1,8 @@
 //! A holder is told inside its lease that it does not hold the lock.
 
-use lockstorm_checker::{Nanos, Property, Verdict};
+use lockstorm_checker::{Nanos, Options, Property, Verdict, check};
 
-use crate::support::{judge, reason, verdict};
+use crate::support::{history, judge, reason, verdict};
 
 fn judged(text: &str) -> (Verdict, u64) {
     verdict(Property::LostLock, text)
@@ -165,4 +165,33 @@ fn an_earlier_release_without_an_answer_may_have_taken_the_lock() {
         0,
         "one of two, of which the lease took both"
     );
+}
+
+#[test]
+fn a_release_that_a_library_may_have_sent_again_accuses_nobody() {
+    let told = |fault: &str, action: &str| {
+        let text = format!(
+            "a acquire 0..10 ok lease 1000
+             fault F1 {fault} injected 100
+             a {action} 300..310 not-owner"
+        );
+        judged(&text).1
+    };
+    for lost in ["cut n1→a", "delay a→n1", "pause n1"] {
+        assert_eq!(told(lost, "release"), 0, "{lost}");
+        assert_eq!(told(lost, "renew"), 1, "{lost}");
+    }
+    for other in ["cut n1→b", "promote n2", "delete-key lock", "kill n1"] {
+        assert_eq!(told(other, "release"), 1, "{other}");
+    }
+    // A lock that sends each request once was denied what it had.
+    let mut once = history(
+        "a acquire 0..10 ok lease 1000
+         fault F1 cut n1→a injected 100
+         a release 300..310 not-owner",
+    );
+    once.header.asks_once = Some(true);
+    let analysis = check(&once, &Options::default());
+    let verdict = analysis.properties[&Property::LostLock].verdict;
+    assert_eq!(verdict, Verdict::Violated);
 }

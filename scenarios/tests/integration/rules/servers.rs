@@ -7,10 +7,6 @@ fn rules_on_the_topology() {
     let with =
         |topology: &str, lock: &str| format!("topology.{topology}\nlock.{lock} = {{}}\n{A_HOLDS}");
     let said = said_of(&[
-        (
-            "an even number of nodes",
-            with("independent.nodes = 4", "redlock"),
-        ),
         ("no node at all", with("independent.nodes = 0", "redlock")),
         (
             "a crowd of nodes",
