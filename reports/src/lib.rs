@@ -40,6 +40,7 @@ mod render;
 #[cfg(test)]
 mod sample;
 mod schema;
+mod standing;
 mod stored;
 mod story;
 mod terminal;

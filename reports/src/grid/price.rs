@@ -45,11 +45,21 @@ pub(crate) const HEADINGS: [Heading; 5] = [
     },
 ];
 
+/// Places of some columns.
+pub(crate) const ACQUIRE: usize = 0;
+pub(crate) const ROUND_TRIPS: usize = 3;
+pub(crate) const GAP: usize = 4;
+
+/// Grants from which a latency can be compared with another.
+const GRANTS_MIN: u64 = 100;
+
 /// One figure, with what it rests on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Figure {
     /// The figure with its unit; absent where it was not measured.
     pub(crate) value: Option<String>,
+    /// The figure as a number, where it rests on enough to be compared with others.
+    pub(crate) amount: Option<f64>,
     /// Line below it; may be empty.
     pub(crate) below: String,
 }
@@ -62,7 +72,7 @@ impl Figure {
 }
 
 /// The costs of one row of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Price {
     /// As many as there are [`HEADINGS`].
     pub(crate) figures: [Figure; HEADINGS.len()],
@@ -122,6 +132,7 @@ fn latencies(runs: &[&RunRecord]) -> [Figure; 2] {
             } else {
                 String::new()
             },
+            amount: value.map(|at| at.0 as f64).filter(|_| grants >= GRANTS_MIN),
             value: value.map(|at| words::length(at.0)),
         }
     };
@@ -142,6 +153,7 @@ fn pace(runs: &[&RunRecord]) -> Figure {
     let is_pace = count >= words::CYCLES_MIN && took > Nanos(0);
     Figure {
         value: is_pace.then(|| format!("{:.0}", count as f64 / took.as_secs_f64())),
+        amount: None,
         below: String::new(),
     }
 }
@@ -154,6 +166,7 @@ fn round_trips(runs: &[&RunRecord]) -> Figure {
     let (count, _) = cycles(&runs);
     Figure {
         value: (count > 0).then(|| format!("{:.1}", sum as f64 / count as f64)),
+        amount: (count > 0).then(|| sum as f64 / count as f64),
         below: String::new(),
     }
 }
@@ -176,6 +189,7 @@ fn gap<'a>(runs: &[&RunRecord], columns: impl Iterator<Item = (&'a str, &'a Cell
     let worst = longer.reduce(|a, b| if b.0 > a.0 { b } else { a });
     Figure {
         value: without.map(|at| words::length(at.0)),
+        amount: None,
         below: worst.map_or_else(String::new, |(at, hazard)| {
             format!("worst {}: {hazard}", words::length(at.0))
         }),

@@ -8,6 +8,7 @@ use crate::assessment::{Assessment, PromiseRow, PromiseTally, Told, assessments}
 use crate::head::Sign;
 use crate::inert::visible;
 use crate::model::{Answer, SuiteRecord};
+use crate::standing::standings;
 use crate::words;
 
 const HOW: &str = "A row is a promise, a column the servers. 'kept 12' says that no run of these \
@@ -18,6 +19,12 @@ const HOW: &str = "A row is a promise, a column the servers. 'kept 12' says that
 pub(super) fn section(suite: &SuiteRecord) -> Markup {
     let locks = assessments(suite);
     let body = html! {
+        @for standing in standings(suite) {
+            p {
+                strong { (visible(standing.lock)) " on " (visible(standing.topology)) }
+                " " (visible(&standing.sentences().join(". "))) "."
+            }
+        }
         @for lock in &locks { (of_lock(lock)) }
     };
     page::section("promises", "Promises", HOW, &body)

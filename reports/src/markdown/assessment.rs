@@ -5,10 +5,18 @@ use std::fmt::Write as _;
 use super::escaped;
 use crate::assessment::{assessments, causes};
 use crate::model::SuiteRecord;
+use crate::standing::standings;
 use crate::words;
 
 /// Appends the table of each lock.
 pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
+    for standing in standings(suite) {
+        let (lock, topology) = (escaped(standing.lock), escaped(standing.topology));
+        let sentences: Vec<String> = standing.sentences();
+        let sentences = escaped(&sentences.join(". "));
+        let _ = writeln!(text, "- **{lock} on {topology}** {sentences}.");
+    }
+    text.push('\n');
     for lock in assessments(suite) {
         let _ = writeln!(text, "## {}\n", escaped(lock.lock));
         text.push_str("| promise |");

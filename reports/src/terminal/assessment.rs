@@ -10,6 +10,7 @@ use crate::grid::Grid;
 use crate::head::Head;
 use crate::inert::visible;
 use crate::model::{Answer, SuiteRecord};
+use crate::standing::standings;
 use crate::words;
 
 /// Runs named at most of those that could not tell, for each lock.
@@ -24,6 +25,7 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
     text.line(Tone::Plain, &suite.description);
     text.blank();
     text.changes(suite.changed.as_ref());
+    push_standings(&mut text, suite);
     text.findings(&Findings::unexpected(suite));
     for lock in assessments(suite) {
         push_lock(&mut text, &lock);
@@ -35,6 +37,18 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
     text.head("outcome", &Head::of_suite(suite));
     text.ending("repeat", Tone::Plain, &suite.rerun);
     text.done()
+}
+
+/// Each row of a comparison in a few sentences.
+fn push_standings(text: &mut Text, suite: &SuiteRecord) {
+    for standing in standings(suite) {
+        let title = format!("{} on {}", standing.lock, standing.topology);
+        text.line(Tone::Heading, &title);
+        for sentence in standing.sentences() {
+            text.indented(2, Tone::Plain, &sentence);
+        }
+        text.blank();
+    }
 }
 
 fn push_lock(text: &mut Text, lock: &Assessment) {

@@ -77,6 +77,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
             &["assessment"],
             &["encode", "head", "recorded", "remedy", "topology"],
             &["combine", "finding", "grid", "listing", "story"],
+            &["standing"],
             &["changes", "junit", "markdown", "plots", "terminal"],
             &["embed", "gallery", "github"],
             &["html"],
