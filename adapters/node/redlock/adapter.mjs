@@ -142,7 +142,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (request.do === "hello") {
     reply = { is: "hello", protocol: PROTOCOL, name: "redlock", version };
   } else if (request.do === "open" && ["cluster", "sentinel"].includes(request.topology)) {
-    reply = { is: "unsupported", text: `redlock has one client for each server, and follows no ${request.topology}` };
+    reply = { is: "unsupported", text: `this adapter has one client for each server, and follows no ${request.topology}` };
   } else if (request.do === "open") {
     client = new Client(request);
     reply = { is: "opened", can: ["source"] };

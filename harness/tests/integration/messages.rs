@@ -8,7 +8,7 @@ use std::process::Output;
 use crate::support::{have_server, run_scenario, stderr, stdout};
 use serde_json::Value as Json;
 
-/// What `lockstorm run` exits with if it cannot tell.
+/// Exit code of `lockstorm run` if it cannot tell.
 const UNDECIDED: i32 = 2;
 
 /// A run of a script, and what became of its faults.
