@@ -187,6 +187,7 @@ fn session(
         lease: Some(LEASE),
         renew_every: None,
         lacks_watchdog: false,
+        renews_unseen: false,
         renews_on: false,
         sink: recorder.sink(),
         rng: Seed(2).stream(&name),

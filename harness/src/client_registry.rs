@@ -1,7 +1,7 @@
 //! The clients of a run as the nemesis sees them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use lockstorm_nemesis::{ClientState, Clients, FaultError};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,12 @@ pub struct ClientRegistry {
     complained: CancellationToken,
     /// Name that the adapter of the clients gives itself.
     adapter: Mutex<Option<String>>,
+    /// Key at which servers keep a lock, with [`LOCK`] in the place of its name.
+    server_key: OnceLock<String>,
 }
+
+/// Place of a lock's name in the key at which servers keep it.
+const LOCK: &str = "{key}";
 
 #[derive(Clone, Debug, Default)]
 struct Member {
@@ -29,6 +34,10 @@ struct Member {
     page: Option<Arc<Page>>,
     /// Its library has no watchdog: what is renewed for it, the harness renews.
     has_no_watchdog: bool,
+    /// Its library's watchdog cannot be held up.
+    has_silent_watchdog: bool,
+    /// Its program cannot give up what it has under way.
+    cannot_cancel: bool,
 }
 
 impl ClientRegistry {
@@ -53,17 +62,42 @@ impl ClientRegistry {
         members.entry(name.to_owned()).or_default().has_no_watchdog = true;
     }
 
-    /// A client whose own watchdog renews.
+    /// The watchdog of this client's library renews as it likes, and announces nothing.
+    pub fn has_silent_watchdog(&self, name: &str) {
+        let mut members = self.members.write().expect("no holder of this lock panics");
+        members
+            .entry(name.to_owned())
+            .or_default()
+            .has_silent_watchdog = true;
+    }
+
+    /// The program of this client cannot give up what it has under way.
+    pub fn cannot_cancel(&self, name: &str) {
+        let mut members = self.members.write().expect("no holder of this lock panics");
+        members.entry(name.to_owned()).or_default().cannot_cancel = true;
+    }
+
+    /// Tells whether this client can give up what it has under way.
+    pub fn can_cancel(&self, name: &str) -> bool {
+        self.member(name)
+            .is_some_and(|member| !member.cannot_cancel)
+    }
+
+    /// A client whose own watchdog renews, and can be held up.
     fn watched(&self, action: &'static str, client: &str) -> Result<Member, FaultError> {
         let member = self.known(client)?;
-        if member.has_no_watchdog {
-            return Err(FaultError::Client {
-                action,
-                client: client.to_owned(),
-                reason: "its library has no watchdog: the harness renews for it".to_owned(),
-            });
-        }
-        Ok(member)
+        let reason = if member.has_no_watchdog {
+            "its library has no watchdog: the harness renews for it"
+        } else if member.has_silent_watchdog {
+            "its library's watchdog cannot be held up"
+        } else {
+            return Ok(member);
+        };
+        Err(FaultError::Client {
+            action,
+            client: client.to_owned(),
+            reason: reason.to_owned(),
+        })
     }
 
     /// The clock of a client that is a process, where we have hands on it.
@@ -81,6 +115,17 @@ impl ClientRegistry {
     pub fn adapter(&self) -> Option<String> {
         let known = self.adapter.lock().expect("no holder of this lock panics");
         known.clone()
+    }
+
+    /// Servers keep a lock at this key, with `{key}` in the place of its name.
+    pub fn set_server_key(&self, template: &str) {
+        self.server_key.get_or_init(|| template.to_owned());
+    }
+
+    /// Returns the key at which servers keep the lock `key`.
+    pub fn server_key(&self, key: &str) -> String {
+        let template = self.server_key.get().map_or(LOCK, String::as_str);
+        template.replace(LOCK, key)
     }
 
     /// Something is wrong with a client, other than what the nemesis did to it.

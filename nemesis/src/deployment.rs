@@ -27,6 +27,11 @@ pub trait Deployment: Send + Sync {
     /// themselves, they are asked.
     async fn writable(&self) -> Vec<String>;
 
+    /// Key at which servers keep the lock `key`: a library may put something before it.
+    fn server_key(&self, key: &str) -> String {
+        key.to_owned()
+    }
+
     /// The nodes that keep `key` now: those that take writes, or the one of them whose shard of a
     /// Cluster it belongs to.
     async fn keepers(&self, key: &str) -> Vec<String>;

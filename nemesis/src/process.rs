@@ -1,6 +1,10 @@
 //! State of a process, as the operating system tells it.
 
 use std::fs;
+use std::time::{Duration, Instant};
+
+/// Pause between two looks at a process.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How a process stands, as far as faults care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,23 @@ pub fn process_state(pid: i32) -> ProcessState {
         Some('Z' | 'X') | None => ProcessState::Gone,
         Some(_) => ProcessState::Alive,
     }
+}
+
+/// Waits until a process stands as wanted; `false` where it does not within this time. A signal
+/// takes effect only when the process is scheduled next, which may be late on a busy machine: so
+/// the wait is one of real time, on a thread where it may block.
+pub(crate) async fn comes_to_be(pid: i32, wanted: ProcessState, within: Duration) -> bool {
+    let wait = move || {
+        let until = Instant::now() + within;
+        loop {
+            let is_there = process_state(pid) == wanted;
+            if is_there || Instant::now() >= until {
+                return is_there;
+            }
+            std::thread::park_timeout(LOOK_EVERY);
+        }
+    };
+    tokio::task::spawn_blocking(wait).await.unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -118,6 +118,10 @@ pub enum Function {
     Queued,
     /// Note: the client was told that it lost the lock.
     Lost,
+    /// Note: the client was told that nobody knows whether it holds the lock.
+    Suspended,
+    /// Note: the client was told that it held the lock while nobody knew.
+    Resumed,
     /// Note: the client is known to be alive at this instant.
     Alive,
     /// Note: the client's commands go to another server from here on, or to the same again, see
@@ -158,6 +162,8 @@ impl Function {
             Self::Release => "release",
             Self::Queued => "queued",
             Self::Lost => "lost",
+            Self::Suspended => "suspended",
+            Self::Resumed => "resumed",
             Self::Alive => "alive",
             Self::Routed => "routed",
             Self::Role => "role",
@@ -184,6 +190,8 @@ impl From<&str> for Function {
             "release" => Self::Release,
             "queued" => Self::Queued,
             "lost" => Self::Lost,
+            "suspended" => Self::Suspended,
+            "resumed" => Self::Resumed,
             "alive" => Self::Alive,
             "routed" => Self::Routed,
             "role" => Self::Role,
@@ -225,6 +233,14 @@ pub enum Mode {
     Read,
 }
 
+/// Answer that a release leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ownership {
+    /// The caller does not hold the lock any more; whether it did until then, nobody says.
+    Unknown,
+}
+
 /// Content of an event: what an operation asks for, or what its reply carries. Absent fields take
 /// their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -251,6 +267,8 @@ pub struct Value {
     /// On the invocation of a renewal: whether the harness sent it by itself, for a library that
     /// has no watchdog.
     pub by_harness: bool,
+    /// In the reply to a release: what it leaves open of the lock's owner.
+    pub ownership: Option<Ownership>,
     /// Guarded resource.
     pub resource: Option<Name>,
     /// Data that is read or written there.

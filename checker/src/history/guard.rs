@@ -220,6 +220,8 @@ fn is_call(function: &Function) -> bool {
         | Function::Append => true,
         Function::Queued
         | Function::Lost
+        | Function::Suspended
+        | Function::Resumed
         | Function::Alive
         | Function::Routed
         | Function::Role
@@ -238,6 +240,8 @@ fn is_client_note(function: &Function) -> bool {
     match function {
         Function::Queued
         | Function::Lost
+        | Function::Suspended
+        | Function::Resumed
         | Function::Alive
         | Function::Routed
         | Function::Failure => true,

@@ -120,16 +120,20 @@ impl Builder<'_> {
             return Ok(());
         }
         let call = CallId(self.calls.len() as u32);
+        // A release that leaves the owner open may have been one of nothing.
+        let told = operation
+            .answered()
+            .filter(|_| !operation.is_ownership_open);
         self.calls.push(Call {
             op: id.into(),
             owner: operation.owner.into(),
             invoked: operation.invoked.into(),
-            returned: operation.answered().map_or(Time::MAX, Time::from),
+            returned: told.map_or(Time::MAX, Time::from),
             after: self.predecessor(operation),
             request,
             reply,
         });
-        if operation.answered().is_some() {
+        if told.is_some() {
             self.last.insert(operation.process, call);
         }
         if let Some(lease) = lease.filter(|_| reply == Reply::Done) {

@@ -94,9 +94,11 @@ pub struct Digest {
     pub final_phase: Option<FinalPhase>,
 }
 
-/// A client was told that it lost the lock.
+/// A client was told that it lost the lock, or that nobody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostNote {
+    /// True if nobody knew, and nobody said later that it had held the lock all the time.
+    pub is_suspended: bool,
     /// Index of the note.
     pub event: u64,
     /// Time of the note.
@@ -325,6 +327,7 @@ impl DigestBuilder {
             is_timed: false,
             by_harness: event.value.by_harness,
             is_void: false,
+            is_ownership_open: false,
             count: None,
             by: None,
             detail,
@@ -400,6 +403,7 @@ impl DigestBuilder {
             operation.token = event.value.token.or(operation.token);
         }
         operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));
+        operation.is_ownership_open = event.value.ownership.is_some();
         operation.count = event.value.count;
         operation.waited = waited(operation, event);
         operation.is_timed = event.value.waited_ns.is_some();
@@ -458,14 +462,24 @@ impl DigestBuilder {
             };
             self.digest.acting.push(note);
         }
-        if event.function == Function::Lost {
-            let key = self.key(&event.key);
-            self.digest.lost.push(LostNote {
-                event: event.index,
-                time: event.time,
-                key,
-                owner,
-            });
+        match event.function {
+            Function::Lost | Function::Suspended => {
+                let key = self.key(&event.key);
+                self.digest.lost.push(LostNote {
+                    is_suspended: event.function == Function::Suspended,
+                    event: event.index,
+                    time: event.time,
+                    key,
+                    owner,
+                });
+            }
+            Function::Resumed => {
+                let place = (self.key(&event.key), owner);
+                let is_over =
+                    |note: &LostNote| note.is_suspended && (note.key, note.owner) == place;
+                self.digest.lost.retain(|note| !is_over(note));
+            }
+            _ => {}
         }
         if event.function == Function::Queued {
             self.queued(event, owner);

@@ -133,6 +133,8 @@ impl From<&Function> for Action {
             Function::Append => Self::Resource(Access::Append),
             Function::Queued
             | Function::Lost
+            | Function::Suspended
+            | Function::Resumed
             | Function::Alive
             | Function::Routed
             | Function::Role
@@ -209,6 +211,8 @@ pub struct Operation {
     pub is_void: bool,
     /// True if the harness sent it by itself, for a library that has no watchdog.
     pub by_harness: bool,
+    /// True if the reply to a release says nothing of who held the lock.
+    pub is_ownership_open: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.
     pub count: Option<u32>,
     /// The servers that granted it, as far as the reply names them.

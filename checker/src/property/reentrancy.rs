@@ -178,7 +178,8 @@ impl Span {
                     self.partial = Some(standing.op);
                     self.pending = Some(standing.op).filter(|_| !self.counted);
                 }
-                miscounted || self.entered && standing.most == 0
+                let told = !operation.is_ownership_open;
+                miscounted || self.entered && standing.most == 0 && told
             }
             (_, _) => self.counted && self.partial.is_some() && standing.least > 0,
         }

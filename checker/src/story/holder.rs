@@ -110,7 +110,14 @@ impl Teller<'_> {
             let owner = self.owner(hold);
             self.drafts.push(Draft {
                 time,
-                text: format!("{owner} was told that it lost {}", self.lock),
+                text: if note.is_suspended {
+                    format!(
+                        "{owner} was told that nobody knows whether it holds {}",
+                        self.lock
+                    )
+                } else {
+                    format!("{owner} was told that it lost {}", self.lock)
+                },
                 actor: owner,
                 kind: StepKind::Expire,
                 certain: true,

@@ -7,8 +7,8 @@ use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
     self, CommandNote, DataLoss, Event, FailureKind, FailureNote, FaultClass, FaultNote,
     FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind, Mode, Name,
-    Nanos, NodeView, PhaseNote, Process, ReadError, RoleNote, RouteNote, StallNote, Value,
-    ViewNote, read_jsonl, write_event, write_header,
+    Nanos, NodeView, Ownership, PhaseNote, Process, ReadError, RoleNote, RouteNote, StallNote,
+    Value, ViewNote, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -421,6 +421,7 @@ fn value() -> impl Strategy<Value = Value> {
                 token,
                 by,
                 by_harness: extra.is_some(),
+                ownership: extra.is_some().then_some(Ownership::Unknown),
                 role,
                 waited_ns: token.map(|token| token / 3),
                 count,

@@ -101,6 +101,7 @@ impl Stage {
             lease: lock.lease().map(|lease| lease.0),
             renew_every: lock.renew_every().map(|every| every.0),
             lacks_watchdog: false,
+            renews_unseen: false,
             renews_on: false,
             sink: recorder.sink(),
             rng: Seed(2).stream(&name),

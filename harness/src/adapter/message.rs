@@ -5,13 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use lockstorm_checker::history::{Mode, RouteNote};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lockstorm_checker::history::{Mode, Ownership, RouteNote};
 use lockstorm_scenarios::{Lock, Promise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Version of the protocol: that of `hello`, on both sides.
-pub const PROTOCOL: u32 = 1;
+/// Newest version of the protocol: that of our `hello`.
+pub const PROTOCOL: u32 = 2;
+/// Versions that a program may answer. The first knows no `cancel`, and is no different else.
+pub const SPOKEN: std::ops::RangeInclusive<u32> = 1..=PROTOCOL;
 /// Longest line in bytes. The longest of the protocol's own is a fraction of it.
 pub const LINE_MAX: usize = 64 << 10;
 
@@ -76,6 +80,11 @@ pub enum Call {
     Renew(Target),
     /// Give the lock back.
     Release(Target),
+    /// Give up the request under way, as your language does it.
+    Cancel {
+        /// The number of the request.
+        request: u64,
+    },
     /// Does the library still say that you hold it?
     Alive(Target),
     /// You are about to change what the lock guards: are you there?
@@ -103,6 +112,7 @@ impl Call {
             Self::EndWait { .. } => "end-wait",
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
+            Self::Cancel { .. } => "cancel",
             Self::Alive(_) => "alive",
             Self::Touch { .. } => "touch",
             Self::Servers { .. } => "servers",
@@ -124,6 +134,13 @@ pub struct Open {
     pub renew_every_ms: Option<u64>,
     /// After this long without a server's reply the outcome is an `error`.
     pub reply_timeout_ms: u64,
+    /// Patience with one of several servers that are asked for one lock; absent for the library's
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_timeout_ms: Option<u64>,
+    /// Name by which the library is to call its owner; absent for its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
     /// The shape of the deployment: `single`, `replicated`, `independent` ...
     pub topology: String,
     /// The servers that take writes, in order.
@@ -207,14 +224,7 @@ pub enum Answer {
         version: String,
     },
     /// To `open`.
-    Opened {
-        /// Abilities beside those that all programs have.
-        #[serde(default)]
-        can: BTreeSet<Can>,
-        /// Promises of the library beyond those that every lock makes.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        promises: Vec<Promise>,
-    },
+    Opened(Opened),
     /// To `acquire`: it is the client's.
     Granted {
         /// For so long, counted from the sending of the request; absent means for the lease.
@@ -228,7 +238,7 @@ pub enum Answer {
         waited_ms: Option<u64>,
         /// By what the servers know the holder: what stands at the key, or a field of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        marks: Vec<String>,
+        marks: Vec<Mark>,
         /// The servers that granted it, by the names in `open`; empty where the program does not
         /// know.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -245,13 +255,24 @@ pub enum Answer {
         /// Number of times that the client holds it now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<u32>,
+        /// Doubt that the library leaves about who held it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ownership: Option<Ownership>,
     },
-    /// To `acquire`: another has it.
-    Refused,
+    /// To `acquire`: another has it, unless the reason is left open.
+    Refused {
+        /// Doubt that the library leaves about the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Reason>,
+    },
     /// To `renew`, `release` and `alive`: it is not the client's.
     NotOwner,
     /// To `alive`: it is the client's, as far as the library knows.
     Held,
+    /// To `alive`: the library says that it does not know.
+    Suspended,
+    /// To a request that was given up: it may have had an effect, or may have one yet.
+    Cancelled,
     /// To what has nothing to tell.
     Done,
     /// It may have had an effect, or may have one yet.
@@ -271,18 +292,86 @@ pub enum Answer {
     },
 }
 
+/// Words of a program about itself and its library, when it is open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Abilities beside those that all programs have.
+    #[serde(default)]
+    pub can: BTreeSet<Can>,
+    /// Promises of the library beyond those that every lock makes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
+    /// Promises of every lock that the library does not make.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denies: Vec<Promise>,
+    /// Longest time that a call of the library takes as it is configured, all its tries included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers_within_ms: Option<u64>,
+    /// Key at which a server keeps a lock, with `{key}` in the place of the lock's name; absent
+    /// where the name is the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_key: Option<String>,
+}
+
+/// Text or bytes by which the servers know the holder of a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Mark {
+    /// Text.
+    Text(String),
+    /// Anything else.
+    Bytes {
+        /// The bytes, in base 64.
+        base64: String,
+    },
+}
+
+impl Mark {
+    /// Returns the bytes as they stand on a server.
+    ///
+    /// # Errors
+    /// In words, what is wrong with them.
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Text(text) => Ok(text.clone().into_bytes()),
+            Self::Bytes { base64 } => BASE64_STANDARD
+                .decode(base64)
+                .map_err(|error| format!("a mark must be base 64: {error}")),
+        }
+    }
+}
+
+impl From<String> for Mark {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Reason of a refusal that a library leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Another may have the lock, or the servers could not be asked.
+    Unknown,
+}
+
 impl Answer {
+    /// A refusal because another has the lock.
+    pub const REFUSED: Self = Self::Refused { reason: None };
+
     /// The word of the protocol.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Hello { .. } => "hello",
-            Self::Opened { .. } => "opened",
+            Self::Opened(_) => "opened",
             Self::Granted { .. } => "granted",
             Self::Renewed { .. } => "renewed",
             Self::Released { .. } => "released",
-            Self::Refused => "refused",
+            Self::Refused { .. } => "refused",
             Self::NotOwner => "not-owner",
             Self::Held => "held",
+            Self::Suspended => "suspended",
+            Self::Cancelled => "cancelled",
             Self::Done => "done",
             Self::Error { .. } => "error",
             Self::Failed { .. } => "failed",
@@ -307,6 +396,12 @@ pub enum Can {
     Tokens,
     /// It connects from the address that it is told.
     Source,
+    /// It knows `cancel`.
+    Cancel,
+    /// It lets its owner be called as it is told.
+    Identity,
+    /// It renews what it holds by itself, and announces nothing.
+    SilentWatchdog,
 }
 
 /// Message that a program sends without being asked.
@@ -330,6 +425,10 @@ pub enum Note {
     },
     /// The library says that the lock is lost.
     Lost(Target),
+    /// The library says that it does not know whether the lock is held.
+    Suspended(Target),
+    /// The library says that the lock was held while it did not know.
+    Resumed(Target),
     /// Its commands go to another server from here on, or to the same over a new connection.
     Routed(RouteNote),
     /// The client has taken a place in the queue.

@@ -23,10 +23,10 @@ pub(crate) use talk::{Talk, TalkParts};
 
 pub use directory::Directory;
 pub use lines::{LineError, Lines};
-pub use loss::Loss;
+pub use loss::{Loss, Told};
 pub use message::{
-    Answer, Call, Can, LINE_MAX, Note, Open, PROTOCOL, Reply, Request, Server, Spoken, Target,
-    Watch, line,
+    Answer, Call, Can, LINE_MAX, Mark, Note, Open, Opened, PROTOCOL, Reason, Reply, Request,
+    SPOKEN, Server, Spoken, Target, Watch, line,
 };
 pub use remote::{Remote, RemoteSettings, StartError};
 pub use talk::Complaints;

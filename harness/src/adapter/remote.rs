@@ -1,7 +1,6 @@
 //! A client's side of a lock that lives in a process: each call is a request, and its outcome what
 //! the answer says.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -15,19 +14,28 @@ use tokio::time::{Instant, sleep_until};
 use super::directory::Directory;
 use super::log::keep_log;
 use super::loss::Loss;
-use super::message::{Answer, Call, Can, Open, PROTOCOL, Target};
+use super::message::{Answer, Call, Can, Open, Opened, PROTOCOL, Reason, SPOKEN, Target};
 use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
-use crate::connection::{Gate, Guide, Route, Trail};
+use crate::connection::{CANCELLED, Gate, Guide, Route, Trail};
 use crate::locks::{
     BatchRenewal, Grant, Lock, LockRequest, Outcome, Provenance, Released, Waiting,
 };
+use crate::output::readable;
 use crate::process::{ClientProcess, Page};
 use crate::recorder::{EventSink, Processes};
 
 /// Time that a program may take to start, until it has answered `hello` and `open`: an interpreter
 /// on a busy machine, many of them at once.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
+
+/// Time that an answer may take beyond what the request says, where neither the scenario nor the
+/// program says it: far above the time that a library gives a server, unless it tries again and
+/// again.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Reason why nobody knows the outcome of a try that was refused for an unknown reason.
+const UNEXPLAINED: &str = "refused, and the library does not say why";
 
 /// Settings from which a remote lock is made.
 pub struct RemoteSettings<'p> {
@@ -75,7 +83,10 @@ pub enum StartError {
         source: io::Error,
     },
     /// It speaks another version.
-    #[error("it speaks version {theirs} of the adapter protocol, and this is version {PROTOCOL}")]
+    #[error(
+        "it answered hello with version {theirs} of the adapter protocol, which must be {} to {}",
+        SPOKEN.start(), SPOKEN.end()
+    )]
     Version {
         /// The version that it answered.
         theirs: u32,
@@ -98,7 +109,7 @@ pub enum StartError {
 pub struct Remote {
     talk: Talk,
     name: String,
-    can: BTreeSet<Can>,
+    opened: Opened,
     /// Time that an answer may take beyond what the request says.
     answers_within: Duration,
     route: Arc<Route>,
@@ -158,8 +169,10 @@ impl Remote {
             [one] => Some(one.name.as_str().into()),
             _ => None,
         };
-        let answers_within = open.lock.answers_within().0;
-        let (name, can) = introduce(&talk, open).await?;
+        let said = open.lock.answers_within();
+        let (name, opened) = introduce(&talk, open).await?;
+        let own = opened.answers_within_ms.map(Duration::from_millis);
+        let answers_within = said.map(|said| said.0).or(own).unwrap_or(ANSWERS_WITHIN);
         if let Some(page) = settings.page
             && !page.attached().is_ok_and(|process| process != 0)
         {
@@ -168,7 +181,7 @@ impl Remote {
         let remote = Self {
             talk,
             name,
-            can,
+            opened,
             answers_within,
             route,
             directory: settings.directory,
@@ -188,7 +201,13 @@ impl Remote {
 
     /// Tells whether the program can do this.
     pub fn can(&self, what: Can) -> bool {
-        self.can.contains(&what)
+        self.opened.can.contains(&what)
+    }
+
+    /// Returns the key at which servers keep a lock, with `{key}` in the place of its name, where
+    /// it is another than the name.
+    pub fn server_key(&self) -> Option<&str> {
+        self.opened.server_key.as_deref()
     }
 
     /// Asks for `call`, which may take `takes` of itself; `read` says what an answer means to it.
@@ -210,6 +229,7 @@ impl Remote {
                 let failed = match &answer {
                     Answer::Error { text } => Some(Outcome::Unknown(text.clone())),
                     Answer::Failed { text } => Some(Outcome::Failed(text.clone())),
+                    Answer::Cancelled => Some(Outcome::Unknown(CANCELLED.to_owned())),
                     Answer::Unsupported { text } => {
                         if about_lock {
                             self.talk.unable(word, text);
@@ -238,20 +258,20 @@ impl Remote {
     }
 }
 
-/// Says hello, and who the program is to be; gives what it calls itself, and what it can do.
-async fn introduce(talk: &Talk, open: Open) -> Result<(String, BTreeSet<Can>), StartError> {
+/// Says hello, and who the program is to be; gives what it calls itself, and what it says.
+async fn introduce(talk: &Talk, open: Open) -> Result<(String, Opened), StartError> {
     let hello = Call::Hello { protocol: PROTOCOL };
     let name = match answer(talk, hello).await? {
         Answer::Hello {
             protocol,
             name,
             version,
-        } if protocol == PROTOCOL => format!("{name} {version}").trim_end().to_owned(),
+        } if SPOKEN.contains(&protocol) => format!("{name} {version}").trim_end().to_owned(),
         Answer::Hello { protocol, .. } => return Err(StartError::Version { theirs: protocol }),
         odd => return Err(talk.misfit("hello", &odd).into()),
     };
     match answer(talk, Call::Open(Box::new(open))).await? {
-        Answer::Opened { can, .. } => Ok((name, can)),
+        Answer::Opened(opened) => Ok((name, opened)),
         Answer::Unsupported { text } | Answer::Failed { text } | Answer::Error { text } => {
             Err(StartError::Unable(text))
         }
@@ -311,9 +331,18 @@ impl Lock for Remote {
                     waited: Duration::from_millis(waited_ms.unwrap_or_default()),
                 }));
             }
-            denied(answer, &Answer::Refused)
+            if let Answer::Refused {
+                reason: Some(Reason::Unknown),
+            } = answer
+            {
+                return Some(Outcome::Unknown(UNEXPLAINED.to_owned()));
+            }
+            denied(answer, &Answer::REFUSED)
         };
         let outcome = self.ask(call, takes, read).await;
+        // What a program says of its marks explains, and nothing rests on it.
+        let known_by = known_by.iter().filter_map(|mark| mark.bytes().ok());
+        let known_by = known_by.map(|mark| readable(&mark)).collect();
         self.marks = (key.to_owned(), known_by);
         self.givers = givers;
         outcome
@@ -336,8 +365,11 @@ impl Lock for Remote {
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let call = Call::Release(target(key, ask));
         self.ask(call, Duration::ZERO, |answer| {
-            if let Answer::Released { count } = answer {
-                return Some(Outcome::Done(Released { count: *count }));
+            if let Answer::Released { count, ownership } = answer {
+                return Some(Outcome::Done(Released {
+                    count: *count,
+                    is_ownership_open: ownership.is_some(),
+                }));
             }
             denied(answer, &Answer::NotOwner)
         })
@@ -421,9 +453,10 @@ impl Remote {
     pub async fn alive(&mut self, key: &str, ask: LockRequest) -> Outcome<()> {
         let call = Call::Alive(target(key, ask));
         let outcome = self
-            .ask(call, Duration::ZERO, |answer| {
-                let held = matches!(answer, Answer::Held).then_some(Outcome::Done(()));
-                held.or_else(|| denied(answer, &Answer::NotOwner))
+            .ask(call, Duration::ZERO, |answer| match answer {
+                Answer::Held => Some(Outcome::Done(())),
+                Answer::Suspended => Some(Outcome::Unknown("suspended".to_owned())),
+                other => denied(other, &Answer::NotOwner),
             })
             .await;
         self.answered = None;

@@ -112,11 +112,13 @@ impl Rounds {
             Answer::Failed { text } => (Kind::Fail, Some(text.into())),
             Answer::Error { text } => (Kind::Info, Some(text.into())),
             Answer::Hello { .. }
-            | Answer::Opened { .. }
+            | Answer::Opened(_)
             | Answer::Granted { .. }
             | Answer::Released { .. }
-            | Answer::Refused
+            | Answer::Refused { .. }
             | Answer::Held
+            | Answer::Suspended
+            | Answer::Cancelled
             | Answer::Done
             | Answer::Unsupported { .. } => {
                 self.under_way.insert(number, (lane, target));

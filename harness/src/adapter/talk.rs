@@ -22,7 +22,7 @@ use tokio::time::sleep;
 
 use super::lines::Lines;
 use super::log::Tail;
-use super::loss::Loss;
+use super::loss::{Loss, Told};
 use super::message::{
     Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, line, read_said,
 };
@@ -101,6 +101,14 @@ struct Pending {
     answer: oneshot::Sender<(Answer, Nanos)>,
 }
 
+/// A request that is about to be sent.
+struct Expected {
+    id: u64,
+    message: String,
+    /// Place of its answer.
+    answer: oneshot::Receiver<(Answer, Nanos)>,
+}
+
 /// Parts from which a conversation is made.
 pub(crate) struct TalkParts {
     pub(crate) program: Arc<ClientProcess>,
@@ -153,7 +161,11 @@ impl Talk {
         let gate = &self.shared.gate;
         gate.pass().await.map_err(|Killed| self.shared.why())?;
         let word = call.word();
-        let (message, mut answer) = self.shared.expect(call)?;
+        let Expected {
+            id,
+            message,
+            mut answer,
+        } = self.shared.expect(call)?;
         gate.count_command();
         let exchange = async {
             // The writer ends only with the conversation.
@@ -163,12 +175,19 @@ impl Talk {
             (&mut answer).await.map_err(|_| self.shared.why())
         };
         tokio::pin!(exchange);
+        let mut is_cancelled = false;
         loop {
             tokio::select! {
                 // An answer that is there counts, though the program has ended since.
                 biased;
                 answer = &mut exchange => return answer,
                 _ = gate.death() => return Err(self.shared.why()),
+                () = gate.cancellation(), if !is_cancelled => {
+                    is_cancelled = true;
+                    let cancel = self.shared.expect(Call::Cancel { request: id })?;
+                    // Where it has ended, the answer to the request itself says so.
+                    let _ = self.outbox.send(cancel.message).await;
+                }
                 () = sleep(within) => {
                     if gate.state() != ClientState::Paused {
                         self.shared.hang(word, within).await;
@@ -224,8 +243,8 @@ impl Shared {
         self.state.lock().expect("no holder of this lock panics")
     }
 
-    /// A new request: its line, and where its answer will be.
-    fn expect(&self, call: Call) -> Result<(String, oneshot::Receiver<(Answer, Nanos)>), Mute> {
+    /// A new request, whose answer is awaited from here on.
+    fn expect(&self, call: Call) -> Result<Expected, Mute> {
         let mut state = self.state();
         if let Some(why) = &state.over {
             return Err(Mute::Gone(why.clone()));
@@ -238,7 +257,11 @@ impl Shared {
         });
         let (answer, receiver) = oneshot::channel();
         state.pending.insert(id, Pending { call, answer });
-        Ok((line(&request), receiver))
+        Ok(Expected {
+            id,
+            message: line(&request),
+            answer: receiver,
+        })
     }
 
     /// Something is wrong with the program: it ends here, and the run says why.
@@ -402,7 +425,12 @@ impl Listener {
         if let (Call::Acquire(target), Answer::Granted { .. }) = (&pending.call, &reply.answer) {
             state.granted.insert(place(target));
         }
-        state.takes_part |= matches!(reply.answer, Answer::Opened { .. });
+        state.takes_part |= matches!(reply.answer, Answer::Opened(_));
+        let is_cancel = matches!(pending.call, Call::Cancel { .. });
+        if is_cancel && reply.answer != Answer::Done {
+            let word = reply.answer.word();
+            return Err(format!("it answered 'cancel' with '{word}'"));
+        }
         // Nobody waits any more when the run was stopped.
         let _ = pending.answer.send((reply.answer, now));
         Ok(())
@@ -426,18 +454,17 @@ impl Listener {
                 let lost = self.rounds.answered(number, outcome, now).await?;
                 if let Some(target) = lost {
                     let (key, mode) = place(&target);
-                    let noticed = None;
-                    self.shared.state().lost.push(Loss { key, mode, noticed });
+                    self.shared.state().lost.push(Loss {
+                        key,
+                        mode,
+                        told: Told::Lost,
+                        noticed: None,
+                    });
                 }
             }
-            Note::Lost(target) => {
-                self.needs_grant(&target)?;
-                let (key, mode) = place(&target);
-                // It was told between its last line and this one: the earlier, the better for it.
-                let noticed = Some(self.heard);
-                self.count_note()?;
-                self.shared.state().lost.push(Loss { key, mode, noticed });
-            }
+            Note::Lost(target) => self.told(&target, Told::Lost)?,
+            Note::Suspended(target) => self.told(&target, Told::Suspended)?,
+            Note::Resumed(target) => self.told(&target, Told::Resumed)?,
             Note::Routed(route) => {
                 self.count_note()?;
                 self.shared.trail.routed(route).await;
@@ -455,6 +482,21 @@ impl Listener {
                 state.queued.insert(key);
             }
         }
+        Ok(())
+    }
+
+    /// The library told the client something of a lock that it was granted, between its last line
+    /// and this one: the earlier, the better for it.
+    fn told(&self, target: &Target, told: Told) -> Result<(), String> {
+        self.needs_grant(target)?;
+        self.count_note()?;
+        let (key, mode) = place(target);
+        self.shared.state().lost.push(Loss {
+            key,
+            mode,
+            told,
+            noticed: Some(self.heard),
+        });
         Ok(())
     }
 

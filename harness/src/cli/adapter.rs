@@ -3,18 +3,16 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Error};
-use clap::{Args, Subcommand, ValueEnum};
-use lockstorm_scenarios::{Independent, Persistence, Single, Topology};
+use clap::{Args, Subcommand};
+use lockstorm_scenarios::TopologyKind;
 
 use super::exit::ExitCode;
+use super::topologies::startable_topology;
 use crate::clock::wall_clock;
-use crate::conformance::{Check, Finding, TestBed};
+use crate::conformance::{Check, Finding, TestBed, usual_servers};
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_program};
 use crate::{folder, output};
-
-/// Nodes of independent servers.
-const NODES: u32 = 5;
 
 /// Arguments of `lockstorm adapter`.
 #[derive(Debug, Args)]
@@ -37,9 +35,9 @@ pub struct TestArgs {
     /// The program and its arguments.
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-    /// The servers that it is given.
-    #[arg(long, value_enum, default_value_t)]
-    pub topology: Servers,
+    /// The servers that it is given: single, replicated, sentinel, cluster or independent.
+    #[arg(long, default_value = "single", value_name = "NAME", value_parser = startable_topology)]
+    pub topology: TopologyKind,
     /// Folder of runs.
     #[arg(
         long,
@@ -55,30 +53,6 @@ pub struct TestArgs {
     #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
         value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
-}
-
-/// The servers of a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Servers {
-    /// One.
-    #[default]
-    Single,
-    /// Five that know nothing of each other.
-    Independent,
-}
-
-impl Servers {
-    fn topology(self) -> Topology {
-        let persistence = Persistence::None;
-        match self {
-            Self::Single => Topology::Single(Single { persistence }),
-            Self::Independent => Topology::Independent(Independent {
-                replicas: 0,
-                nodes: NODES,
-                persistence,
-            }),
-        }
-    }
 }
 
 /// Does what was typed.
@@ -98,7 +72,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {
         let settings = ServerSettings {
-            topology: args.topology.topology(),
+            topology: usual_servers(args.topology),
             program,
             port: args.port,
             folder: folder.join("nodes"),

@@ -7,13 +7,15 @@ use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
 use lockstorm_scenarios::{
-    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Topology, TopologyKind,
-    Workload, load, load_str, put_into, typed_lock,
+    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Step, Topology,
+    TopologyKind, Workload, load, load_str, put_into, typed_lock,
 };
 use serde_json::json;
 
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
+use super::topologies::{startable_topologies, startable_topology};
+use crate::adapter::Can;
 use crate::clock::wall_clock;
 use crate::conformance::introduce;
 use crate::plan::{RunPlan, jobs};
@@ -41,7 +43,8 @@ pub struct AssessArgs {
     #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
     pub promises: Vec<Promise>,
     /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
-    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST", value_parser = topology)]
+    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
+        value_parser = startable_topology)]
     pub topologies: Vec<TopologyKind>,
     /// Only the situations whose name contains this text; may be repeated.
     #[arg(long, value_name = "TEXT")]
@@ -60,18 +63,6 @@ fn promise(name: &str) -> Result<Promise, String> {
         .find(|promise| promise.name() == name);
     known.ok_or_else(|| {
         let names: Vec<&str> = Promise::ALL.iter().map(|promise| promise.name()).collect();
-        format!("must be one of {}", names.join(", "))
-    })
-}
-
-/// Reads the name of a topology that can be started.
-fn topology(name: &str) -> Result<TopologyKind, String> {
-    let startable = |kind: &TopologyKind| *kind != TopologyKind::External;
-    let mut all = TopologyKind::ALL.into_iter().filter(startable);
-    let known = all.find(|kind| kind.name() == name);
-    known.ok_or_else(|| {
-        let all = TopologyKind::ALL.into_iter().filter(startable);
-        let names: Vec<&str> = all.map(TopologyKind::name).collect();
         format!("must be one of {}", names.join(", "))
     })
 }
@@ -126,6 +117,8 @@ struct Subject {
     lock: Lock,
     /// Topologies on which it cannot be, each with the reason in its own words.
     refused: Vec<(TopologyKind, String)>,
+    /// True if its clients can give up what they have under way.
+    cancels: bool,
     /// The words by which it was named.
     words: String,
 }
@@ -137,6 +130,7 @@ impl Subject {
         Ok(Self {
             lock,
             refused: Vec::new(),
+            cancels: true,
             words: quoted(text),
         })
     }
@@ -154,11 +148,17 @@ impl Subject {
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let servers = (&program, args.how.port);
         let found = runtime.block_on(introduce(&words, &wanted, servers, &folder))?;
-        let options = json!({ "name": found.name, "command": words, "promises": found.promises });
+        let options = json!({
+            "name": found.name,
+            "command": words,
+            "promises": found.opened.promises,
+            "denies": found.opened.denies,
+        });
         let adapter: Adapter = serde_json::from_value(options)?;
         Ok(Self {
             lock: Lock::Adapter(adapter),
             refused: found.refused,
+            cancels: found.opened.can.contains(&Can::Cancel),
             words: format!("--adapter {}", quoted(command)),
         })
     }
@@ -169,8 +169,7 @@ fn wanted(args: &AssessArgs) -> Vec<TopologyKind> {
     if !args.topologies.is_empty() {
         return args.topologies.clone();
     }
-    let all = TopologyKind::ALL.into_iter();
-    all.filter(|kind| *kind != TopologyKind::External).collect()
+    startable_topologies().collect()
 }
 
 /// Reads the situations that are asked for.
@@ -242,6 +241,10 @@ fn place(
     let mut refused = subject.refused.iter();
     if let Some((_, reason)) = refused.find(|(kind, _)| *kind == topology.kind()) {
         return Err(reason.clone());
+    }
+    let steps = &loaded.scenario.step;
+    if !subject.cancels && steps.iter().any(|step| matches!(step, Step::Cancel(_))) {
+        return Err("its adapter cannot give a request up: it does not name 'cancel'".to_owned());
     }
     let lock = &subject.lock;
     let mut case = put_into(loaded, lock, topology, promised)?;

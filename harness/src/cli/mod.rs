@@ -29,6 +29,7 @@ mod run;
 mod run_index;
 mod schema;
 mod stream;
+mod topologies;
 mod validate;
 mod worker;
 

@@ -124,6 +124,11 @@ impl Provenance for AnyLock {
 /// Questions for the process that a client may be. A client that is a task lives where the harness
 /// lives: it has nothing else to tell.
 impl AnyLock {
+    /// Tells whether the client is a process of its own.
+    pub const fn is_program(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+
     /// The process of the client, if it is one.
     fn remote(&mut self) -> Option<&mut Remote> {
         match self {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use lockstorm_checker::history::{Function, Kind, Name, Value};
 use serde_json::json;
 
-use super::session::{Answer, Reply, Session};
+use super::recording::Answer;
+use super::session::{Reply, Session};
 use crate::locks::{LockRequest, Outcome};
 use crate::orders::{Bearer, Desk, DeskError, Found, OrderDatabase};
 use crate::recorder::MAIN;

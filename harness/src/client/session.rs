@@ -5,22 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{
-    Event, Function, Giver, Givers, Kind, Mode, Name, Process, Value,
-};
+use lockstorm_checker::history::{Function, Giver, Givers, Kind, Mode, Name};
 use lockstorm_nemesis::messages::{Messages, UnderWay};
 use lockstorm_scenarios::{DurationRange, LockOperation};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep_until};
 
+use super::giving_up::GivingUp;
 use super::holds::Holds;
-use super::job::{Job, STALE};
+use super::job::Job;
+use crate::adapter::Told;
 use crate::client::AnyLock;
-use crate::connection::{CLIENT_KILLED, Gate};
-use crate::locks::{
-    BatchRenewal as _, Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released,
-    Waiting as _,
-};
+use crate::connection::{CANCELLED, Gate};
+use crate::locks::{Grant, Lock as _, LockRequest, Outcome, Provenance as _, Waiting as _};
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
@@ -44,14 +41,14 @@ pub enum Reply {
 /// Its side of the lock is in this very task, or in a process of its own.
 pub struct Session {
     pub(super) owner: Name,
-    processes: Processes,
+    pub(super) processes: Processes,
     pub(super) lock: AnyLock,
     pub(super) gate: Arc<Gate>,
-    lease_ms: Option<u64>,
+    pub(super) lease_ms: Option<u64>,
     pub(super) sink: EventSink,
     rng: ChaCha8Rng,
     /// Locks that this client believes it holds.
-    holds: Holds,
+    pub(super) holds: Holds,
     /// The fencing token of its last grant of each key that came with one.
     pub(super) tokens: BTreeMap<Name, u64>,
     /// Work that it does with the guarded resource, if there is one.
@@ -59,11 +56,15 @@ pub struct Session {
     /// Role of each server.
     roles: Option<Arc<Roles>>,
     /// `true` if its library has no watchdog, so that the rounds of one are the harness's own.
-    lacks_watchdog: bool,
+    pub(super) lacks_watchdog: bool,
+    /// `true` if its library renews what it holds and announces nothing.
+    renews_unseen: bool,
     /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
     /// The messages of the run, where they are read: told what this client is doing.
     messages: Option<Arc<Messages>>,
+    /// Error of the last operation, where it had one.
+    pub(super) error: Option<Name>,
 }
 
 /// Parts that a session is made of.
@@ -84,6 +85,8 @@ pub struct SessionParts {
     pub renew_every: Option<Duration>,
     /// `true` if its library has no watchdog, so that the rounds of one are the harness's own.
     pub lacks_watchdog: bool,
+    /// `true` if its library renews what it holds and announces nothing.
+    pub renews_unseen: bool,
     /// `true` if it goes on renewing after a release.
     pub renews_on: bool,
     /// Sink that it records its events in.
@@ -106,13 +109,20 @@ impl Session {
             sink: parts.sink,
             rng: parts.rng,
             lacks_watchdog: parts.lacks_watchdog,
+            renews_unseen: parts.renews_unseen,
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
             roles: None,
             watch: None,
             messages: None,
+            error: None,
         }
+    }
+
+    /// Returns the error of the last operation, where it had one; once.
+    pub(super) fn take_error(&mut self) -> Option<Name> {
+        self.error.take()
     }
 
     /// Tells those who read the messages of the run what the client is doing when it sends one.
@@ -123,7 +133,7 @@ impl Session {
     }
 
     /// The operation is under way until what this returns is dropped.
-    fn begin(&self, operation: LockOperation) -> Option<UnderWay> {
+    pub(super) fn begin(&self, operation: LockOperation) -> Option<UnderWay> {
         let messages = self.messages.as_ref();
         messages.map(|messages| messages.begin(&self.owner, operation))
     }
@@ -154,8 +164,22 @@ impl Session {
         let asked = self.asked(ask);
         self.record(MAIN, Kind::Invoke, Function::Acquire, key, asked, None)
             .await;
-        let outcome = self.lock.acquire(key, ask).await;
+        let outcome = self.try_once(key, ask).await;
         self.acquired(key, ask, outcome).await
+    }
+
+    /// Asks for `key`, unless that is given up.
+    async fn try_once(&mut self, key: &Name, ask: LockRequest) -> Outcome<Grant> {
+        let giving_up = self.giving_up();
+        giving_up.or(self.lock.acquire(key, ask)).await
+    }
+
+    /// The way in which this client gives up what it has under way.
+    pub(super) fn giving_up(&self) -> GivingUp {
+        GivingUp {
+            gate: self.gate.clone(),
+            is_program: self.lock.is_program(),
+        }
     }
 
     /// Keeps what was granted, and records how an acquire ended.
@@ -179,8 +203,13 @@ impl Session {
             Outcome::Unknown(text) => Outcome::Unknown(text),
             Outcome::Killed => Outcome::Killed,
         };
-        self.complete(MAIN, Function::Acquire, key, ask, outcome)
-            .await
+        let reply = self
+            .complete(MAIN, Function::Acquire, key, ask, outcome)
+            .await;
+        if reply == Reply::Done && self.renews_unseen {
+            self.expect_unseen_renewals(key, ask).await;
+        }
+        reply
     }
 
     /// Returns the servers that gave the last grant, and what each of them is.
@@ -215,12 +244,16 @@ impl Session {
         loop {
             // Each try is an operation of its own.
             let reply = self.acquire(key, ask).await;
-            let over = Instant::now() >= deadline;
+            let over = Instant::now() >= deadline || self.gate.is_cancelled();
             if over || matches!(reply, Reply::Done | Reply::Killed) {
                 self.lock.end_wait(key, reply == Reply::Done).await;
                 return reply;
             }
             self.await_turn(key, retry, deadline).await;
+            if self.gate.is_cancelled() {
+                self.lock.end_wait(key, false).await;
+                return reply;
+            }
         }
     }
 
@@ -229,7 +262,9 @@ impl Session {
         let pause = draw(&mut self.rng, retry);
         let due = self.holds.next_round();
         let until = due.map_or(deadline, |due| due.min(deadline));
-        self.lock.await_turn(key, pause, until).await;
+        let giving_up = self.giving_up();
+        let turn = self.lock.await_turn(key, pause, until);
+        giving_up.unless_given_up(turn).await;
         if due.is_some_and(|due| due <= Instant::now()) {
             // Should the client die of it, its next try says so.
             self.renew_all().await;
@@ -254,13 +289,16 @@ impl Session {
         let invoked = Instant::now();
         let outcome = loop {
             let waited = invoked.elapsed();
-            let outcome = self.lock.acquire(key, ask).await;
+            let outcome = self.try_once(key, ask).await;
             if self.lock.queued(key) {
                 self.note(Function::Queued, key, ask, None).await;
             }
             match outcome {
                 Outcome::Denied if Instant::now() < deadline => {
                     self.await_turn(key, retry, deadline).await;
+                    if self.gate.is_cancelled() {
+                        break Outcome::Unknown(CANCELLED.to_owned());
+                    }
                 }
                 Outcome::Done(grant) => break Outcome::Done(Grant { waited, ..grant }),
                 outcome => break outcome,
@@ -275,74 +313,6 @@ impl Session {
             self.lock.end_wait(key, true).await;
         }
         reply
-    }
-
-    /// Extends the lease of `key`.
-    pub async fn renew(&mut self, key: &Name, mode: Mode) -> Reply {
-        if self.gate.pass().await.is_err() {
-            return Reply::Killed;
-        }
-        let ask = LockRequest {
-            mode,
-            ..LockRequest::default()
-        };
-        let _under_way = self.begin(LockOperation::Renew);
-        self.ask_renewal(MAIN, key, ask, false).await;
-        let outcome = self.lock.renew(key, ask).await;
-        self.renewed(MAIN, key, ask, outcome).await
-    }
-
-    /// A round of the watchdog: extends the leases of all that the client holds, as many at once as
-    /// the lock can. What turns out to be lost is held no more. A watchdog that is stalled lets the
-    /// round go by.
-    pub async fn renew_all(&mut self) -> Reply {
-        if self.gate.pass().await.is_err() {
-            return Reply::Killed;
-        }
-        let leases = self.holds.begin_round();
-        if !self.gate.renewals_may_pass(leases.len() as u64) {
-            return Reply::Done;
-        }
-        let _under_way = self.begin(LockOperation::Renew);
-        for batch in leases.chunks(self.lock.renewal_batch()) {
-            for (lane, (key, ask)) in (MAIN + 1..).zip(batch) {
-                let by_harness = self.lacks_watchdog;
-                self.ask_renewal(lane, key, *ask, by_harness).await;
-            }
-            let outcomes = self.lock.renew_batch(batch).await;
-            let mut killed = false;
-            for ((lane, (key, ask)), outcome) in (MAIN + 1..).zip(batch).zip(outcomes) {
-                killed |= self.renewed(lane, key, *ask, outcome).await == Reply::Killed;
-            }
-            if killed {
-                return Reply::Killed;
-            }
-        }
-        Reply::Done
-    }
-
-    async fn ask_renewal(&mut self, lane: usize, key: &Name, ask: LockRequest, by_harness: bool) {
-        let asked = Value {
-            lease_ms: self.lease_ms,
-            by_harness,
-            ..self.value(ask)
-        };
-        self.record(lane, Kind::Invoke, Function::Renew, key, asked, None)
-            .await;
-    }
-
-    async fn renewed(
-        &mut self,
-        lane: usize,
-        key: &Name,
-        ask: LockRequest,
-        outcome: Outcome<Grant>,
-    ) -> Reply {
-        if matches!(outcome, Outcome::Denied) {
-            self.holds.gone(key, ask.mode);
-        }
-        self.complete(lane, Function::Renew, key, ask, outcome)
-            .await
     }
 
     /// Gives `key` back once.
@@ -361,7 +331,8 @@ impl Session {
             None,
         )
         .await;
-        let outcome = self.lock.release(key, ask).await;
+        let giving_up = self.giving_up();
+        let outcome = giving_up.or(self.lock.release(key, ask)).await;
         if matches!(outcome, Outcome::Denied) {
             self.holds.gone(key, ask.mode);
         }
@@ -380,15 +351,6 @@ impl Session {
         }
         sleep_until(end).await;
         Reply::Done
-    }
-
-    /// Waits until a round of the watchdog is due; waits for ever if none is. Nothing is lost when
-    /// the future is dropped while it waits.
-    pub async fn renewal_due(&self) {
-        match self.holds.next_round() {
-            Some(due) => sleep_until(due).await,
-            None => std::future::pending().await,
-        }
     }
 
     /// Tells whether only its watchdog lives.
@@ -423,10 +385,22 @@ impl Session {
         self.holds.every_time()
     }
 
-    /// Takes note of what the client was told that it has lost.
+    /// Takes note of what the client was told about its locks.
     async fn hear_of_losses(&mut self) {
         for loss in self.lock.lost() {
-            self.lose(&loss.key, loss.mode, loss.noticed).await;
+            let ask = LockRequest {
+                mode: loss.mode,
+                ..LockRequest::default()
+            };
+            let function = match loss.told {
+                Told::Lost => {
+                    self.lose(&loss.key, loss.mode, loss.noticed).await;
+                    continue;
+                }
+                Told::Suspended => Function::Suspended,
+                Told::Resumed => Function::Resumed,
+            };
+            self.note(function, &loss.key, ask, loss.noticed).await;
         }
     }
 
@@ -441,139 +415,5 @@ impl Session {
             };
             self.note(Function::Lost, key, ask, noticed).await;
         }
-    }
-
-    /// Records a note on `key`, of now unless another time is named.
-    async fn note(
-        &mut self,
-        function: Function,
-        key: &Name,
-        ask: LockRequest,
-        time: Option<Nanos>,
-    ) {
-        let value = self.value(ask);
-        let mut event = self.event(MAIN, Kind::Note, function, key, value);
-        event.time = time.unwrap_or(event.time);
-        self.sink.record(event).await;
-    }
-
-    /// Says who asks, and how; leaves out what is usual.
-    pub(super) fn value(&self, ask: LockRequest) -> Value {
-        Value {
-            owner: Some(self.owner.clone()),
-            mode: (ask.mode == Mode::Read).then_some(Mode::Read),
-            permits: (ask.permits != 1).then_some(ask.permits),
-            ..Value::default()
-        }
-    }
-
-    /// Says what an acquire asks for.
-    fn asked(&self, ask: LockRequest) -> Value {
-        Value {
-            lease_ms: self.lease_ms,
-            wait_ms: ask.wait.map(|wait| wait.as_millis() as u64),
-            ..self.value(ask)
-        }
-    }
-
-    /// Records the completion of an operation and says what it was.
-    pub(super) async fn complete<T: Answer>(
-        &mut self,
-        lane: usize,
-        function: Function,
-        key: &Name,
-        ask: LockRequest,
-        outcome: Outcome<T>,
-    ) -> Reply {
-        let denial = if function == Function::Acquire {
-            Event::REFUSED
-        } else if matches!(function, Function::Read | Function::Append) {
-            STALE
-        } else {
-            Event::NOT_OWNER
-        };
-        let mut value = self.value(ask);
-        let (kind, error, reply) = match outcome {
-            Outcome::Done(answer) => {
-                answer.fill(&mut value);
-                (Kind::Ok, None, Reply::Done)
-            }
-            Outcome::Denied => (Kind::Fail, Some(denial.into()), Reply::Denied),
-            Outcome::Failed(text) => (Kind::Fail, Some(text.into()), Reply::Failed),
-            Outcome::Unknown(text) => (Kind::Info, Some(text.into()), Reply::Unknown),
-            Outcome::Killed => (Kind::Info, Some(CLIENT_KILLED.into()), Reply::Killed),
-        };
-        let mut event = self.event(lane, kind, function, key, value);
-        event.time = self.lock.answered().unwrap_or(event.time);
-        event.error = error;
-        self.sink.record(event).await;
-        if kind == Kind::Info {
-            self.processes.retire(lane);
-        }
-        reply
-    }
-
-    pub(super) async fn record(
-        &mut self,
-        lane: usize,
-        kind: Kind,
-        function: Function,
-        key: &Name,
-        value: Value,
-        error: Option<Name>,
-    ) {
-        let event = Event {
-            error,
-            ..self.event(lane, kind, function, key, value)
-        };
-        self.sink.record(event).await;
-    }
-
-    /// An event of now.
-    fn event(
-        &mut self,
-        lane: usize,
-        kind: Kind,
-        function: Function,
-        key: &Name,
-        value: Value,
-    ) -> Event {
-        Event {
-            index: 0,
-            time: self.sink.clock().now(),
-            kind,
-            process: Process::Client(self.processes.of(lane)),
-            function,
-            key: key.clone(),
-            value,
-            error: None,
-            extra: None,
-        }
-    }
-}
-
-/// Details that a reply tells besides its outcome.
-pub(super) trait Answer {
-    fn fill(&self, value: &mut Value);
-}
-
-impl Answer for Grant {
-    fn fill(&self, value: &mut Value) {
-        value.lease_ms = self.lease.map(|lease| lease.as_millis() as u64);
-        value.token = self.token;
-        value.waited_ns = Some(self.waited.as_nanos() as u64).filter(|&waited| waited > 0);
-    }
-}
-
-impl Answer for (Grant, Option<Box<Givers>>) {
-    fn fill(&self, value: &mut Value) {
-        self.0.fill(value);
-        value.by.clone_from(&self.1);
-    }
-}
-
-impl Answer for Released {
-    fn fill(&self, value: &mut Value) {
-        value.count = self.count;
     }
 }

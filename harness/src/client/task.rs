@@ -1,6 +1,8 @@
 //! A client that does what a script tells it, one order after the other, and renews its leases in
 //! between.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lockstorm_checker::history::{Mode, Name};
@@ -9,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::session::{Reply, Session};
+use crate::connection::Gate;
 use crate::locks::LockRequest;
 
 /// Order that a script can give a client.
@@ -38,21 +41,41 @@ pub enum Order {
 }
 
 /// Reply to an order, still to come.
-pub struct Pending(oneshot::Receiver<Reply>);
+pub struct Pending(oneshot::Receiver<Heard>);
 
 impl Pending {
     /// Waits for it.
-    pub async fn answer(self) -> Reply {
+    pub async fn answer(self) -> Heard {
         // The task ends only when the client is dead.
-        self.0.await.unwrap_or(Reply::Killed)
+        self.0.await.unwrap_or(Heard::DEAD)
     }
 }
 
-type Mail = (Order, oneshot::Sender<Reply>);
+/// Reply that a client heard, and the error that came with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The reply.
+    pub reply: Reply,
+    /// Error of the last operation, where it had one.
+    pub error: Option<Name>,
+}
+
+impl Heard {
+    /// The reply of the dead.
+    const DEAD: Self = Self {
+        reply: Reply::Killed,
+        error: None,
+    };
+}
+
+type Mail = (Order, oneshot::Sender<Heard>);
 
 /// Handle on the task of one client; dropping it ends the client.
 pub struct ClientTask {
     orders: mpsc::Sender<Mail>,
+    /// Number of orders given so far.
+    given: AtomicU64,
+    gate: Arc<Gate>,
     task: JoinHandle<()>,
 }
 
@@ -63,21 +86,29 @@ impl ClientTask {
         let (orders, inbox) = mpsc::channel(1);
         Self {
             orders,
+            given: AtomicU64::new(0),
+            gate: session.gate.clone(),
             task: tokio::spawn(obey(session, inbox)),
         }
     }
 
     /// Gives one order and waits for what came of it.
     pub async fn order(&self, order: Order) -> Reply {
-        self.give(order).await.answer().await
+        self.give(order).await.answer().await.reply
     }
 
     /// Gives one order as soon as the one before is done.
     pub async fn give(&self, order: Order) -> Pending {
         let (answer, reply) = oneshot::channel();
+        self.given.fetch_add(1, Ordering::Relaxed);
         // Fails only where the client is dead, and then so does the reply.
         let _ = self.orders.send((order, answer)).await;
         Pending(reply)
+    }
+
+    /// Gives up the order that was given last, unless it is done.
+    pub fn cancel(&self) {
+        self.gate.cancel_order(self.given.load(Ordering::Relaxed));
     }
 }
 
@@ -101,12 +132,15 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         };
         if session.thread_is_dead() {
             // The renewals go on.
-            let _ = answer.send(Reply::Killed);
+            let _ = answer.send(Heard::DEAD);
+            session.gate.end_order();
             continue;
         }
         let reply = execute(&mut session, order).await;
+        session.gate.end_order();
         // Nobody waits any more when the script was stopped.
-        let _ = answer.send(reply);
+        let error = session.take_error();
+        let _ = answer.send(Heard { reply, error });
         if reply == Reply::Killed {
             return;
         }

@@ -1,7 +1,7 @@
 //! The checks by name, and what can come of one.
 
-use super::checks;
 use super::test_bed::TestBed;
+use super::{checks, disturbances};
 
 /// Outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,16 @@ pub enum Check {
     Watches,
     /// Tokens grow.
     Tokens,
+    /// A client can hold two locks.
+    TwoKeys,
+    /// A holder that asks once more is answered.
+    AsksAgain,
+    /// The key that it names is the one at which servers keep the lock.
+    ServerKey,
+    /// A request is given up when it is told to, and it goes on.
+    Cancels,
+    /// It goes on after it was stopped.
+    StandsStill,
     /// It lives on when its connection is lost.
     Reconnects,
     /// Without a reply, nobody knows.
@@ -49,7 +59,7 @@ pub enum Check {
 
 impl Check {
     /// All of them, in the order in which they are of use.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Hello,
         Self::Grants,
         Self::Refuses,
@@ -60,7 +70,12 @@ impl Check {
         Self::Renews,
         Self::Watches,
         Self::Tokens,
+        Self::TwoKeys,
+        Self::AsksAgain,
+        Self::ServerKey,
+        Self::StandsStill,
         Self::Reconnects,
+        Self::Cancels,
         Self::Indeterminate,
         Self::Closes,
         Self::EndOfInput,
@@ -81,6 +96,11 @@ impl Check {
                 "keeps a lock by its own watchdog, and leaves out renewals that are to be skipped"
             }
             Self::Tokens => "gives fencing tokens that grow",
+            Self::TwoKeys => "holds two locks at once, and gives them back one by one",
+            Self::AsksAgain => "answers a holder that asks for its lock once more",
+            Self::ServerKey => "keeps the lock at the server's key that it names",
+            Self::StandsStill => "goes on after it was stopped and continued",
+            Self::Cancels => "gives up a request when it is told to, and goes on",
             Self::Reconnects => "goes on after its connections were lost",
             Self::Indeterminate => "answers error when no server replies",
             Self::Closes => "ends when it is told to close",
@@ -101,10 +121,15 @@ impl Check {
             Self::Renews => checks::renews(bed).await,
             Self::Watches => checks::watches(bed).await,
             Self::Tokens => checks::tokens(bed).await,
-            Self::Reconnects => checks::reconnects(bed).await,
-            Self::Indeterminate => checks::indeterminate(bed).await,
-            Self::Closes => checks::closes(bed).await,
-            Self::EndOfInput => checks::end_of_input(bed).await,
+            Self::TwoKeys => checks::two_keys(bed).await,
+            Self::AsksAgain => checks::asks_again(bed).await,
+            Self::ServerKey => checks::server_key(bed).await,
+            Self::StandsStill => disturbances::stands_still(bed).await,
+            Self::Cancels => disturbances::cancels(bed).await,
+            Self::Reconnects => disturbances::reconnects(bed).await,
+            Self::Indeterminate => disturbances::indeterminate(bed).await,
+            Self::Closes => disturbances::closes(bed).await,
+            Self::EndOfInput => disturbances::end_of_input(bed).await,
         };
         found.unwrap_or_else(Finding::Failed)
     }

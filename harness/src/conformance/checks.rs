@@ -1,17 +1,16 @@
-//! Implementation of each check.
+//! Checks of what a lock does for its clients.
 
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use lockstorm_checker::history::Ownership;
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
-use super::test_bed::{Peer, Raw, TestBed, target, unexpected};
+use super::test_bed::{Peer, TestBed, target, unexpected};
 use crate::adapter::{Answer, Call, Can};
 
 /// A lease that no check outlasts.
-const LONG: Duration = Duration::from_secs(60);
+pub(super) const LONG: Duration = Duration::from_secs(60);
 /// A lease whose end is waited for.
 const SHORT: Duration = Duration::from_secs(1);
 /// A lease that a watchdog keeps, and how often it does: often, for a busy machine.
@@ -22,28 +21,24 @@ const EARLY_MAX: Duration = Duration::from_millis(50);
 /// Longest time that a lock may still be refused after the end of its lease.
 const LATE_MAX: Duration = Duration::from_secs(5);
 /// Pause between two tries.
-const POLL: Duration = Duration::from_millis(20);
+pub(super) const POLL: Duration = Duration::from_millis(20);
 /// Grants whose tokens are compared.
 const TOKENS: usize = 5;
-/// Tries after a lost connection, of which one has to be granted.
-const TRIES_MAX: usize = 20;
-/// Longest time that a program may take to end.
-const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
-type Found = Result<Finding, String>;
+pub(super) type Found = Result<Finding, String>;
 
-fn passed() -> Finding {
+pub(super) fn passed() -> Finding {
     Finding::Passed(String::new())
 }
 
-async fn granted(peer: &Peer, key: &str) -> Result<Option<u64>, String> {
+pub(super) async fn granted(peer: &Peer, key: &str) -> Result<Option<u64>, String> {
     match peer.acquire(key).await? {
         Answer::Granted { token, .. } => Ok(token),
         other => Err(unexpected("acquire of a free lock", &other)),
     }
 }
 
-async fn released(peer: &Peer, key: &str) -> Result<(), String> {
+pub(super) async fn released(peer: &Peer, key: &str) -> Result<(), String> {
     match peer.release(key).await? {
         Answer::Released { .. } => Ok(()),
         other => Err(unexpected("release by its holder", &other)),
@@ -66,7 +61,7 @@ pub(super) async fn refuses(bed: &mut TestBed) -> Found {
     let key = bed.key();
     granted(&a, &key).await?;
     match b.acquire(&key).await? {
-        Answer::Refused => Ok(passed()),
+        Answer::Refused { .. } => Ok(passed()),
         other => Err(unexpected("acquire of a lock that another holds", &other)),
     }
 }
@@ -99,8 +94,13 @@ pub(super) async fn not_owner(bed: &mut TestBed) -> Found {
     let key = bed.key();
     granted(&a, &key).await?;
     match b.release(&key).await? {
-        // A library may refuse it without asking a server.
-        Answer::NotOwner | Answer::Failed { .. } => {}
+        // A library may refuse it without asking a server, or say nothing.
+        Answer::NotOwner
+        | Answer::Failed { .. }
+        | Answer::Released {
+            ownership: Some(Ownership::Unknown),
+            ..
+        } => {}
         other => return Err(unexpected("release by who does not hold it", &other)),
     }
     released(&a, &key).await?;
@@ -118,7 +118,12 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
         return Err(early);
     }
     match a.release(&key).await? {
-        Answer::NotOwner | Answer::Failed { .. } => {}
+        Answer::NotOwner
+        | Answer::Failed { .. }
+        | Answer::Released {
+            ownership: Some(Ownership::Unknown),
+            ..
+        } => {}
         other => {
             return Err(unexpected(
                 "release after the lease, of another's lock",
@@ -135,8 +140,10 @@ async fn until_granted(peer: &Peer, key: &str, deadline: Instant) -> Result<Inst
     loop {
         match peer.acquire(key).await? {
             Answer::Granted { .. } => return Ok(Instant::now()),
-            Answer::Refused if Instant::now() < deadline => sleep(POLL).await,
-            Answer::Refused => return Err("refused long after the lease has ended".to_owned()),
+            Answer::Refused { .. } if Instant::now() < deadline => sleep(POLL).await,
+            Answer::Refused { .. } => {
+                return Err("refused long after the lease has ended".to_owned());
+            }
             other => return Err(unexpected("acquire of a lock that another holds", &other)),
         }
     }
@@ -172,7 +179,7 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
         bed.watching_client(KEPT, RENEW_EVERY).await?,
         bed.client(KEPT).await?,
     );
-    if !a.can.contains(&Can::Watchdog) {
+    if !a.opened.can.contains(&Can::Watchdog) {
         return Ok(Finding::NotClaimed(
             "open does not name 'watchdog'".to_owned(),
         ));
@@ -182,7 +189,7 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
     granted(&a, &key).await?;
     while asked.elapsed() < 2 * KEPT {
         match b.acquire(&key).await? {
-            Answer::Refused => sleep(POLL).await,
+            Answer::Refused { .. } => sleep(POLL).await,
             Answer::Granted { .. } => {
                 let held = asked.elapsed();
                 return Err(format!("the lock went to another after {held:.3?}"));
@@ -201,7 +208,7 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
 
 pub(super) async fn tokens(bed: &mut TestBed) -> Found {
     let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
-    if !a.can.contains(&Can::Tokens) {
+    if !a.opened.can.contains(&Can::Tokens) {
         return Ok(Finding::NotClaimed(
             "open does not name 'tokens'".to_owned(),
         ));
@@ -225,91 +232,47 @@ pub(super) async fn tokens(bed: &mut TestBed) -> Found {
     Ok(passed())
 }
 
-pub(super) async fn reconnects(bed: &mut TestBed) -> Found {
+pub(super) async fn two_keys(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
+    let (kept, given_back) = (bed.key(), bed.key());
+    granted(&a, &kept).await?;
+    granted(&a, &given_back).await?;
+    released(&a, &given_back).await?;
+    granted(&b, &given_back).await?;
+    match b.acquire(&kept).await? {
+        Answer::Refused { .. } => Ok(passed()),
+        other => Err(unexpected("acquire of a lock that another holds", &other)),
+    }
+}
+
+pub(super) async fn asks_again(bed: &mut TestBed) -> Found {
     let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &key).await?;
-    released(&peer, &key).await?;
-    let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
-    bed.tell_servers(&kill).await?;
-    // A try that met the broken connection may have taken effect: the next ones ask for others.
-    for _ in 0..TRIES_MAX {
-        match peer.acquire(&bed.key()).await? {
-            Answer::Granted { .. } => return Ok(passed()),
-            Answer::Error { .. } | Answer::Failed { .. } => sleep(POLL).await,
-            other => return Err(unexpected("acquire of a free lock", &other)),
+    match peer.acquire(&key).await? {
+        Answer::Granted { .. } => Ok(Finding::Passed("it is granted once more".to_owned())),
+        Answer::Refused { .. } | Answer::Failed { .. } => {
+            Ok(Finding::Passed("it is refused".to_owned()))
         }
+        other => Err(unexpected("acquire by the holder", &other)),
     }
-    Err(format!("{TRIES_MAX} tries after the loss all failed"))
 }
 
-pub(super) async fn indeterminate(bed: &mut TestBed) -> Found {
+pub(super) async fn server_key(bed: &mut TestBed) -> Found {
     let (peer, key) = (bed.client(LONG).await?, bed.key());
-    granted(&peer, &bed.key()).await?;
-    let stopped = Stopped::all(bed.server_processes());
-    let answer = peer.acquire(&key).await;
-    drop(stopped);
-    match answer? {
-        Answer::Error { .. } => Ok(passed()),
-        other => Err(format!(
-            "{}, which nobody can know: the request may still be carried out",
-            unexpected("acquire with all servers stopped", &other)
+    granted(&peer, &key).await?;
+    let named = peer.opened.server_key.as_ref();
+    let at = named.map_or_else(|| key.clone(), |named| named.replace("{key}", &key));
+    if bed.is_there(&at).await {
+        return Ok(Finding::Passed(at));
+    }
+    match named {
+        Some(_) => Err(format!(
+            "no server has the key '{at}' of a lock that is held"
         )),
-    }
-}
-
-/// Servers that stand still until it is dropped.
-struct Stopped(Vec<i32>);
-
-impl Stopped {
-    fn all(processes: Vec<i32>) -> Self {
-        let this = Self(processes);
-        this.signal(Signal::SIGSTOP);
-        this
-    }
-
-    fn signal(&self, signal: Signal) {
-        for &process in &self.0 {
-            // Fails only for a dead server, and then the next check says so.
-            let _ = kill(Pid::from_raw(process), signal);
-        }
-    }
-}
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        self.signal(Signal::SIGCONT);
-    }
-}
-
-pub(super) async fn closes(bed: &mut TestBed) -> Found {
-    let peer = bed.client(LONG).await?;
-    match peer.ask(Call::Close).await? {
-        Answer::Done => {}
-        other => return Err(unexpected("close", &other)),
-    }
-    let deadline = Instant::now() + ENDS_WITHIN;
-    // Whoever listens to it notices its end as well, and buries it.
-    while peer.program.pid().is_some() {
-        if Instant::now() >= deadline {
-            return Err(format!("it is still there after {ENDS_WITHIN:?}"));
-        }
-        sleep(POLL).await;
-    }
-    Ok(passed())
-}
-
-pub(super) async fn end_of_input(bed: &mut TestBed) -> Found {
-    let Raw {
-        program,
-        input,
-        output,
-        ..
-    } = bed.start()?;
-    drop(input);
-    let ended = program.ended(ENDS_WITHIN).await;
-    drop(output);
-    match ended {
-        Some(_) => Ok(passed()),
-        None => Err(format!("it is still there after {ENDS_WITHIN:?}")),
+        None => Ok(Finding::NotClaimed(
+            "no server has a key of the lock's name, so scripts cannot look at it; name the key \
+             in `server_key`"
+                .to_owned(),
+        )),
     }
 }

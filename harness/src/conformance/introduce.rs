@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lockstorm_scenarios::{Promise, Topology, TopologyKind};
+use lockstorm_scenarios::{Topology, TopologyKind};
 use serde_json::json;
 
 use super::test_bed::TestBed;
+use crate::adapter::Opened;
 use crate::run::RunError;
 use crate::server::{Program, ServerSettings, Wiring};
 
@@ -14,12 +15,12 @@ use crate::server::{Program, ServerSettings, Wiring};
 const LEASE: Duration = Duration::from_secs(10);
 
 /// A program that has said who it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Introduction {
     /// Name and version that it gives itself.
     pub name: String,
-    /// Promises that it makes beyond those of every lock.
-    pub promises: Vec<Promise>,
+    /// Words about itself and its library.
+    pub opened: Opened,
     /// Servers on which it cannot be opened, each with the reason in its own words.
     pub refused: Vec<(TopologyKind, String)>,
 }
@@ -54,7 +55,7 @@ pub async fn introduce(
     for kind in kinds {
         let folder = folder.join(kind.name());
         let settings = ServerSettings {
-            topology: usual(*kind),
+            topology: usual_servers(*kind),
             program: program.clone(),
             port,
             folder: folder.join("nodes"),
@@ -65,7 +66,7 @@ pub async fn introduce(
         match bed.client(LEASE).await {
             Ok(peer) => {
                 found.name.clone_from(&peer.name);
-                found.promises.clone_from(&peer.promises);
+                found.opened.clone_from(&peer.opened);
             }
             Err(why) => found.refused.push((*kind, why)),
         }
@@ -79,8 +80,8 @@ pub async fn introduce(
     }
 }
 
-/// The servers of a kind, with its usual options.
-fn usual(kind: TopologyKind) -> Topology {
+/// Returns the servers of a kind, with its usual options.
+pub fn usual_servers(kind: TopologyKind) -> Topology {
     let usual = serde_json::from_value(json!({ kind.name(): {} }));
     usual.expect("every kind of servers that can be started has usual options")
 }

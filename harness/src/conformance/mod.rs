@@ -5,9 +5,10 @@
 
 mod check;
 mod checks;
+mod disturbances;
 mod introduce;
 mod test_bed;
 
 pub use check::{Check, Finding};
-pub use introduce::introduce;
+pub use introduce::{introduce, usual_servers};
 pub use test_bed::TestBed;

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Header;
 use lockstorm_nemesis::Deployment as _;
-use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Promise, Topology};
+use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
-    Answer, Call, Can, Directory, Open, PROTOCOL, Rounds, Tail, Talk, TalkParts, Target, keep_log,
+    Answer, Call, Directory, Open, Opened, PROTOCOL, Rounds, SPOKEN, Tail, Talk, TalkParts, Target,
+    keep_log,
 };
 use crate::clock::RunClock;
 use crate::connection::{Gate, NoTrail};
@@ -46,9 +47,8 @@ pub(super) struct Peer {
     pub(super) program: Arc<ClientProcess>,
     /// Name and version that it gives itself.
     pub(super) name: String,
-    pub(super) can: std::collections::BTreeSet<Can>,
-    /// Promises that it makes beyond those of every lock.
-    pub(super) promises: Vec<Promise>,
+    /// Words about itself and its library.
+    pub(super) opened: Opened,
     /// Holds its renewals up.
     pub(super) gate: Arc<Gate>,
 }
@@ -147,8 +147,7 @@ impl TestBed {
             talk,
             program,
             name: String::new(),
-            can: std::collections::BTreeSet::new(),
-            promises: Vec::new(),
+            opened: Opened::default(),
             gate,
         };
         match peer.ask(Call::Hello { protocol: PROTOCOL }).await? {
@@ -156,14 +155,14 @@ impl TestBed {
                 protocol,
                 name,
                 version,
-            } if protocol == PROTOCOL => {
+            } if SPOKEN.contains(&protocol) => {
                 let name = format!("{name} {version}");
                 name.trim_end().clone_into(&mut peer.name);
             }
             other => return Err(unexpected("hello", &other)),
         }
         match peer.ask(Call::Open(Box::new(open))).await? {
-            Answer::Opened { can, promises } => (peer.can, peer.promises) = (can, promises),
+            Answer::Opened(opened) => peer.opened = opened,
             other => return Err(unexpected("open", &other)),
         }
         Ok(peer)
@@ -200,6 +199,8 @@ impl TestBed {
             lease_ms: Some(lease.as_millis() as u64),
             renew_every_ms: renew_every.map(|every| every.as_millis() as u64),
             reply_timeout_ms: REPLY_TIMEOUT.as_millis(),
+            node_timeout_ms: None,
+            identity: None,
             topology: self.topology.kind().name().to_owned(),
             servers: Directory::default().servers(&self.servers.route()),
             nodes: Directory::default().nodes(&self.servers),
@@ -210,9 +211,12 @@ impl TestBed {
                 name: "adapter".to_owned(),
                 command: self.command.clone(),
                 lease: DurationSpec(lease),
+                expires: true,
                 renew_every: renew_every.map(DurationSpec),
-                answers_within: Adapter::ANSWERS_WITHIN,
+                answers_within: None,
+                node_timeout: None,
                 promises: Vec::new(),
+                denies: Vec::new(),
             }),
         }
     }
@@ -226,6 +230,16 @@ impl TestBed {
         Ok(())
     }
 
+    /// Tells whether any server has this key.
+    pub(super) async fn is_there(&self, key: &str) -> bool {
+        let mut is_there = false;
+        for node in self.servers.nodes() {
+            let said = self.servers.command(&node.name, &["EXISTS", key]).await;
+            is_there |= said.is_ok_and(|count| count == "1");
+        }
+        is_there
+    }
+
     /// The processes of the servers.
     pub(super) fn server_processes(&self) -> Vec<i32> {
         let nodes = self.servers.nodes().iter();
@@ -236,7 +250,9 @@ impl TestBed {
 impl Peer {
     /// Makes one request.
     pub(super) async fn ask(&self, call: Call) -> Result<Answer, String> {
-        let answered = self.talk.ask(call, ANSWERS_WITHIN).await;
+        let own = self.opened.answers_within_ms.map(Duration::from_millis);
+        let within = own.unwrap_or_default().max(ANSWERS_WITHIN);
+        let answered = self.talk.ask(call, within).await;
         answered
             .map(|(answer, _)| answer)
             .map_err(|mute| mute.to_string())
@@ -270,13 +286,15 @@ pub(super) fn unexpected(asked: &str, answer: &Answer) -> String {
             format!(": {text}")
         }
         Answer::Hello { protocol, .. } => format!(" of protocol {protocol}"),
-        Answer::Opened { .. }
+        Answer::Opened(_)
         | Answer::Granted { .. }
         | Answer::Renewed { .. }
         | Answer::Released { .. }
-        | Answer::Refused
+        | Answer::Refused { .. }
         | Answer::NotOwner
         | Answer::Held
+        | Answer::Suspended
+        | Answer::Cancelled
         | Answer::Done => String::new(),
     };
     format!("{asked} was answered with '{}'{detail}", answer.word())

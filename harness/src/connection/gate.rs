@@ -12,6 +12,8 @@ const PAUSED: u8 = 1;
 const DEAD: u8 = 2;
 /// Reason why nobody knows the outcome of an operation whose client died.
 pub const CLIENT_KILLED: &str = "client killed";
+/// Reason why nobody knows the outcome of an operation that was given up.
+pub const CANCELLED: &str = "cancelled by its caller";
 
 /// No death is foreseen.
 const NEVER: i64 = i64::MAX;
@@ -33,6 +35,9 @@ pub struct Gate {
     renewals_sent: AtomicU64,
     /// `true` if its thread is dead, while its watchdog lives.
     thread_is_dead: AtomicBool,
+    /// Number of the order under way, and of the last order that was given up.
+    order: AtomicU64,
+    cancelled: AtomicU64,
     changed: Notify,
 }
 
@@ -51,6 +56,8 @@ impl Default for Gate {
             renewals_missed: AtomicU64::new(0),
             renewals_sent: AtomicU64::new(0),
             thread_is_dead: AtomicBool::new(false),
+            order: AtomicU64::new(1),
+            cancelled: AtomicU64::new(0),
             changed: Notify::new(),
         }
     }
@@ -79,6 +86,33 @@ impl Gate {
             let changed = self.changed.notified();
             if self.state.load(Ordering::Acquire) == DEAD {
                 return Killed;
+            }
+            changed.await;
+        }
+    }
+
+    /// The client has carried out an order. They are counted from 1, as they were given.
+    pub fn end_order(&self) {
+        self.order.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Gives up the order of this number, if it is under way or is still to come.
+    pub fn cancel_order(&self, number: u64) {
+        self.cancelled.store(number, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// Tells whether the order under way was given up.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire) >= self.order.load(Ordering::Acquire)
+    }
+
+    /// Waits until the order under way is given up.
+    pub async fn cancellation(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.is_cancelled() {
+                return;
             }
             changed.await;
         }

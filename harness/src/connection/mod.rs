@@ -21,7 +21,7 @@ mod trail;
 mod wire;
 
 pub use dialer::{CallError, Connection, Dialer};
-pub use gate::{CLIENT_KILLED, Gate, Killed};
+pub use gate::{CANCELLED, CLIENT_KILLED, Gate, Killed};
 pub use listener::Listener;
 pub use primary::Primary;
 pub(crate) use probe::info_field;

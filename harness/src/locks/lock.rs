@@ -76,6 +76,18 @@ impl Grant {
 pub struct Released {
     /// How often the client holds the lock now, where the reply says so; 0 means that it is free.
     pub count: Option<u32>,
+    /// `true` if the library says nothing of who held the lock.
+    pub is_ownership_open: bool,
+}
+
+impl Released {
+    /// Given back by its owner, who holds it so often now, where the reply says so.
+    pub const fn leaving(count: Option<u32>) -> Self {
+        Self {
+            count,
+            is_ownership_open: false,
+        }
+    }
 }
 
 /// Outcome of one call.

@@ -381,6 +381,10 @@ impl Deployment for Servers {
         })
     }
 
+    fn server_key(&self, key: &str) -> String {
+        self.registry.server_key(key)
+    }
+
     async fn keepers(&self, key: &str) -> Vec<String> {
         self.shape.keepers(&self.nodes, &self.route, key).await
     }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use lockstorm_checker::history::Name;
+use crate::output::readable;
 
 /// Length to which one argument is shown; random values are a little longer than half of it.
 const WORD_MAX: usize = 64;
@@ -47,15 +47,15 @@ impl Command {
     }
 
     /// `true` if it names `key`, or what belongs to it.
-    pub fn concerns(&self, key: &Name) -> bool {
+    pub fn concerns(&self, key: &str) -> bool {
         let braced = if key.contains('{') {
-            key.to_string()
+            key.to_owned()
         } else {
             format!("{{{key}}}")
         };
         let words = self.words.iter().skip(1);
         let mut names = words.filter(|word| word.len() <= NAME_MAX);
-        names.any(|word| **word == **key || word.contains(&braced))
+        names.any(|word| *word == key || word.contains(&braced))
     }
 
     /// The command as one reads it: without the texts of scripts, and cut where it is long.
@@ -84,31 +84,37 @@ fn cut(text: &str, max: usize) -> String {
     begin
 }
 
-/// The words in quotes, with what the server escaped as it was; bytes that are no text become `?`.
+/// The words in quotes, with what the server escaped as it was, and blanks for the ends of lines in
+/// a script.
 fn unquoted(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let mut letters = text.chars();
-    while letters.any(|letter| letter == '"') {
-        let mut word = String::new();
+    let mut letters = text.bytes();
+    while letters.any(|letter| letter == b'"') {
+        let mut word = Vec::new();
         while let Some(letter) = letters.next() {
             match letter {
-                '"' => break,
-                '\\' => match letters.next() {
-                    Some('x') => {
-                        // Two digits follow.
-                        letters.nth(1);
-                        word.push('?');
-                    }
-                    Some('n' | 'r' | 't' | 'a' | 'b') => word.push(' '),
-                    Some(other) => word.push(other),
-                    None => {}
-                },
+                b'"' => break,
+                b'\\' => word.extend(unescaped(&mut letters)),
                 other => word.push(other),
             }
         }
-        words.push(word);
+        words.push(readable(&word));
     }
     words
+}
+
+/// The byte that stands behind a backslash; none at the end of a line that was cut.
+fn unescaped(letters: &mut impl Iterator<Item = u8>) -> Option<u8> {
+    let mut digit = || letters.next();
+    match digit()? {
+        b'x' => {
+            let digits = [digit()?, digit()?];
+            let digits = std::str::from_utf8(&digits).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        }
+        b'n' | b'r' | b't' | b'a' | b'b' => Some(b' '),
+        other => Some(other),
+    }
 }
 
 #[cfg(test)]
@@ -124,7 +130,7 @@ mod tests {
         let set =
             command("+1.5 [0 127.9.2.1:54846] \"set\" \"a \\\"b\\\"\" \"\\x00v\" \"PX\" \"9\"");
         assert_eq!(set.sender, Sender::Caller([127, 9, 2, 1].into()));
-        assert_eq!(set.words, ["set", "a \"b\"", "?v", "PX", "9"]);
+        assert_eq!(set.words, ["set", "a \"b\"", "0x0076", "PX", "9"]);
         let script = command("1.5 [0 lua] \"del\" \"orders\"");
         assert_eq!(script.sender, Sender::Script);
         assert_eq!(script.text(), "DEL orders");
@@ -132,8 +138,8 @@ mod tests {
 
     #[test]
     fn a_command_concerns_the_keys_that_it_names_and_what_belongs_to_them() {
-        let key = Name::from("orders");
-        let concerns = |words: &str| command(&format!("1 [0 lua] {words}")).concerns(&key);
+        let key = "orders";
+        let concerns = |words: &str| command(&format!("1 [0 lua] {words}")).concerns(key);
         assert!(concerns("\"get\" \"orders\""));
         assert!(concerns(
             "\"publish\" \"redisson_lock__channel:{orders}\" \"0\""

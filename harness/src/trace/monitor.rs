@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lockstorm_checker::history::{CommandNote, Event, Function, Kind, Name, Process, Value};
-use lockstorm_nemesis::CONNECTION_NAME;
+use lockstorm_nemesis::{CONNECTION_NAME, Deployment as _};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -195,7 +195,7 @@ impl Listener {
             .settings
             .keys
             .iter()
-            .filter(|key| command.concerns(key))
+            .filter(|key| command.concerns(&self.settings.servers.server_key(key)))
         {
             let text = match self
                 .noted

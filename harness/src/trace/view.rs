@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use super::marks::Marks;
 use super::roles::role_of;
 use crate::connection::{Wire, WireError};
+use crate::output::readable;
 
 /// Bytes that are read of what stands at a key: longer than any mark.
 const READ_MAX: usize = 128;
@@ -190,7 +191,7 @@ fn command(words: &[&str]) -> Cmd {
 fn texts_of(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(texts_of).collect(),
-        Value::BulkString(bytes) => vec![String::from_utf8_lossy(bytes).into_owned()],
+        Value::BulkString(bytes) => vec![readable(bytes)],
         Value::SimpleString(text) => vec![text.clone()],
         _ => Vec::new(),
     }

@@ -13,7 +13,7 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
     Event, FaultNote, Function, Kind, Name, NodeView, Process, Value, ViewNote,
 };
-use lockstorm_nemesis::{NoteSink, ProcessState, process_state};
+use lockstorm_nemesis::{Deployment as _, NoteSink, ProcessState, process_state};
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -83,13 +83,17 @@ impl Watch {
         // Sentinels keep no locks.
         let data = data.filter(|node| node.role.data().is_some());
         let data: Vec<&Node> = data.collect();
+        let keys = self.keys.iter();
+        let keys: Vec<Name> = keys
+            .map(|key| self.servers.server_key(key).into())
+            .collect();
         let looks = data.iter().map(|node| {
             let within = if seen.silent.contains(&node.name) {
                 SILENT_ANSWERS_WITHIN
             } else {
                 ANSWERS_WITHIN
             };
-            self.look_at(node, within)
+            self.look_at(node, &keys, within)
         });
         let columns = join_all(looks).await;
         let silent = data
@@ -113,7 +117,8 @@ impl Watch {
         }
     }
 
-    async fn look_at(&self, node: &Node, within: Duration) -> Vec<Option<NodeView>> {
+    /// Asks `node` about the keys.
+    async fn look_at(&self, node: &Node, keys: &[Name], within: Duration) -> Vec<Option<NodeView>> {
         // Whom the system knows not to answer need not be waited for.
         let why = match node.pid().map(process_state) {
             Some(ProcessState::Alive) => None,
@@ -121,8 +126,8 @@ impl Watch {
             Some(ProcessState::Gone) | None => Some("it is dead"),
         };
         match why {
-            Some(why) => vec![Some(silent(&node.name, why)); self.keys.len()],
-            None => look(&node.name, node.private, &self.keys, &self.marks, within).await,
+            Some(why) => vec![Some(silent(&node.name, why)); keys.len()],
+            None => look(&node.name, node.private, keys, &self.marks, within).await,
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::time::sleep_until;
 
 use super::subject::Subject;
 use crate::adapter::{
-    Answer, Call, LINE_MAX, Lines, Note, PROTOCOL, Reply, Request, Spoken, Target, line,
+    Answer, Call, LINE_MAX, Lines, Note, Opened, PROTOCOL, Reply, Request, Spoken, Target, line,
 };
 use crate::clock::wall_ms;
 use crate::locks::LockRequest;
@@ -41,11 +41,9 @@ pub async fn serve() -> io::Result<()> {
         match event {
             Event::Request(request) => {
                 let last = request.call == Call::Close;
-                let answer = worker.answer(request.call).await?;
-                say(&Reply {
-                    id: request.id,
-                    answer,
-                })?;
+                let (id, call) = (request.id, request.call);
+                let answer = worker.answer(id, call).await?;
+                say(&Reply { id, answer })?;
                 if last {
                     break;
                 }
@@ -99,51 +97,29 @@ impl Worker {
         }
     }
 
-    async fn answer(&mut self, call: Call) -> io::Result<Answer> {
+    /// Carries out a request, unless it is given up meanwhile: then it is dropped where it stands.
+    async fn answer(&mut self, id: u64, call: Call) -> io::Result<Answer> {
         // As programs do, if only for their log: a clock that is put wrong is then seen to be, also
         // under a lock that never looks at it.
         wall_ms();
         let Some(subject) = &mut self.subject else {
             return Ok(self.introduce(call));
         };
-        Ok(match call {
-            Call::Acquire(target) => {
-                let (answer, queued) = subject.acquire(&target).await;
-                if queued {
-                    say(&Note::Queued { key: target.key })?;
-                }
-                answer
-            }
-            Call::Await {
-                key,
-                pause_us,
-                within_us,
-            } => {
-                let [pause, within] = [pause_us, within_us].map(std::time::Duration::from_micros);
-                subject.await_turn(&key, pause, within).await;
-                Answer::Done
-            }
-            Call::EndWait { key, granted } => {
-                subject.end_wait(&key, granted).await;
-                Answer::Done
-            }
-            Call::Renew(target) => subject.renew(&target).await,
-            Call::Release(target) => subject.release(&target).await,
-            Call::Alive(target) => subject.alive(&target),
-            Call::Touch { .. } | Call::Close => Answer::Done,
-            Call::Servers { servers } => match subject.follow(&servers) {
-                Ok(()) => Answer::Done,
-                Err(text) => Answer::Failed { text },
-            },
-            Call::Hello { .. } | Call::Open(_) => unsupported("to begin twice"),
-        })
+        let cancel = tokio::select! {
+            biased;
+            answer = carry_out(subject, call) => return answer,
+            cancel = cancellation(&mut self.lines, &mut self.waiting, id) => cancel?,
+        };
+        let answer = Answer::Done;
+        say(&Reply { id: cancel, answer })?;
+        Ok(Answer::Cancelled)
     }
 
     /// The first two requests; nothing else makes sense before them.
     fn introduce(&mut self, call: Call) -> Answer {
         match call {
-            Call::Hello { .. } => Answer::Hello {
-                protocol: PROTOCOL,
+            Call::Hello { protocol } => Answer::Hello {
+                protocol: PROTOCOL.min(protocol),
                 name: env!("CARGO_PKG_NAME").to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
@@ -151,8 +127,10 @@ impl Worker {
                 Ok(subject) => {
                     let can = subject.can().collect();
                     self.subject = Some(subject);
-                    let promises = Vec::new();
-                    Answer::Opened { can, promises }
+                    Answer::Opened(Opened {
+                        can,
+                        ..Opened::default()
+                    })
                 }
                 Err(text) => Answer::Unsupported { text },
             },
@@ -162,6 +140,7 @@ impl Worker {
             | Call::EndWait { .. }
             | Call::Renew(_)
             | Call::Release(_)
+            | Call::Cancel { .. }
             | Call::Alive(_)
             | Call::Touch { .. }
             | Call::Servers { .. }) => unsupported(&format!("'{}' before 'open'", other.word())),
@@ -211,6 +190,68 @@ impl Worker {
             }
         }
         Ok(())
+    }
+}
+
+/// Carries out a request of an open client.
+async fn carry_out(subject: &mut Subject, call: Call) -> io::Result<Answer> {
+    Ok(match call {
+        Call::Acquire(target) => {
+            let (answer, queued) = subject.acquire(&target).await;
+            if queued {
+                say(&Note::Queued { key: target.key })?;
+            }
+            answer
+        }
+        Call::Await {
+            key,
+            pause_us,
+            within_us,
+        } => {
+            let [pause, within] = [pause_us, within_us].map(std::time::Duration::from_micros);
+            subject.await_turn(&key, pause, within).await;
+            Answer::Done
+        }
+        Call::EndWait { key, granted } => {
+            subject.end_wait(&key, granted).await;
+            Answer::Done
+        }
+        Call::Renew(target) => subject.renew(&target).await,
+        Call::Release(target) => subject.release(&target).await,
+        Call::Alive(target) => subject.alive(&target),
+        // A cancel that comes here has come too late: nothing is under way.
+        Call::Touch { .. } | Call::Close | Call::Cancel { .. } => Answer::Done,
+        Call::Servers { servers } => match subject.follow(&servers) {
+            Ok(()) => Answer::Done,
+            Err(text) => Answer::Failed { text },
+        },
+        Call::Hello { .. } | Call::Open(_) => unsupported("to begin twice"),
+    })
+}
+
+/// Waits until the request of this number is given up; gives the number of the request that says
+/// so. What else comes meanwhile is to be done later.
+async fn cancellation(
+    lines: &mut Lines<Stdin>,
+    waiting: &mut VecDeque<Request>,
+    under_way: u64,
+) -> io::Result<u64> {
+    loop {
+        match hear(lines).await? {
+            Some(Spoken::Request(Request {
+                id,
+                call: Call::Cancel { request },
+            })) if request == under_way => return Ok(id),
+            Some(Spoken::Request(request)) if waiting.len() < WAITING_MAX => {
+                waiting.push_back(request);
+            }
+            Some(Spoken::Request(_)) => return Err(odd("too many requests at once")),
+            Some(Spoken::Go { go: number } | Spoken::Skip { skip: number }) => {
+                return Err(odd(&format!("renewal {number} was not announced")));
+            }
+            // What is under way is still carried out.
+            None => return std::future::pending().await,
+        }
     }
 }
 

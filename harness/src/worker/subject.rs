@@ -9,7 +9,7 @@ use lockstorm_scenarios::{LockFeature, Mutant, TopologyKind};
 use tokio::time::Instant;
 
 use super::serve::say;
-use crate::adapter::{Answer, Can, Note, Open, Server, Target};
+use crate::adapter::{Answer, Can, Mark, Note, Open, Server, Target};
 use crate::client::{AnyLock, Holds};
 use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
 use crate::locks::{
@@ -72,7 +72,7 @@ impl Subject {
     pub(super) fn can(&self) -> impl Iterator<Item = Can> {
         let queue = self.lock.has_queue().then_some(Can::Queue);
         let tokens = self.tokens.then_some(Can::Tokens);
-        [Can::Watchdog, Can::Await, Can::Source]
+        [Can::Watchdog, Can::Await, Can::Source, Can::Cancel]
             .into_iter()
             .chain(queue)
             .chain(tokens)
@@ -83,7 +83,7 @@ impl Subject {
         let (key, ask) = read_target(target);
         let outcome = self.lock.acquire(&key, ask).await;
         let queued = self.lock.queued(&key);
-        let marks = self.lock.marks(&key);
+        let marks = self.lock.marks(&key).into_iter().map(Mark::from).collect();
         let by = self.lock.granted_by();
         let by = by.iter().map(ToString::to_string).collect();
         let granted = |grant: Grant| Answer::Granted {
@@ -96,7 +96,7 @@ impl Subject {
         if let Outcome::Done(_) = &outcome {
             self.holds.granted(&key, ask);
         }
-        (answer(outcome, granted, Answer::Refused), queued)
+        (answer(outcome, granted, Answer::REFUSED), queued)
     }
 
     /// Waits until it may be worth to ask again, or a round of the watchdog is due.
@@ -128,6 +128,7 @@ impl Subject {
         }
         let count = |released: crate::locks::Released| Answer::Released {
             count: released.count,
+            ownership: None,
         };
         answer(outcome, count, Answer::NotOwner)
     }

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::stage::{Stage, Stopped};
 use super::waits::Waits;
-use crate::client::{ClientTask, Order, Reply};
+use crate::client::{ClientTask, Heard, Order, Reply};
 use crate::locks::LockRequest;
 
 /// Time that any one step may take beyond what it asks for.
@@ -84,9 +84,11 @@ async fn take(
         Step::Acquire(acquire) => acquire.wait.unwrap_or_default().0,
         Step::Work(work) => work.length.0,
         Step::Await(condition) => condition.within.0,
-        Step::Renew(_) | Step::Release(_) | Step::FindOrders(_) | Step::CloseOrders(_) => {
-            Duration::ZERO
-        }
+        Step::Renew(_)
+        | Step::Release(_)
+        | Step::Cancel(_)
+        | Step::FindOrders(_)
+        | Step::CloseOrders(_) => Duration::ZERO,
     };
     let acted = act(stage, (clients, waits), step);
     watching(nemesis, within_limit(stage, asked_for, acted)).await
@@ -174,22 +176,23 @@ async fn act(
             .map(|_| ()),
         Step::FindOrders(find) => {
             let order = Order::FindOrders(find.key.as_str().into());
-            let reply = tell(clients, &find.client, order).await?;
-            expect(orders_reply(reply), find.expect, OrdersReply::Any, None)
+            let heard = tell(clients, &find.client, order).await?;
+            Expectation::orders(find.expect).meet(&heard)
         }
         Step::CloseOrders(close) => {
             let order = Order::CloseOrders(close.key.as_str().into());
-            let reply = tell(clients, &close.client, order).await?;
-            expect(orders_reply(reply), close.expect, OrdersReply::Any, None)
+            let heard = tell(clients, &close.client, order).await?;
+            Expectation::orders(close.expect).meet(&heard)
         }
+        Step::Cancel(given_up) => cancel(stage, clients, &given_up.client),
         Step::Await(condition) => waits.until(stage, condition).await,
         // The nemesis takes these.
         Step::Fault(_) | Step::Heal(_) => Ok(()),
     }
 }
 
-async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Reply, Stopped> {
-    Ok(client(clients, name)?.order(order).await)
+async fn tell(clients: &Clients, name: &str, order: Order) -> Result<Heard, Stopped> {
+    Ok(client(clients, name)?.give(order).await.answer().await)
 }
 
 fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, Stopped> {
@@ -201,20 +204,6 @@ fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, Stoppe
 
 fn said(result: Result<(), FaultError>) -> Result<(), Stopped> {
     result.map_err(|error| Stopped::new(error.to_string()))
-}
-
-/// Without the expected answer the rest of the script makes no sense, or a promise is broken.
-fn expect<R: Copy + PartialEq + std::fmt::Debug>(
-    got: R,
-    expected: R,
-    any: R,
-    breaks: Option<Promise>,
-) -> Result<(), Stopped> {
-    if expected == any || got == expected {
-        return Ok(());
-    }
-    let why = format!("expected {}, got {}", word(expected), word(got));
-    Err(Stopped { why, breaks })
 }
 
 /// Returns the word of scenario files for an answer.
@@ -242,6 +231,62 @@ enum Answer {
     Acquire(AcquireReply),
     Renew(RenewReply),
     Release(ReleaseReply),
+    Orders(OrdersReply),
+}
+
+impl Answer {
+    /// Tells whether a reply will do.
+    fn is_met_by(self, reply: Reply) -> bool {
+        let is_refusal = matches!(reply, Reply::Denied | Reply::Failed);
+        let is_open = matches!(reply, Reply::Unknown | Reply::Killed);
+        match self {
+            Self::Acquire(AcquireReply::Any)
+            | Self::Renew(RenewReply::Any)
+            | Self::Release(ReleaseReply::Any)
+            | Self::Orders(OrdersReply::Any) => true,
+            Self::Acquire(AcquireReply::NotGranted) => reply != Reply::Done,
+            Self::Acquire(AcquireReply::Granted)
+            | Self::Renew(RenewReply::Renewed)
+            | Self::Release(ReleaseReply::Released)
+            | Self::Orders(OrdersReply::Done) => reply == Reply::Done,
+            Self::Acquire(AcquireReply::Refused)
+            | Self::Renew(RenewReply::NotOwner)
+            | Self::Release(ReleaseReply::NotOwner)
+            | Self::Orders(OrdersReply::Refused) => is_refusal,
+            Self::Acquire(AcquireReply::Unknown)
+            | Self::Renew(RenewReply::Unknown)
+            | Self::Release(ReleaseReply::Unknown)
+            | Self::Orders(OrdersReply::Unknown) => is_open,
+        }
+    }
+
+    /// The word of scenario files for what is expected.
+    fn word(self) -> String {
+        match self {
+            Self::Acquire(reply) => word(reply),
+            Self::Renew(reply) => word(reply),
+            Self::Release(reply) => word(reply),
+            Self::Orders(reply) => word(reply),
+        }
+    }
+
+    /// Words for an answer, with the error that came along.
+    fn told(self, heard: &Heard) -> String {
+        let (done, denied) = match self {
+            Self::Acquire(_) => (word(AcquireReply::Granted), word(AcquireReply::Refused)),
+            Self::Renew(_) => (word(RenewReply::Renewed), word(RenewReply::NotOwner)),
+            Self::Release(_) => (word(ReleaseReply::Released), word(ReleaseReply::NotOwner)),
+            Self::Orders(_) => (word(OrdersReply::Done), word(OrdersReply::Refused)),
+        };
+        let error = heard.error.as_deref().unwrap_or("no reason was given");
+        match heard.reply {
+            Reply::Done => done,
+            Reply::Denied => denied,
+            Reply::Failed => format!("an error: {error}"),
+            Reply::Unknown => format!("no answer: {error}"),
+            Reply::Killed => "no answer: the client is dead".to_owned(),
+        }
+    }
 }
 
 impl Expectation {
@@ -266,26 +311,24 @@ impl Expectation {
         }
     }
 
-    /// Tells whether an answer is the one that is expected.
-    pub(super) fn meet(self, reply: Reply) -> Result<(), Stopped> {
-        match self.answer {
-            Answer::Acquire(AcquireReply::NotGranted)
-                if acquire_reply(reply) != AcquireReply::Granted =>
-            {
-                Ok(())
-            }
-            Answer::Acquire(expected) => {
-                let any = AcquireReply::Any;
-                expect(acquire_reply(reply), expected, any, self.breaks)
-            }
-            Answer::Renew(expected) => {
-                expect(renew_reply(reply), expected, RenewReply::Any, self.breaks)
-            }
-            Answer::Release(expected) => {
-                let any = ReleaseReply::Any;
-                expect(release_reply(reply), expected, any, self.breaks)
-            }
+    const fn orders(expected: OrdersReply) -> Self {
+        Self {
+            answer: Answer::Orders(expected),
+            breaks: None,
         }
+    }
+
+    /// Tells whether an answer is the one that is expected: without it the rest of the script makes
+    /// no sense, or a promise is broken.
+    pub(super) fn meet(self, heard: &Heard) -> Result<(), Stopped> {
+        if self.answer.is_met_by(heard.reply) {
+            return Ok(());
+        }
+        let (expected, told) = (self.answer.word(), self.answer.told(heard));
+        Err(Stopped {
+            why: format!("expected {expected}, got {told}"),
+            breaks: self.breaks,
+        })
     }
 }
 
@@ -309,37 +352,17 @@ async fn demand(
         waits.answer_comes(asked.client, pending, asked.expected);
         return Ok(());
     }
-    asked.expected.meet(pending.answer().await)
+    asked.expected.meet(&pending.answer().await)
 }
 
-const fn acquire_reply(reply: Reply) -> AcquireReply {
-    match reply {
-        Reply::Done => AcquireReply::Granted,
-        Reply::Denied | Reply::Failed => AcquireReply::Refused,
-        Reply::Unknown | Reply::Killed => AcquireReply::Unknown,
+/// Has a client give up what it has under way.
+fn cancel(stage: &Stage, clients: &Clients, name: &str) -> Result<(), Stopped> {
+    let client = client(clients, name)?;
+    if !stage.servers.registry().can_cancel(name) {
+        let why =
+            format!("the program of '{name}' cannot give up a request: 'cancel' is not in `can`");
+        return Err(Stopped::new(why));
     }
-}
-
-const fn renew_reply(reply: Reply) -> RenewReply {
-    match reply {
-        Reply::Done => RenewReply::Renewed,
-        Reply::Denied | Reply::Failed => RenewReply::NotOwner,
-        Reply::Unknown | Reply::Killed => RenewReply::Unknown,
-    }
-}
-
-const fn release_reply(reply: Reply) -> ReleaseReply {
-    match reply {
-        Reply::Done => ReleaseReply::Released,
-        Reply::Denied | Reply::Failed => ReleaseReply::NotOwner,
-        Reply::Unknown | Reply::Killed => ReleaseReply::Unknown,
-    }
-}
-
-const fn orders_reply(reply: Reply) -> OrdersReply {
-    match reply {
-        Reply::Done => OrdersReply::Done,
-        Reply::Denied | Reply::Failed => OrdersReply::Refused,
-        Reply::Unknown | Reply::Killed => OrdersReply::Unknown,
-    }
+    client.cancel();
+    Ok(())
 }

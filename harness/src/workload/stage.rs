@@ -178,10 +178,19 @@ impl Stage {
             }
             Some(command) => self.embodied(command, name, n, source).await?,
         };
-        let own_watchdog = matches!(&lock, AnyLock::Remote(remote) if remote.can(Can::Watchdog));
+        let can = |what| matches!(&lock, AnyLock::Remote(remote) if remote.can(what));
+        let has_silent_watchdog = can(Can::SilentWatchdog);
+        let own_watchdog = can(Can::Watchdog) || has_silent_watchdog;
         let lacks_watchdog = matches!(spec, Lock::Adapter(_)) && !own_watchdog;
+        let registry = self.servers.registry();
         if lacks_watchdog {
-            self.servers.registry().has_no_watchdog(name);
+            registry.has_no_watchdog(name);
+        }
+        if has_silent_watchdog {
+            registry.has_silent_watchdog(name);
+        }
+        if lock.is_program() && !can(Can::Cancel) {
+            registry.cannot_cancel(name);
         }
         let renew_every = spec.renew_every().filter(|_| !own_watchdog);
         Ok(Session::new(SessionParts {
@@ -193,6 +202,7 @@ impl Stage {
             lease: spec.lease().map(|lease| lease.0),
             renew_every: renew_every.map(|every| every.0),
             lacks_watchdog,
+            renews_unseen: has_silent_watchdog && spec.renew_every().is_some(),
             renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),
@@ -290,6 +300,9 @@ impl Stage {
         if foreign {
             registry.set_adapter(remote.name());
         }
+        if let Some(template) = remote.server_key() {
+            registry.set_server_key(template);
+        }
         let is_known = directory.is_own() || remote.can(Can::Source);
         if self.servers.has_network() && !is_known {
             let why = "links are to be faulted, and it does not connect from the address that it \
@@ -308,6 +321,8 @@ impl Stage {
             lease_ms: spec.lease().map(DurationSpec::as_millis),
             renew_every_ms: spec.renew_every().map(DurationSpec::as_millis),
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
+            node_timeout_ms: spec.node_timeout().map(DurationSpec::as_millis),
+            identity: None,
             topology: self.case.topology.alike().name().to_owned(),
             servers: directory.servers(&self.servers.route()),
             nodes: directory.nodes(&self.servers),

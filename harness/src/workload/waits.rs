@@ -38,7 +38,8 @@ impl Waits {
                 ..
             }) = step
             {
-                led.insert(key.clone(), stage.servers.keepers(key).await);
+                let at = stage.servers.server_key(key);
+                led.insert(key.clone(), stage.servers.keepers(&at).await);
             }
         }
         Self {
@@ -88,21 +89,22 @@ impl Waits {
             let why = format!("'{client}' has nothing under way");
             return Err(Stopped::new(why));
         };
-        let Ok(reply) = timeout(within, pending.answer()).await else {
+        let Ok(heard) = timeout(within, pending.answer()).await else {
             let why = format!("'{client}' had no answer after {within:?}");
             return Err(Stopped::new(why));
         };
-        expected.meet(reply)
+        expected.meet(&heard)
     }
 }
 
 /// Waits until the key is there or gone on enough servers to decide about the lock: on all that
 /// take its writes, of independent masters on a majority; or on the one `node`.
 async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
+    let key = stage.servers.server_key(key);
     loop {
         let nodes = match node {
             Some(node) => vec![node.clone()],
-            None => stage.servers.keepers(key).await,
+            None => stage.servers.keepers(&key).await,
         };
         let needed = match stage.case.topology.alike() {
             TopologyKind::Single
@@ -114,7 +116,7 @@ async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
         };
         let mut found = 0;
         for node in &nodes {
-            let reply = stage.servers.command(node, &["EXISTS", key]).await;
+            let reply = stage.servers.command(node, &["EXISTS", &key]).await;
             found += usize::from(reply.is_ok_and(|count| count == answer));
         }
         if found >= needed {
@@ -135,6 +137,7 @@ async fn message_is_held(client: &str, stage: &Stage) {
 /// Waits until others than `led` take the writes of the key, have taken one, and are known to
 /// whoever a client may ask; they are `led` from then on.
 async fn failover(stage: &Stage, key: &str, led: &mut Vec<String>) {
+    let key = &*stage.servers.server_key(key);
     // What deletes nothing is a write all the same, and leaves nothing behind.
     let probe = format!("lockstorm-takes-writes:{}", braced(key));
     loop {

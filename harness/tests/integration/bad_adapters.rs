@@ -120,10 +120,10 @@ fn a_program_that_does_not_exist_is_told_by_its_name() {
 fn a_program_that_cannot_take_part_is_told_why() {
     each_is_told(&[
         (
-            "read -r line; echo '{\"id\":1,\"is\":\"hello\",\"protocol\":2,\"name\":\"bad\"}'; \
+            "read -r line; echo '{\"id\":1,\"is\":\"hello\",\"protocol\":3,\"name\":\"bad\"}'; \
              sleep 1000"
                 .into(),
-            "it speaks version 2 of the adapter protocol, and this is version 1",
+            "it answered hello with version 3 of the adapter protocol, which must be 1 to 2",
         ),
         (
             "read -r line; echo '{\"id\":1,\"is\":\"hello\",\"protocol\":1,\"name\":\"bad\"}'\n\

@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod adapter_protocol;
+mod adapter_words;
 mod adapters;
 mod assess;
 mod bad_adapters;

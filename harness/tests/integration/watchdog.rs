@@ -38,6 +38,7 @@ impl Client {
             lease: spec.lease().map(|lease| lease.0),
             renew_every: spec.renew_every().map(|every| every.0),
             lacks_watchdog: false,
+            renews_unseen: false,
             renews_on: false,
             sink: recorder.sink(),
             rng: Seed(1).stream("c0"),

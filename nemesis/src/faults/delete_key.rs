@@ -20,6 +20,8 @@ impl Kind for scenarios::DeleteKey {
 
 struct DeleteKey {
     spec: scenarios::DeleteKey,
+    /// The lock's key on the servers.
+    key: String,
     /// Each node that was told, and whether DEL removed something there.
     told: Vec<(String, bool)>,
 }
@@ -27,6 +29,7 @@ struct DeleteKey {
 impl DeleteKey {
     fn new(spec: scenarios::DeleteKey) -> Self {
         Self {
+            key: spec.key.clone(),
             spec,
             told: Vec::new(),
         }
@@ -34,7 +37,7 @@ impl DeleteKey {
 
     /// Says what EXISTS says by now, which is 1 where another client was quick to take the lock.
     async fn seen_on(&self, on: &dyn Deployment, node: &str) -> String {
-        match on.command(node, &["EXISTS", &self.spec.key]).await {
+        match on.command(node, &["EXISTS", &self.key]).await {
             Ok(exists) => format!("{node} (DEL said 1, EXISTS {exists})"),
             Err(error) => format!("{node} (DEL said 1; then: {error})"),
         }
@@ -44,18 +47,19 @@ impl DeleteKey {
 #[async_trait]
 impl Fault for DeleteKey {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        self.key = on.server_key(&self.spec.key);
         let nodes = match &self.spec.node {
             Some(node) => {
                 known_node(on, node)?;
                 vec![node.clone()]
             }
-            None => on.keepers(&self.spec.key).await,
+            None => on.keepers(&self.key).await,
         };
         // Some of several masters may be down by another fault; the last error counts only if
         // none of them could be told.
         let mut refused = None;
         for node in nodes {
-            match on.command(&node, &["DEL", &self.spec.key]).await {
+            match on.command(&node, &["DEL", &self.key]).await {
                 Ok(reply) => self.told.push((node, reply == "1")),
                 Err(error) => refused = Some(error),
             }
@@ -73,10 +77,10 @@ impl Fault for DeleteKey {
             seen.push(self.seen_on(on, node).await);
         }
         if seen.is_empty() {
-            Sighting::Never(
-                "no server has a key of this name; the library may keep its lock under another"
-                    .to_owned(),
-            )
+            Sighting::Never(format!(
+                "no server has the key '{}'; the library may keep its lock under another",
+                self.key
+            ))
         } else {
             Sighting::seen(format!("removed on {}", seen.join(", ")))
         }

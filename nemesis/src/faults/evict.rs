@@ -23,6 +23,7 @@ impl Kind for scenarios::Evict {
 
     fn fault(self) -> Box<dyn Fault> {
         Box::new(Evict {
+            key: self.key.clone(),
             spec: self,
             before: None,
             fillers: Vec::new(),
@@ -50,6 +51,8 @@ const FILLER_SECONDS: &str = "600";
 
 struct Evict {
     spec: scenarios::Evict,
+    /// The lock's key on the server.
+    key: String,
     before: Option<Before>,
     /// The keys that were set to fill the memory.
     fillers: Vec<String>,
@@ -66,7 +69,7 @@ struct Before {
 
 impl Evict {
     async fn exists(&self, on: &dyn Deployment) -> Result<bool, FaultError> {
-        let exists = ["EXISTS", &self.spec.key];
+        let exists = ["EXISTS", &self.key];
         Ok(count(on, &self.spec.node, &exists).await? == 1)
     }
 
@@ -91,7 +94,7 @@ impl Evict {
         let until = Instant::now() + FILLED_WITHIN;
         let text = "x".repeat(FILLER_BYTES);
         while self.fillers.len() < FILLERS_MAX && Instant::now() < until {
-            let filler = beside(&self.spec.key, self.fillers.len());
+            let filler = beside(&self.key, self.fillers.len());
             on.command(
                 &self.spec.node,
                 &["SET", &filler, &text, "EX", FILLER_SECONDS],
@@ -146,13 +149,14 @@ fn beside(key: &str, number: usize) -> String {
 #[async_trait]
 impl Fault for Evict {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+        self.key = on.server_key(&self.spec.key);
         let node = self.spec.node.clone();
         live_pid(on, &node, "fill the memory of")?;
         if !self.exists(on).await? {
             return Err(FaultError::Node {
                 action: "evict a key of",
                 node,
-                reason: format!("'{}' is not there", self.spec.key),
+                reason: format!("'{}' is not there", self.key),
             });
         }
         let before = Before {
@@ -174,13 +178,13 @@ impl Fault for Evict {
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         if !self.gone {
-            return Sighting::Never(format!("'{}' is still there", self.spec.key));
+            return Sighting::Never(format!("'{}' is still there", self.key));
         }
         match self.others_evicted(on).await {
-            Ok(0) => Sighting::Never(format!("'{}' is gone, but not evicted", self.spec.key)),
+            Ok(0) => Sighting::Never(format!("'{}' is gone, but not evicted", self.key)),
             Ok(evicted) => Sighting::seen(format!(
                 "'{}' is gone; keys evicted beside {} of ours: {evicted}",
-                self.spec.key,
+                self.key,
                 self.fillers.len()
             )),
             Err(error) => Sighting::NotYet(error.to_string()),

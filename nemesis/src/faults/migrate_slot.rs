@@ -56,7 +56,8 @@ impl MigrateSlot {
             node: node.to_owned(),
             reason: reason.to_owned(),
         };
-        let keepers = on.keepers(&self.spec.key).await;
+        let key = on.server_key(&self.spec.key);
+        let keepers = on.keepers(&key).await;
         let [from] = keepers.as_slice() else {
             return Err(refuse(&keepers.join(", "), "only a Cluster has slots"));
         };
@@ -69,9 +70,7 @@ impl MigrateSlot {
                 .ok_or_else(|| refuse(from, "there is no other shard"))?,
         };
         Ok(Trip {
-            slot: on
-                .command(from, &["CLUSTER", "KEYSLOT", &self.spec.key])
-                .await?,
+            slot: on.command(from, &["CLUSTER", "KEYSLOT", &key]).await?,
             from: Shard::of(on, from).await?,
             to: Shard::of(on, to).await?,
         })
@@ -225,7 +224,8 @@ impl Fault for MigrateSlot {
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         let trip = self.trip.as_ref().expect("observed after it was injected");
-        match trip.look(on, self.spec.until, &self.spec.key).await {
+        let key = on.server_key(&self.spec.key);
+        match trip.look(on, self.spec.until, &key).await {
             Ok(sighting) => sighting,
             Err(error) => Sighting::NotYet(error.to_string()),
         }

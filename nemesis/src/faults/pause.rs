@@ -13,8 +13,8 @@ use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, comes_true, live_pid};
-use crate::process::{ProcessState, process_state};
+use crate::probe::{SHOWS_WITHIN, answers, comes_true, live_pid};
+use crate::process::{ProcessState, comes_to_be, process_state};
 
 impl Kind for scenarios::Pause {
     const ENDS: Ends = Ends::Healed;
@@ -63,7 +63,10 @@ impl Fault for Pause {
             });
         }
         self.pid = Some(pid);
-        self.signal(pid, Signal::SIGSTOP, "pause")
+        self.signal(pid, Signal::SIGSTOP, "pause")?;
+        // Whether it has stopped shows when it is observed.
+        comes_to_be(pid, ProcessState::Stopped, SHOWS_WITHIN).await;
+        Ok(())
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {

@@ -21,6 +21,8 @@ pub enum Step {
     Renew(Renew),
     /// A client gives a lock back.
     Release(Release),
+    /// A client gives up what it has under way.
+    Cancel(Cancel),
     /// A client works in its critical section.
     Work(Work),
     /// A client looks up which orders are to be closed.
@@ -198,6 +200,15 @@ pub enum ReleaseReply {
     Unknown,
 }
 
+/// Parameters of [`Step::Cancel`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Cancel {
+    /// Client that gives up its acquire, renewal or release: as its language does it, by dropping a
+    /// future, cancelling a task or a context, or interrupting a thread.
+    pub client: String,
+}
+
 /// Parameters of [`Step::Work`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -324,6 +335,7 @@ impl Step {
         "acquire",
         "renew",
         "release",
+        "cancel",
         "work",
         "find-orders",
         "close-orders",
@@ -342,6 +354,7 @@ impl Step {
             Self::Acquire(_) => "acquire",
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
+            Self::Cancel(_) => "cancel",
             Self::Work(_) => "work",
             Self::FindOrders(_) => "find-orders",
             Self::CloseOrders(_) => "close-orders",
@@ -357,7 +370,8 @@ impl Step {
             Self::Acquire(acquire) => acquire.breaks,
             Self::Renew(renew) => renew.breaks,
             Self::Release(release) => release.breaks,
-            Self::Work(_)
+            Self::Cancel(_)
+            | Self::Work(_)
             | Self::FindOrders(_)
             | Self::CloseOrders(_)
             | Self::Await(_)
@@ -372,7 +386,8 @@ impl Step {
             Self::Acquire(acquire) => &mut acquire.breaks,
             Self::Renew(renew) => &mut renew.breaks,
             Self::Release(release) => &mut release.breaks,
-            Self::Work(_)
+            Self::Cancel(_)
+            | Self::Work(_)
             | Self::FindOrders(_)
             | Self::CloseOrders(_)
             | Self::Await(_)

@@ -12,6 +12,10 @@ use crate::model::{
 };
 use crate::suggest::{nearest, one_of, suggest};
 
+/// A client of which a step needs that it has something under way, and what is missing.
+const NOTHING_UNDER_WAY: &str = "has nothing under way";
+const BEGIN_FIRST: &str = "an acquire, a renewal or a release with `under-way = true` comes first";
+
 /// Walks through the script.
 pub(crate) fn judge(draft: &Draft, servers: Option<&KnownServers>, findings: &mut Findings<'_>) {
     let acquires: Vec<&Acquire> = draft
@@ -140,6 +144,7 @@ impl Script<'_, '_> {
                 self.key(&release.key, "key");
                 self.leave(&release.client, release.under_way);
             }
+            Step::Cancel(cancel) => self.cancel(&cancel.client),
             Step::Work(work) => self.act(&work.client),
             Step::FindOrders(find) => {
                 self.act(&find.client);
@@ -159,6 +164,13 @@ impl Script<'_, '_> {
     fn leave(&mut self, client: &str, under_way: bool) {
         if under_way {
             self.under_way.insert(client.to_owned());
+        }
+    }
+
+    /// A client gives up what it has under way.
+    fn cancel(&mut self, client: &str) {
+        if self.client(client) && !self.under_way.contains(client) {
+            self.wrong_state("client", client, NOTHING_UNDER_WAY, BEGIN_FIRST);
         }
     }
 
@@ -243,8 +255,7 @@ impl Script<'_, '_> {
         if let Some(client) = &wait.answer_to
             && !self.under_way.remove(client)
         {
-            let help = "an acquire, a renewal or a release with `under-way = true` comes first";
-            self.wrong_state("answer-to", client, "has nothing under way", help);
+            self.wrong_state("answer-to", client, NOTHING_UNDER_WAY, BEGIN_FIRST);
         }
         if let Some(client) = &wait.held
             && !self.held.contains(client)

@@ -17,11 +17,11 @@ use serde_json::Map;
 use super::form::Form;
 use crate::history::date::nanos_since_1970;
 use crate::history::stamp::Stamp;
-use crate::history::{Function, Kind, Mode, Value};
+use crate::history::{Function, Kind, Mode, Ownership, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 35] = [
+pub(super) const RESERVED: [&str; 36] = [
     "by",
     "by-harness",
     "by_harness",
@@ -40,6 +40,7 @@ pub(super) const RESERVED: [&str; 35] = [
     "lock",
     "mode",
     "owner",
+    "ownership",
     "permits",
     "phase",
     "process",
@@ -84,6 +85,8 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Release
         | Function::Queued
         | Function::Lost
+        | Function::Suspended
+        | Function::Resumed
         | Function::Alive
         | Function::Routed
         | Function::Role
@@ -206,6 +209,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "count" => value.count = Some(small(&field, &form)?),
             "by" => value.by = Some(note(&field, form)?),
             "by-harness" | "by_harness" => value.by_harness = flag(&field, &form)?,
+            "ownership" => value.ownership = Some(ownership(&field, &form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
             "route" => value.route = Some(note(&field, form)?),
@@ -229,6 +233,13 @@ fn note<T: DeserializeOwned>(field: &str, form: Form) -> Result<Box<T>, Misfit> 
     let wanted = "the note as in Lockstorm's own histories";
     let misfit = misfit(field, &form, wanted);
     serde_json::from_value(form.into_json()).map_err(|_| misfit)
+}
+
+fn ownership(field: &str, form: &Form) -> Result<Ownership, Misfit> {
+    match form.text() {
+        Some("unknown") => Ok(Ownership::Unknown),
+        Some(_) | None => Err(misfit(field, form, ":unknown")),
+    }
 }
 
 fn flag(field: &str, form: &Form) -> Result<bool, Misfit> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::value::{RESERVED, is_about_lock};
-use crate::history::{Event, Function, Kind, Mode, Process, Value};
+use crate::history::{Event, Function, Kind, Mode, Ownership, Process, Value};
 
 /// Way to write a release that the server refused because the caller was not the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,6 +263,10 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
     }
     if value.by_harness {
         map.raw("by-harness", "true");
+    }
+    match value.ownership {
+        Some(Ownership::Unknown) => map.raw("ownership", ":unknown"),
+        None => {}
     }
     if let Some(resource) = &value.resource {
         map.json("resource", &(**resource).into());

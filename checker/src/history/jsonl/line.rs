@@ -259,6 +259,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "count" => fill(&mut value.count, map.next_value()?),
                 "by" => fill(&mut value.by, map.next_value()?),
                 "by_harness" => fill(&mut by_harness, map.next_value()?),
+                "ownership" => fill(&mut value.ownership, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.
                 "value" => fill(&mut value.value, Some(map.next_value()?)),

@@ -96,6 +96,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if value.by_harness {
         fields.next("by_harness").extend_from_slice(b"true");
     }
+    if let Some(ownership) = &value.ownership {
+        json(fields.next("ownership"), ownership);
+    }
     if let Some(resource) = &value.resource {
         text(fields.next("resource"), resource);
     }

@@ -185,6 +185,8 @@ impl Asides {
             | Function::Release
             | Function::Queued
             | Function::Lost
+            | Function::Suspended
+            | Function::Resumed
             | Function::Alive
             | Function::Fault
             | Function::Phase

@@ -5,8 +5,8 @@
 
 use lockstorm_checker::history::{
     CommandNote, DataLoss, EdnStyle, EdnWriter, Event, FaultClass, FaultNote, FaultPhase,
-    FaultTarget, Format, Function, Giver, Givers, Kind, Mode, Name, Nanos, NodeView, Process,
-    RefusedRelease, Value, ViewNote, read_jsonl, write_event,
+    FaultTarget, Format, Function, Giver, Givers, Kind, Mode, Name, Nanos, NodeView, Ownership,
+    Process, RefusedRelease, Value, ViewNote, read_jsonl, write_event,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -76,6 +76,7 @@ fn lock_value() -> impl Strategy<Value = Value> {
         token: numbers[2],
         count: small[1],
         by_harness: small[0].is_some_and(|permits| permits % 2 == 0),
+        ownership: small[1].map(|_| Ownership::Unknown),
         by: texts[0]
             .clone()
             .map(|node| Box::new(Givers(vec![Giver { node, role: None }]))),

@@ -75,3 +75,24 @@ fn where_nobody_lost_the_lock_nothing_is_known() {
     assert_eq!(judged(text), (Verdict::Unknown, 0));
     assert_eq!(promised(text).losses, None);
 }
+
+#[test]
+fn who_is_told_that_nobody_knows_is_told_and_acts_as_holder_no_more() {
+    let text = |then: &str| {
+        format!(
+            "a acquire 0..10 ok lease 300
+             a suspended 400
+             {then}
+             b acquire 500..510 ok lease 1000
+             a release 900..910 not-owner
+             b release 950..960 ok"
+        )
+    };
+    let analysis = promised(&text(""));
+    assert_eq!(analysis.properties[&Property::LossNotice].count, 0);
+    assert_eq!(analysis.properties[&Property::LeaseOverrun].count, 0);
+    let resumed = promised(&text("a resumed 450"));
+    let told = |property| resumed.properties[&property].count;
+    assert_eq!(told(Property::LossNotice), 1, "it was told wrongly");
+    assert_eq!(told(Property::LeaseOverrun), 1, "and went on");
+}

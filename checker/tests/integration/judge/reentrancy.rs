@@ -294,3 +294,17 @@ fn who_is_granted_the_lock_once_more_was_not_let_in_by_a_partial_release() {
     assert_eq!(judged(&text(1)), (Verdict::Violated, 1));
     assert_eq!(judged(&text(2)).1, 0, "it had the lock before");
 }
+
+#[test]
+fn a_release_that_says_nothing_of_its_owner_is_no_excess() {
+    let text = |more: &str| {
+        format!(
+            "{TWICE}
+             a release 40..50 ok count 1
+             a release 60..70 ok count 0
+             a release 80..90 ok {more}"
+        )
+    };
+    assert_eq!(judged(&text("")).1, 1, "it claims to have given it back");
+    assert_eq!(judged(&text("ownership unknown")).1, 0);
+}

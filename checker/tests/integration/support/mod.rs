@@ -29,7 +29,7 @@
 
 use lockstorm_checker::history::{
     CommandNote, Event, FailureKind, FailureNote, Function, History, Kind, Mode, NodeView,
-    PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
+    Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -57,7 +57,11 @@ pub(crate) fn history(text: &str) -> History {
                 event.value.owner = Some(owner.into());
                 events.push(event);
             }
-            [owner, note @ ("lost" | "alive"), time] => {
+            [
+                owner,
+                note @ ("lost" | "suspended" | "resumed" | "alive"),
+                time,
+            ] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
                 events.push(event);
@@ -149,7 +153,7 @@ fn operation(
     let mut invoke = event(process, Kind::Invoke, action, ms(sent));
     invoke.value.owner = Some(owner.into());
     let mut replied = None;
-    let (mut count, mut waited, mut granted) = (None, None, None);
+    let (mut count, mut waited, mut granted, mut ownership) = (None, None, None, None);
     for option in options.chunks(2) {
         match *option {
             ["lease", lease] => invoke.value.lease_ms = Some(number(lease)),
@@ -158,6 +162,7 @@ fn operation(
             ["token", token] => invoke.value.token = Some(number(token)),
             ["count", told] => count = Some(number(told) as u32),
             ["waited", time] => waited = Some(ms(time).0),
+            ["ownership", "unknown"] => ownership = Some(Ownership::Unknown),
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["mode", "write"] => invoke.value.mode = Some(Mode::Write),
@@ -188,6 +193,7 @@ fn operation(
         completion.value.count = count;
         completion.value.waited_ns = waited;
         completion.value.lease_ms = granted;
+        completion.value.ownership = ownership;
         events.push(completion);
     }
 }

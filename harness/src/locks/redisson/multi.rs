@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn the_first_error_of_an_unlock_is_its_callers() {
-        let done = || Outcome::Done(Released { count: Some(0) });
+        let done = || Outcome::Done(Released::leaving(Some(0)));
         let failed = || Outcome::<Released>::Failed("READONLY".to_owned());
         assert_eq!(
             first_error(vec![done(), done()]),

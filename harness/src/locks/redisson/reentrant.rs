@@ -248,8 +248,8 @@ impl<const SPINS: bool, const FENCED: bool> Provenance for RLock<SPINS, FENCED> 
 /// The outcome of an unlock script: 1 = free, 0 = still held, nil = not the caller's.
 pub(super) fn released(reply: Result<Value, CallError>) -> Outcome<Released> {
     match reply {
-        Ok(Value::Int(1)) => Outcome::Done(Released { count: Some(0) }),
-        Ok(Value::Int(_)) => Outcome::Done(Released { count: None }),
+        Ok(Value::Int(1)) => Outcome::Done(Released::leaving(Some(0))),
+        Ok(Value::Int(_)) => Outcome::Done(Released::leaving(None)),
         Ok(Value::Nil) => Outcome::Denied,
         Ok(odd) => Outcome::odd(&odd),
         Err(error) => error.into(),

@@ -155,6 +155,7 @@ fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -
         lease: spec.lease().map(|lease| lease.0),
         renew_every: None,
         lacks_watchdog: false,
+        renews_unseen: false,
         renews_on: false,
         sink,
         rng: Seed(n).stream("session"),

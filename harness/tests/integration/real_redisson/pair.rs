@@ -144,7 +144,10 @@ impl Pair {
             lease,
             renew_every: None,
             // It tries dead masters again, one after the other.
-            answers_within: DurationSpec::from_secs(60),
+            answers_within: Some(DurationSpec::from_secs(60)),
+            expires: true,
+            node_timeout: None,
+            denies: Vec::new(),
             promises: Vec::new(),
         });
         Some(Case {

@@ -246,7 +246,7 @@ async fn a_key_can_be_deleted_on_one_node_alone() {
 async fn a_deletion_that_removes_nothing_is_reported() {
     let fake = Fake::independent(3);
     fake.set_key("n1", "another");
-    expect_no_effect(fake, delete("lock", None), "no server has a key").await;
+    expect_no_effect(fake, delete("lock", None), "no server has the key 'lock'").await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,27 +19,34 @@ pub struct Adapter {
     /// Time to live of a grant.
     #[serde(default = "default_lease")]
     pub lease: DurationSpec,
+    /// False for a lock that is taken without a lease, and stays until it is given back.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub expires: bool,
     /// Extend the lease this often while the lock is held; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<DurationSpec>,
     /// Time that any of its answers may take, beside the time that the request itself says: longer
-    /// than the library tries again where a server is away.
-    #[serde(default = "default_answers_within")]
-    pub answers_within: DurationSpec,
+    /// than the library tries again where a server is away. Absent: as its program says, or 10 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers_within: Option<DurationSpec>,
+    /// Patience with one of several servers that are asked for one lock; absent: the library's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_timeout: Option<DurationSpec>,
     /// Promises of the library beyond what every lock promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
+    /// Promises of every lock that the library does not make.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denies: Vec<Promise>,
 }
 
-impl Adapter {
-    /// Time that any of its answers may take unless the scenario says: far above the time that a
-    /// library gives a server, unless it tries again and again.
-    pub const ANSWERS_WITHIN: DurationSpec = DurationSpec::from_secs(10);
+const fn yes() -> bool {
+    true
 }
 
 impl LockOptions for Adapter {
     fn lease(&self) -> Option<DurationSpec> {
-        Some(self.lease)
+        self.expires.then_some(self.lease)
     }
 
     fn renew_every(&self) -> Option<DurationSpec> {
@@ -50,13 +57,24 @@ impl LockOptions for Adapter {
         &self.promises
     }
 
+    fn denies(&self) -> &[Promise] {
+        &self.denies
+    }
+
+    fn node_timeout(&self) -> Option<DurationSpec> {
+        self.node_timeout
+    }
+
     fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
+        if renewed && !self.expires {
+            return Err("it has no lease that could be renewed");
+        }
         self.lease = lease;
         self.renew_every = renewed.then(|| third(lease));
         Ok(())
     }
 
-    fn answers_within(&self) -> DurationSpec {
+    fn answers_within(&self) -> Option<DurationSpec> {
         self.answers_within
     }
 
@@ -72,10 +90,12 @@ impl LockOptions for Adapter {
             message: "`command` must name a program".to_owned(),
             help: "the program, then its arguments, such as [\"python3\", \"adapter.py\"]",
         });
-        nameless.into_iter().chain(program).collect()
+        let renewed = self.renew_every.filter(|_| !self.expires);
+        let renewed = renewed.map(|_| OptionMistake {
+            option: "renew-every",
+            message: "`renew-every` must be left out of a lock that never expires".to_owned(),
+            help: "there is no lease to extend",
+        });
+        nameless.into_iter().chain(program).chain(renewed).collect()
     }
-}
-
-const fn default_answers_within() -> DurationSpec {
-    Adapter::ANSWERS_WITHIN
 }

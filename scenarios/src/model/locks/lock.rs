@@ -91,9 +91,10 @@ impl Lock {
     /// exclusive.
     pub fn promises(&self) -> Vec<Promise> {
         let extra = self.extra_promises();
+        let denied = self.options().denies();
         let of_every_lock = |promise: &Promise| {
             let counts = *promise == Promise::Exclusive && self.kind().has(LockFeature::Permits);
-            Promise::OF_EVERY_LOCK.contains(promise) && !counts
+            Promise::OF_EVERY_LOCK.contains(promise) && !counts && !denied.contains(promise)
         };
         let is_made = |promise: &Promise| of_every_lock(promise) || extra.contains(promise);
         Promise::ALL.into_iter().filter(is_made).collect()
@@ -113,11 +114,16 @@ impl Lock {
     }
 
     /// See [`LockOptions::answers_within`].
-    pub fn answers_within(&self) -> DurationSpec {
+    pub fn answers_within(&self) -> Option<DurationSpec> {
         match self {
-            Self::RedissonMulti(_) | Self::RedissonRed(_) => DEAD_MASTERS_TAKE,
+            Self::RedissonMulti(_) | Self::RedissonRed(_) => Some(DEAD_MASTERS_TAKE),
             other => other.options().answers_within(),
         }
+    }
+
+    /// See [`LockOptions::node_timeout`].
+    pub fn node_timeout(&self) -> Option<DurationSpec> {
+        self.options().node_timeout()
     }
 
     /// See [`LockOptions::retry_delay`].

@@ -1,6 +1,5 @@
 //! Options that locks have in common, and what follows from the options of any lock.
 
-use super::adapter::Adapter;
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;
@@ -37,9 +36,20 @@ pub trait LockOptions {
         Ok(())
     }
 
-    /// Time that an answer of its program may take, beside the time that the request itself says.
-    fn answers_within(&self) -> DurationSpec {
-        Adapter::ANSWERS_WITHIN
+    /// Promises of every lock that these options deny.
+    fn denies(&self) -> &[Promise] {
+        &[]
+    }
+
+    /// Time that an answer of its program may take, beside the time that the request itself says,
+    /// where the options say it.
+    fn answers_within(&self) -> Option<DurationSpec> {
+        None
+    }
+
+    /// Patience with one of several servers that are asked for one lock, where the options say it.
+    fn node_timeout(&self) -> Option<DurationSpec> {
+        None
     }
 
     /// Pause between two tries of a waiting acquire, where the algorithm prescribes one; else it
