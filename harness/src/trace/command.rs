@@ -173,7 +173,7 @@ mod tests {
         }
         assert_eq!(command("1 [0 lua] \"get\" \"ord").words, ["get", "ord"]);
         assert_eq!(command("1 [0 lua] \"get\" \"ord\\").words, ["get", "ord"]);
-        assert_eq!(command("1 [0 lua] \"get\" \"ord\\x").words, ["get", "ord?"]);
+        assert_eq!(command("1 [0 lua] \"get\" \"ord\\x").words, ["get", "ord"]);
         assert!(Command::read(&[0xff, b' ', b'[', b'0', b' ', b'l', b'u', b'a', b']']).is_none());
     }
 }

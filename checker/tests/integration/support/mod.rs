@@ -74,17 +74,17 @@ pub(crate) fn history(text: &str) -> History {
             }
             [owner, "hang", time, call, bound] => {
                 let bound = Some(ms(bound));
+                let call = (FailureKind::Hang, call);
+                events.push(failed(process, owner, ms(time), call, bound));
+            }
+            [owner, "crash", at, call] => {
                 events.push(failed(
                     process,
                     owner,
-                    ms(time),
-                    (FailureKind::Hang, call),
-                    bound,
+                    ms(at),
+                    (FailureKind::Crash, call),
+                    None,
                 ));
-            }
-            [owner, "crash", time, call] => {
-                let call = (FailureKind::Crash, call);
-                events.push(failed(process, owner, ms(time), call, None));
             }
             [owner, "routed", time, to] => {
                 events.push(routed(process, owner, ms(time), (None, to), "first use"));
