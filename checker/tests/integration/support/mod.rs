@@ -108,14 +108,7 @@ pub(crate) fn history(text: &str) -> History {
                 events.push(event);
             }
             ["told", time, node, from, ref text @ ..] => {
-                let mut event = nemesis(ms(time), "command");
-                event.key = "lock".into();
-                event.value.command = Some(Box::new(CommandNote {
-                    node: node.into(),
-                    from: (from != "script").then(|| from.into()),
-                    text: text.join(" ").into(),
-                }));
-                events.push(event);
+                events.push(told(ms(time), node, from, text));
             }
             [owner, action, span, outcome, ref options @ ..] => {
                 operation(
@@ -139,6 +132,18 @@ pub(crate) fn history(text: &str) -> History {
         events,
         ..History::default()
     }
+}
+
+/// A command that a server was sent by `from`, or by a script.
+fn told(time: Nanos, node: &str, from: &str, text: &[&str]) -> Event {
+    let mut event = nemesis(time, "command");
+    event.key = "lock".into();
+    event.value.command = Some(Box::new(CommandNote {
+        node: node.into(),
+        from: (from != "script").then(|| from.into()),
+        text: text.join(" ").into(),
+    }));
+    event
 }
 
 fn operation(
