@@ -39,6 +39,7 @@ situations! {
     "request-to-acquire-late",
     "reply-to-renewal-lost",
     "request-to-renew-late",
+    "renewal-fails-while-others-ask",
     "reply-to-release-lost",
     "request-to-release-late",
     "renewal-meets-release",

@@ -63,6 +63,9 @@ impl Shim {
     }
 }
 
+/// Name of the library among what a process has mapped.
+const MAPPED_AS: &str = "/memfd:lockstorm-shim ";
+
 /// A file that has no name and is gone with this process, which alone inherits it.
 fn in_memory(name: &std::ffi::CStr) -> io::Result<File> {
     Ok(File::from(memfd_create(name, MFdFlags::MFD_CLOEXEC)?))
@@ -101,6 +104,13 @@ impl Page {
     /// As any reading of memory: never.
     pub fn attached(&self) -> io::Result<i64> {
         self.read(layout::ATTACHED)
+    }
+
+    /// Tells whether the program that a process runs now has the library. One that was started by
+    /// another, as by a shell script, may have none though the other had.
+    pub fn is_loaded_by(process: i32) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{process}/maps"));
+        maps.is_ok_and(|maps| maps.contains(MAPPED_AS))
     }
 
     /// Puts the clock wrong, or with `None` right again.

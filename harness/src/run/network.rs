@@ -5,7 +5,7 @@
 
 use anyhow::Error;
 use lockstorm_nemesis::Namespace;
-use lockstorm_scenarios::{Case, FaultSpec, Named, Role};
+use lockstorm_scenarios::{Case, FaultSpec, Named, Role, Workload};
 
 use crate::environment_error::EnvironmentError;
 use crate::server::Wiring;
@@ -81,9 +81,10 @@ impl Networks {
     }
 
     /// Wiring to put in the path of the links of `case`. The fabric, or the kernel's rules, are
-    /// there only where links are faulted.
+    /// there only where links are faulted, or where the ports of the fabric have to tell whose
+    /// connection is whose.
     pub fn wiring(self, case: &Case) -> Wiring {
-        if !faults_links(case) {
+        if !faults_links(case) && !knows_clients_by_port(case) {
             return Wiring::Direct;
         }
         let wanted = self.choice == NetworkChoice::Kernel || needs_packets(case);
@@ -104,6 +105,19 @@ fn faults_links(case: &Case) -> bool {
         matches!(fault, FaultSpec::Partition(_)) || fault.names().iter().any(places)
     };
     faults.into_iter().any(breaks_links) || picks_messages(case)
+}
+
+/// Tells whether the clients of a case are known by the ports on which they come: the programs of
+/// others, where a trace or a fault asks whose a connection is. A storm without such a fault is
+/// also a measure of what a lock costs, and nothing stands in its path.
+fn knows_clients_by_port(case: &Case) -> bool {
+    let is_script = matches!(case.workload, Workload::Litmus(_));
+    let faults = case.workload.faults();
+    let of_a_client = |fault: &&FaultSpec| {
+        matches!(fault, FaultSpec::KillConnections(kill) if kill.client.is_some())
+    };
+    let asks = is_script || faults.iter().any(of_a_client);
+    case.lock.is_foreign() && case.topology.external().is_none() && asks
 }
 
 /// Tells whether a case faults single messages.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr as UnixAddress, UnixListener};
 
 use rand::RngExt as _;
 
@@ -22,8 +24,9 @@ const TRIES_MAX: u32 = 32;
 pub struct AddressBlock {
     block: u8,
     port: u16,
-    /// Bound for the life of the run: whoever picks the same block cannot bind it.
-    _claim: TcpListener,
+    /// Bound for the life of the run: whoever picks the same block cannot bind it, whatever port
+    /// it uses.
+    _claim: UnixListener,
 }
 
 impl AddressBlock {
@@ -37,8 +40,9 @@ impl AddressBlock {
         let mut last = io::Error::from(io::ErrorKind::AddrInUse);
         for _ in 0..TRIES_MAX {
             let block = rand::rng().random_range(1..=254);
-            let address = SocketAddr::from((Ipv4Addr::new(127, block, 255, 254), port));
-            match TcpListener::bind(address) {
+            let free = SocketAddr::from((Ipv4Addr::new(127, block, 255, 254), port));
+            let claim = claim(block).and_then(|claim| TcpListener::bind(free).map(|_| claim));
+            match claim {
                 Ok(claim) => {
                     return Ok(Self {
                         block,
@@ -84,9 +88,26 @@ impl AddressBlock {
     }
 }
 
+/// Binds the name that stands for a block, which no other run can bind then. It is in no folder, and
+/// gone with this process.
+fn claim(block: u8) -> io::Result<UnixListener> {
+    let name = format!("lockstorm-127.{block}");
+    UnixListener::bind_addr(&UnixAddress::from_abstract_name(name)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_is_claimed_once_whatever_the_port() {
+        let first = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
+        let taken = claim(first.block).map_err(|error| error.kind());
+        assert_eq!(taken.err(), Some(io::ErrorKind::AddrInUse));
+        let block = first.block;
+        drop(first);
+        claim(block).expect("it is free again");
+    }
 
     #[test]
     fn two_blocks_claimed_at_once_differ() {

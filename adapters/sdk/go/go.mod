@@ -1,0 +1,3 @@
+module lockstorm.dev/adapter
+
+go 1.24

@@ -1,0 +1,60 @@
+//! Outlet of answers and notes, with all that tasks of the library share with the session.
+
+use std::fmt::{self, Debug, Formatter};
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard};
+
+use serde::Serialize;
+
+use crate::ledger::Ledger;
+use crate::renewal::Renewals;
+use crate::wire::Note;
+
+/// Outlet of all lines: each goes out whole.
+pub(crate) struct Outlet {
+    lines: Mutex<Box<dyn Write + Send>>,
+    ledger: Mutex<Ledger>,
+    renewals: Mutex<Renewals>,
+}
+
+impl Outlet {
+    pub(crate) fn new(output: impl Write + Send + 'static) -> Self {
+        Self {
+            lines: Mutex::new(Box::new(output)),
+            ledger: Mutex::default(),
+            renewals: Mutex::default(),
+        }
+    }
+
+    /// Writes one line.
+    pub(crate) fn write(&self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let mut lines = locked(&self.lines);
+        lines.write_all(&line)?;
+        lines.flush()
+    }
+
+    /// Writes a note. Where nobody listens any more, the next answer shows it.
+    pub(crate) fn note(&self, note: &Note<'_>) {
+        let _ = self.write(note);
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        locked(&self.ledger)
+    }
+
+    pub(crate) fn renewals(&self) -> MutexGuard<'_, Renewals> {
+        locked(&self.renewals)
+    }
+}
+
+impl Debug for Outlet {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Outlet").finish_non_exhaustive()
+    }
+}
+
+fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no holder of this lock panics")
+}
