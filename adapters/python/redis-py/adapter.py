@@ -1,31 +1,38 @@
 """An adapter of Lockstorm around redis-py's `Lock`: docs/adapter-protocol.md.
 
-The library is used as its documentation shows it, with its own defaults: one client on the one
-server that takes writes, a `Lock` for each key, renewed with `reacquire`, and each command tried
-again as often as the library does. Only the patience with a server is the scenario's.
+The library is used as its documentation shows it, with its own defaults: one client, a `Lock` for
+each key, renewed with `reacquire`.
 """
 
 import redis
-from redis.exceptions import LockError, LockNotOwnedError, ResponseError
+from redis.cluster import ClusterNode, RedisCluster
+from redis.exceptions import LockError, LockNotOwnedError
+from redis.sentinel import Sentinel
 
-from lockstorm_adapter import Adapter, Failed, NotOwner, Unsupported, serve
+from lockstorm_adapter import Adapter, granted, only, serve
 
 
 class RedisPy(Adapter):
     """One client of the lock."""
 
     name, version = "redis-py Lock", redis.__version__
+    can = ("identity",)
+    answers_within = 620  # eleven tries: see the README
+    not_owner, failed = LockNotOwnedError, LockError
 
     def open(self, client):
-        self.lease, self.patience, self.locks = client.lease, client.patience, {}
-        self.follow(client.servers)
+        self.lease, self.identity, self.locks = client.lease, client.identity, {}
+        if client.sentinels:
+            sentinel = Sentinel(client.sentinels.sentinels)
+            self.redis = sentinel.master_for(client.sentinels.master)
+        elif client.topology == "cluster":
+            self.redis = RedisCluster(startup_nodes=[ClusterNode(*node) for node in client.nodes])
+        else:
+            self.follow(client.servers)
 
     def follow(self, servers):
-        if len(servers) != 1:
-            raise Unsupported(f"redis-py's Lock lives on one server, and here are {len(servers)}")
-        [(host, port)] = servers
-        patience = {"socket_timeout": self.patience, "socket_connect_timeout": self.patience}
-        self.redis = redis.Redis(host=host, port=port, **patience)
+        host, port = only(servers)
+        self.redis = redis.Redis(host=host, port=port)
         for lock in self.locks.values():
             lock.redis = self.redis
 
@@ -37,29 +44,14 @@ class RedisPy(Adapter):
 
     def acquire(self, key):
         lock = self.lock(key)
-        granted = self.call(lock.acquire, blocking=False)
-        return granted and {"marks": [lock.local.token.decode()]}
+        is_granted = lock.acquire(blocking=False, token=self.identity)
+        return is_granted and granted(marks=[lock.local.token])
 
     def renew(self, key):
-        self.call(self.lock(key).reacquire)
+        return self.lock(key).reacquire()
 
     def release(self, key):
-        self.call(self.lock(key).release)
-
-    def alive(self, key):
-        # The library tells nobody that a lock is lost; `owned` would have to be asked, and would
-        # ask the server.
-        return self.lock(key).local.token is not None
-
-    def call(self, method, **arguments):
-        """Calls the library, and says what it means by what it raises."""
-        try:
-            return method(**arguments)
-        except LockNotOwnedError as error:
-            raise NotOwner from error
-        except (LockError, ResponseError) as error:
-            # The library itself, or the server, refused to do it.
-            raise Failed(str(error)) from error
+        self.lock(key).release()
 
 
 serve(RedisPy())

@@ -1,163 +1,210 @@
 """Everything of an adapter but the lock: docs/adapter-protocol.md.
 
 Make a subclass of `Adapter` that opens, takes and gives back the lock of your library, and call
-`serve` with it. What the library raises becomes the answer that is safe: an error, which says that
-nobody knows whether it had an effect.
+`serve` with it. Times are in seconds. What the library raises becomes the answer that is safe: an
+error, which says that nobody knows whether it had an effect.
 """
 
-import json
-import socket
+import asyncio
+import base64
+import contextlib
+import inspect
+import os
 import sys
+from functools import partial
 
-PROTOCOL = 1
+from lockstorm_session import (
+    UNKNOWN,
+    Answer,
+    Client,
+    Failed,
+    NotOwner,
+    Sentinels,
+    Server,
+    Session,
+    Unsupported,
+    milliseconds,
+    several,
+)
+
+__all__ = [
+    "UNKNOWN",
+    "Adapter",
+    "Client",
+    "Failed",
+    "NotOwner",
+    "Sentinels",
+    "Server",
+    "Unsupported",
+    "granted",
+    "only",
+    "released",
+    "renewed",
+    "serve",
+]
 
 
-class NotOwner(Exception):
-    """The library says that the lock is not this client's."""
+def granted(lease=None, token=None, marks=(), by=(), waited=None):
+    """Returns a grant that says more than yes.
+
+    The lock is good for `lease` from the call on (None: as `open` said). Its fencing token is
+    `token`. Servers know its holder by `marks`, texts or bytes, such as the value at the key. The
+    servers of the names in `by` granted it. The try that was granted was sent when the call had
+    `waited` for so long, at least.
+    """
+    return Answer(
+        "granted",
+        lease_ms=milliseconds(lease),
+        token=None if token is None else int(token),
+        marks=[_mark(mark) for mark in several(marks)],
+        by=several(by),
+        waited_ms=milliseconds(waited),
+    )
 
 
-class Failed(Exception):
-    """It certainly had no effect: the library or a server refused to do it."""
+def renewed(lease=None):
+    """Returns a renewal after which the lock is good for `lease`, from the call on."""
+    return Answer("renewed", lease_ms=milliseconds(lease))
 
 
-class Unsupported(Exception):
-    """The library cannot do that at all."""
+def released(count=None):
+    """Returns a release after which the client holds the lock `count` times."""
+    return Answer("released", count=count)
+
+
+def only(servers):
+    """Returns the one server of a lock that lives on one; with more it is unsupported."""
+    if len(servers) != 1:
+        raise Unsupported(f"its locks live on one server, and here are {len(servers)}")
+    return servers[0]
 
 
 class Adapter:
-    """One client of a library's lock. The methods raise the exceptions above, or any other."""
+    """One client of a library's lock: its methods call the library, and say what that says.
 
-    name = "a lock"
-    version = ""
-    #: Abilities beside those that all adapters have, as in the protocol.
+    Functions are called on a thread of their own, one after the other; coroutines run on the loop
+    of asyncio. Where all that take, renew and give back are coroutines, a call can be given up: its
+    task is cancelled. They are handed `mode` ("read" or "write"), `permits` and `wait` (None: try
+    once) if they have a parameter of that name. Where the library knows when to try again, there is
+    `await_turn(key, pause, within)` too, and `end_wait(key, granted)`.
+    """
+
+    name, version = "a lock", ""
+    #: Abilities by their words in the protocol, beside `cancel`, `wait` and `await`, which show.
     can = ()
-    #: Promises beyond those of every lock: `lockstorm list promises`.
-    promises = ()
+    #: Promises beyond those of every lock, and those of every lock that this one does not make.
+    promises = denies = ()
+    #: Longest time that a call of the library takes, all its tries included; None: under 10 s.
+    answers_within = None
+    #: Key at which servers keep a lock, such as "lock:{key}"; None: the name is the key.
+    server_key = None
+    #: Exceptions of the library that mean the same as `NotOwner`, and as `Failed`.
+    not_owner = failed = ()
 
     def open(self, client):
-        """Makes ready. `client` has `servers` (pairs of host and port), `lease` and `patience` in
-        seconds (`lease` is None for a lock that never expires), `seed`, and `open`, the request as
-        it came."""
+        """Makes ready to be this `Client`."""
 
     def follow(self, servers):
-        """Writes go to these servers from now on."""
+        """Sends what writes to these servers from now on."""
         raise Unsupported("it stays with its servers")
 
     def acquire(self, key):
-        """Tries once. True or False, or a table of the fields of `granted`, such as `token`."""
+        """Tries once: true or `granted(...)`, false where another has it, or `UNKNOWN`."""
         raise NotImplementedError
 
-    def renew(self, key):
-        """Extends the lease."""
+    async def renew(self, key):
+        """Extends the lease: nothing, true or `renewed(...)`; false where it is not its own."""
         raise Unsupported("it does not renew")
 
     def release(self, key):
-        """Gives the lock back."""
+        """Gives it back: nothing, true, `released(...)`, `UNKNOWN`; false if it is not its own."""
         raise NotImplementedError
 
-    def alive(self, key):
-        """Tells whether the client goes on as the holder, without asking a server."""
-        return key in self.held
+    def alive(self, key, mode="write"):
+        """Tells whether the client goes on as the holder, or `UNKNOWN`, without asking a server."""
+        return self._session.believes((key, mode))
 
+    def gate(self, key, renew, *args, mode="write", skipped=None, **how):
+        """Lets a renewal pass that the library's own watchdog is about to send.
 
-class Client:
-    """What `open` says."""
+        `renew(*args, **how)` sends it, and gives or raises what the method `renew` may. While the
+        scenario stalls the watchdog it is not called, and the result is `skipped`. If it is a
+        coroutine function, the result is to be awaited.
+        """
+        ruling = self._session.announce((key, mode))
+        renew_now = partial(renew, *args, **how)
+        if inspect.iscoroutinefunction(renew):
+            return self._pass(ruling, renew_now, skipped)
+        report = ruling.result()
+        if report is None:
+            return skipped
+        with self._reporting(report) as tell:
+            return tell(renew_now())
 
-    def __init__(self, request):
-        self.open = request
-        self.servers = endpoints(request["servers"])
-        lease = request.get("lease_ms")
-        self.lease = None if lease is None else lease / 1000
-        self.patience = request["reply_timeout_ms"] / 1000
-        self.seed = request["seed"]
+    async def _pass(self, ruling, renew_now, skipped):
+        try:
+            report = await asyncio.shield(asyncio.wrap_future(ruling))
+        except asyncio.CancelledError:
+            # The watchdog was stopped: it will not be sent, and whoever lets it go is to know.
+            ruling.add_done_callback(_left_out)
+            raise
+        if report is None:
+            return skipped
+        with self._reporting(report) as tell:
+            return tell(await renew_now())
 
+    @contextlib.contextmanager
+    def _reporting(self, report):
+        """Reports what comes of a renewal: what is told, or raised."""
+        said = []
+        try:
+            yield lambda result: said.append(result) or result
+        except BaseException as error:
+            report(self._session.meaning(error))
+            raise
+        report(Answer.of("renew", said[0]))
 
-def endpoints(servers):
-    """Host and port of each server."""
-    split = (server["address"].rsplit(":", 1) for server in servers)
-    return [(host, int(port)) for host, port in split]
+    def lost(self, key, mode="write"):
+        """Notes that the library has said that the lock is lost."""
+        self._session.note_on((key, mode), "lost")
 
+    def suspended(self, key, mode="write"):
+        """Notes that the library has said that it does not know whether the lock is held."""
+        self._session.note_on((key, mode), "suspended")
 
-def connect_from(source):
-    """Lets every connection of this program come from this address: by it a faulty network knows
-    whose it is. Nothing else of the library is changed."""
-    plain = socket.socket.connect
+    def resumed(self, key, mode="write"):
+        """Notes that the library has said that the lock was held all the time."""
+        self._session.note_on((key, mode), "resumed")
 
-    def connect(self, address):
-        if self.family == socket.AF_INET and self.getsockname()[1] == 0:
-            self.bind((source, 0))
-        return plain(self, address)
+    def queued(self, key):
+        """Notes that the client has taken a place in the queue, during `acquire` or a wait."""
+        self._session.write(note="queued", key=key)
 
-    socket.socket.connect = connect
-
-
-def answer(kind, **fields):
-    """An answer of the protocol."""
-    return {"is": kind, **fields}
-
-
-def opened(adapter, request):
-    """Opens the client."""
-    connect_from(request["source"])
-    adapter.held = set()
-    adapter.open(Client(request))
-    return answer("opened", can=["source", *adapter.can], promises=list(adapter.promises))
-
-
-def carried_out(adapter, request):
-    """What comes of a request of an open client."""
-    word, key = request["do"], request.get("key")
-    if request.get("mode", "write") != "write" or request.get("permits", 1) != 1:
-        return answer("unsupported", text="it has one holder, who writes")
-    if word == "acquire":
-        granted = adapter.acquire(key)
-        if not granted and not isinstance(granted, dict):
-            return answer("refused")
-        adapter.held.add(key)
-        return answer("granted", **(granted if isinstance(granted, dict) else {}))
-    if word == "renew":
-        adapter.renew(key)
-        return answer("renewed")
-    if word == "release":
-        adapter.release(key)
-        adapter.held.discard(key)
-        return answer("released")
-    if word == "alive":
-        return answer("held" if adapter.alive(key) else "not-owner")
-    if word == "servers":
-        adapter.follow(endpoints(request["servers"]))
-        return answer("done")
-    if word == "touch":
-        return answer("done")
-    return answer("unsupported", text=word)
-
-
-def reply(adapter, request):
-    """The answer to a request, whatever the library raises."""
-    word = request["do"]
-    try:
-        if word == "hello":
-            return answer("hello", protocol=PROTOCOL, name=adapter.name, version=adapter.version)
-        if word == "close":
-            return answer("done")
-        if word == "open":
-            return opened(adapter, request)
-        return carried_out(adapter, request)
-    except NotOwner:
-        adapter.held.discard(request.get("key"))
-        return answer("not-owner")
-    except Failed as error:
-        return answer("failed", text=str(error))
-    except Unsupported as error:
-        return answer("unsupported", text=str(error))
-    except Exception as error:  # When in doubt: it may have had an effect.
-        return answer("error", text=f"{type(error).__name__}: {error}")
+    def routed(self, to, why, before=None):
+        """Notes that commands go to the server of this name from here on."""
+        came_from = {"from": before} if before else {}
+        self._session.write(note="routed", to=to, why=why, **came_from)
 
 
 def serve(adapter):
-    """Answers requests until the harness closes."""
-    for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps({"id": request["id"], **reply(adapter, request)}), flush=True)
-        if request["do"] == "close":
-            break
+    """Answers the harness until it closes or standard input ends; then the program ends."""
+    output = os.fdopen(os.dup(1), "wb")
+    # Whatever the library prints is no answer.
+    os.dup2(2, 1)
+    sys.stdout.flush()
+    sys.stdout = sys.stderr
+    adapter._session = Session(adapter, output)
+    asyncio.run(adapter._session.run())
+
+
+def _left_out(ruling):
+    if ruling.result() is not None:
+        ruling.result()(Answer("failed", text="its watchdog was stopped before it was sent"))
+
+
+def _mark(mark):
+    """Text as it is, and bytes as text if they are."""
+    try:
+        return mark if isinstance(mark, str) else mark.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(mark).decode()}
