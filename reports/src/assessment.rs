@@ -166,7 +166,7 @@ pub(crate) fn assessments(suite: &SuiteRecord) -> Vec<Assessment<'_>> {
 }
 
 /// Returns the kind of servers, without their number: the first word of a topology's label.
-fn kind(label: &str) -> &str {
+pub(crate) fn kind(label: &str) -> &str {
     label.split(' ').next().unwrap_or(label)
 }
 

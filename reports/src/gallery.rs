@@ -5,6 +5,7 @@
 
 use lockstorm_checker::verdict::Witness;
 
+use crate::assessment::is_assessment;
 use crate::head::Head;
 use crate::measures::{Clock, Latency, Measures};
 use crate::model::{RunRecord, SuiteRecord};
@@ -89,9 +90,14 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
 
 /// The pictures of a suite.
 pub(crate) fn of_suite(suite: &SuiteRecord) -> Vec<Picture> {
+    let (name, drawing) = if is_assessment(suite) {
+        ("comparison", plots::fates(suite))
+    } else {
+        ("matrix", plots::matrix(suite))
+    };
     vec![Picture {
-        name: "matrix".to_owned(),
-        drawing: plots::matrix(suite),
+        name: name.to_owned(),
+        drawing,
         note: None,
     }]
 }

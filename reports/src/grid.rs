@@ -7,7 +7,7 @@ mod price;
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_scenarios::CaseLabels;
 
-pub(crate) use self::price::{ACQUIRE, Figure, GAP, HEADINGS, Heading, Price, ROUND_TRIPS};
+pub(crate) use self::price::{ACQUIRE, Figure, HEADINGS, Heading, Price, ROUND_TRIPS};
 use crate::head::Sign;
 use crate::model::{NotRun, Outcome, RunRecord, SuiteRecord, SuiteRun, run_verdict};
 use crate::words;

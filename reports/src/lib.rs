@@ -19,6 +19,7 @@ mod coverage;
 mod embed;
 mod encode;
 mod error;
+mod fates;
 mod files;
 mod finding;
 mod gallery;

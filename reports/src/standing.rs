@@ -2,14 +2,15 @@
 //! cost.
 //!
 //! For: the first screen of an assessment of several rows, the same sentences in every format. Not
-//! for: the tables behind it, which `assessment` and `grid` arrange.
+//! for: the tables behind it, which `assessment` and `fates` arrange.
 
 use std::collections::BTreeMap;
 
 use lockstorm_scenarios::Promise;
 
-use crate::grid::{ACQUIRE, Cell, GAP, Grid, ROUND_TRIPS, Row};
-use crate::model::{Answer, PromiseOutcome, SuiteRecord, SuiteRun};
+use crate::fates::{Column, Fate, FateKind, Fates};
+use crate::grid::{ACQUIRE, ROUND_TRIPS};
+use crate::model::Answer;
 use crate::words;
 
 /// Situations that a sentence names at most; the others are counted.
@@ -22,131 +23,156 @@ pub(crate) struct Standing<'a> {
     pub(crate) lock: &'a str,
     /// Its servers.
     pub(crate) topology: &'a str,
-    /// In how many situations it kept what it promises.
-    pub(crate) withstood: String,
-    /// How each promise was broken, with the fewest faults that did.
-    pub(crate) broken: Vec<String>,
-    /// Its cost without a fault, beside that of the first row; absent where nothing was measured.
-    pub(crate) cost: Option<String>,
+    /// Its sentences, in order.
+    pub(crate) sentences: Vec<String>,
 }
 
-/// The standing of each row of an assessment; none where there is only one row.
-pub(crate) fn standings(suite: &SuiteRecord) -> Vec<Standing<'_>> {
-    let mut rows = Grid::new(suite).rows;
-    let ran = |row: &Row| row.cells.iter().any(|cell| matches!(cell, Cell::Ran(_)));
-    rows.retain(ran);
-    match rows.as_slice() {
-        [] | [_] => Vec::new(),
-        [first, ..] => rows.iter().map(|row| of(suite, row, first)).collect(),
-    }
-}
-
-fn of<'a>(suite: &'a SuiteRecord, row: &Row<'a>, first: &Row<'a>) -> Standing<'a> {
-    let here = |run: &&SuiteRun| {
-        let labels = &run.record.labels;
-        labels.lock == row.lock && labels.topology == row.topology
+/// The standing of each column of a comparison; none where there is only one.
+pub(crate) fn standings<'a>(fates: &Fates<'a>) -> Vec<Standing<'a>> {
+    let [first, _, ..] = fates.columns.as_slice() else {
+        return Vec::new();
     };
-    let runs: Vec<&SuiteRun> = suite.runs.iter().filter(here).collect();
-    Standing {
-        lock: row.lock,
-        topology: row.topology,
-        withstood: withstood(&runs),
-        broken: broken(&runs),
-        cost: cost(row, first),
-    }
+    let standing = |(at, column): (usize, &Column<'a>)| {
+        let rows = fates.rows();
+        let own: Vec<(&str, &Fate)> = rows.map(|row| (row.hazard, &row.fates[at])).collect();
+        let mut sentences = vec![withstood(&own)];
+        sentences.extend(broken(&own));
+        sentences.extend(unavailable(&own));
+        sentences.extend(cost(column, first));
+        Standing {
+            lock: column.lock,
+            topology: column.topology,
+            sentences,
+        }
+    };
+    fates.columns.iter().enumerate().map(standing).collect()
 }
 
-/// Counts the situations by the worst answer of their runs.
-fn withstood(runs: &[&SuiteRun]) -> String {
-    let mut situations: BTreeMap<&str, Answer> = BTreeMap::new();
-    for run in runs {
-        let outcomes = run.record.outcomes();
-        let answers: Vec<Answer> = outcomes.iter().map(PromiseOutcome::answer).collect();
-        // One promise kept is more than others that could not be told.
-        let worst = [Answer::Broken, Answer::Kept, Answer::CouldNotTell]
-            .into_iter()
-            .find(|answer| answers.contains(answer));
-        let Some(worst) = worst else { continue };
-        let known = situations.entry(&run.record.labels.hazard).or_insert(worst);
-        *known = (*known).max(worst);
-    }
-    let with = |answer| situations.values().filter(|one| **one == answer).count();
-    let all = words::count(situations.len() as u64, "situation");
-    let open = match with(Answer::CouldNotTell) {
+/// Counts the situations by what became of the lock.
+fn withstood(own: &[(&str, &Fate)]) -> String {
+    let of_kind = |kind| own.iter().filter(|(_, fate)| fate.kind == kind).count();
+    let tested = own.len() - of_kind(FateKind::NotTested);
+    let and = |kind, words: &str| match of_kind(kind) {
         0 => String::new(),
-        open => format!(", could not be told in {open}"),
+        number => format!(", {words} in {number}"),
     };
     format!(
-        "Kept what it promises in {} of {all}{open}",
-        with(Answer::Kept)
+        "Withstood {} of {}{}{}",
+        of_kind(FateKind::Withstood) + of_kind(FateKind::Unavailable),
+        words::count(tested as u64, "situation"),
+        and(
+            FateKind::Overran,
+            "a client overran its lease, which no lease prevents,"
+        ),
+        and(FateKind::Open, "could not be told"),
     )
 }
 
-/// For each promise that was broken, the situations that needed the fewest faults for it.
-fn broken(runs: &[&SuiteRun]) -> Vec<String> {
-    let mut fewest: BTreeMap<Promise, BTreeMap<usize, Vec<&str>>> = BTreeMap::new();
-    for run in runs {
-        for outcome in run.record.outcomes() {
-            if outcome.answer() == Answer::Broken {
-                let faults = run.record.analysis.faults.len();
-                let by_faults = fewest.entry(outcome.promise).or_default();
-                let hazards = by_faults.entry(faults).or_default();
-                let hazard = run.record.labels.hazard.as_str();
-                if !hazards.contains(&hazard) {
-                    hazards.push(hazard);
-                }
+/// Way in which a lock failed, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Failure {
+    /// It broke a promise that it makes.
+    Broke(Promise),
+    /// It would break one that it does not make.
+    Unpromised(Promise),
+    /// No lock of its kind prevents it.
+    ByNature,
+}
+
+impl Failure {
+    fn words(self) -> String {
+        match self {
+            Self::Broke(promise) => format!("Broke {}", promise.name()),
+            Self::Unpromised(promise) => {
+                format!("Does not promise {}, and failed it", promise.name())
             }
+            Self::ByNature => "Failed as any lock of its kind does".to_owned(),
         }
     }
-    let sentence = |(promise, by_faults): (Promise, BTreeMap<usize, Vec<&str>>)| {
+}
+
+/// For each way in which the lock failed, the situations that needed the fewest faults for it.
+fn broken(own: &[(&str, &Fate)]) -> Vec<String> {
+    let mut fewest: BTreeMap<Failure, BTreeMap<usize, Vec<&str>>> = BTreeMap::new();
+    let failed = own
+        .iter()
+        .filter(|(_, fate)| fate.kind == FateKind::LockFailed);
+    for (hazard, fate) in failed {
+        for failure in failures(fate) {
+            let by_faults = fewest.entry(failure).or_default();
+            by_faults.entry(fate.faults).or_default().push(hazard);
+        }
+    }
+    let sentence = |(failure, by_faults): (Failure, BTreeMap<usize, Vec<&str>>)| {
         let (faults, hazards) = by_faults.into_iter().next()?;
         let with = match faults {
             0 => "without any fault".to_owned(),
             some => format!("with {}", words::count(some as u64, "fault")),
         };
-        let named = hazards.iter().take(NAMED_MAX).copied().collect::<Vec<_>>();
-        let others = match hazards.len().saturating_sub(NAMED_MAX) {
-            0 => String::new(),
-            others => format!(" and {others} more"),
-        };
-        let named = named.join("; ");
-        Some(format!("Broke {} {with}: {named}{others}", promise.name()))
+        Some(format!("{} {with}: {}", failure.words(), named(&hazards)))
     };
     fewest.into_iter().filter_map(sentence).collect()
 }
 
-/// The figures of a row, each beside that of the first row.
-fn cost(row: &Row<'_>, first: &Row<'_>) -> Option<String> {
-    let (price, base) = (&row.price, &first.price);
-    let is_first = (row.lock, row.topology) == (first.lock, first.topology);
+fn failures(fate: &Fate) -> Vec<Failure> {
+    let Some(run) = fate.run else {
+        return Vec::new();
+    };
+    let outcomes = run.record.outcomes().into_iter();
+    let broken = outcomes.filter(|one| one.seen == Answer::Broken);
+    let broken = broken.map(|one| {
+        if one.is_promised {
+            Failure::Broke(one.promise)
+        } else {
+            Failure::Unpromised(one.promise)
+        }
+    });
+    let broken: Vec<Failure> = broken.collect();
+    if broken.is_empty() {
+        vec![Failure::ByNature]
+    } else {
+        broken
+    }
+}
+
+/// Names some situations, and counts the others.
+fn named(hazards: &[&str]) -> String {
+    let shown: Vec<&str> = hazards.iter().take(NAMED_MAX).copied().collect();
+    let others = match hazards.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("{}{others}", shown.join("; "))
+}
+
+/// The longest time for which the lock could not be had.
+fn unavailable(own: &[(&str, &Fate)]) -> Option<String> {
+    let longest = |fate: &Fate| fate.run?.record.analysis.availability.map(|at| at.longest);
+    let away = own
+        .iter()
+        .filter(|(_, fate)| fate.kind == FateKind::Unavailable);
+    let worst = away.max_by_key(|(_, fate)| longest(fate))?;
+    let (hazard, fate) = worst;
+    Some(format!("Unavailable for up to {}: {hazard}", fate.detail))
+}
+
+/// The figures of a column, each beside that of the first.
+fn cost(column: &Column, first: &Column) -> Option<String> {
+    let is_first = (column.lock, column.topology) == (first.lock, first.topology);
     let figure = |at: usize, before: &str, after: &str| {
-        let value = price.figures[at].value.as_ref()?;
-        let amount = price.figures[at].amount?;
-        let times = base.figures[at]
-            .amount
-            .filter(|base| !is_first && *base > 0.0);
-        let times = times.map_or_else(String::new, |base| format!(" ({:.1} times)", amount / base));
+        let value = column.price.figures[at].value.as_ref()?;
+        let amount = column.price.figures[at].amount?;
+        let base = first.price.figures[at].amount;
+        let base = base.filter(|base| !is_first && *base > 0.0);
+        let times = base.map_or_else(String::new, |base| format!(" ({:.1} times)", amount / base));
         Some(format!("{before}{value}{after}{times}"))
     };
     let figures = [
         figure(ACQUIRE, "half of the grants within ", ""),
         figure(ROUND_TRIPS, "", " round trips a cycle"),
     ];
-    let mut figures: Vec<String> = figures.into_iter().flatten().collect();
-    let gap = &price.figures[GAP].below;
-    if let Some(worst) = gap.strip_prefix("worst ") {
-        figures.push(format!("nobody was granted it for up to {worst}"));
-    }
+    let figures: Vec<String> = figures.into_iter().flatten().collect();
     (!figures.is_empty()).then(|| format!("Cost: {}", figures.join(", ")))
-}
-
-impl Standing<'_> {
-    /// Its sentences, in order.
-    pub(crate) fn sentences(&self) -> Vec<String> {
-        let withstood = std::iter::once(&self.withstood);
-        let all = withstood.chain(&self.broken).chain(&self.cost);
-        all.cloned().collect()
-    }
 }
 
 #[cfg(test)]
@@ -157,14 +183,14 @@ mod tests {
     #[test]
     fn each_row_says_what_it_withstood_what_broke_it_and_its_cost() {
         let suite = sample::assessment();
-        let told: Vec<String> = standings(&suite)
+        let told: Vec<String> = standings(&Fates::new(&suite))
             .iter()
             .map(|one| {
                 format!(
                     "{} on {}: {}",
                     one.lock,
                     one.topology,
-                    one.sentences().join(". ")
+                    one.sentences.join(". ")
                 )
             })
             .collect();
@@ -182,6 +208,6 @@ mod tests {
             run.record.labels.topology.clone_from(&labels.topology);
         }
         suite.not_run.clear();
-        assert_eq!(standings(&suite), []);
+        assert_eq!(standings(&Fates::new(&suite)), []);
     }
 }

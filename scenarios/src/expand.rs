@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
+use crate::hits::with_hits;
 use crate::load::Loaded;
 use crate::model::{
     Case, CaseLabels, ClientKind, Lock, LockKind, Matrix, Origins, Promise, Scenario, Topology,
@@ -40,8 +41,9 @@ pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
     Table::new(loaded, matrix).fill()
 }
 
-/// The case of a lock in a situation, on servers of the given topology. `promised` is what the lock
-/// promises beside what is known of it.
+/// The case of a lock in a situation, on servers of the given topology, of which it hits so many
+/// where it is about a number of them. `promised` is what the lock promises beside what is known of
+/// it.
 ///
 /// # Errors
 /// In words, why the lock cannot be put into this situation.
@@ -50,8 +52,13 @@ pub fn put_into(
     lock: &Lock,
     topology: &Topology,
     promised: &[Promise],
+    hits: Option<u32>,
 ) -> Result<Case, String> {
-    let scenario = &loaded.scenario;
+    let mut file = loaded.clone();
+    if let Some(number) = hits {
+        file.scenario = with_hits(&loaded.scenario, number, topology)?;
+    }
+    let scenario = &file.scenario;
     let situation = scenario.situation.as_ref();
     let situation = situation.ok_or("the file has no [situation]")?;
     if !lock.kind().supports(topology.alike()) {
@@ -65,11 +72,11 @@ pub fn put_into(
     if let Some(mistake) = mistakes.into_iter().next() {
         return Err(mistake.message);
     }
-    let mut file = loaded.clone();
+    let is_program = is_program(scenario, &lock);
     if let Some(situation) = &mut file.scenario.situation {
         situation.promised = promised.to_vec();
         let made = situation.promises_of(&lock);
-        let is_program = is_program(scenario, &lock);
+        situation.hits.clear();
         situation.tests.retain(|tested| {
             // Only programs can hang or end by themselves: nothing is judged of tasks.
             let is_judged = *tested != Promise::Settles || is_program;

@@ -13,6 +13,7 @@ mod document;
 mod draft;
 mod excerpt;
 mod expand;
+mod hits;
 mod inspect;
 mod library;
 mod load;

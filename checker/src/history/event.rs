@@ -267,6 +267,9 @@ pub struct Value {
     /// On the invocation of a renewal: whether the harness sent it by itself, for a library that
     /// has no watchdog.
     pub by_harness: bool,
+    /// On the invocation of a renewal: whether the library sent it by itself, so that its answer
+    /// tells the client nothing.
+    pub by_library: bool,
     /// In the reply to a release: what it leaves open of the lock's owner.
     pub ownership: Option<Ownership>,
     /// Guarded resource.

@@ -53,6 +53,10 @@ pub struct Header {
     /// reply says how long it waited. Absent where a library may wait or ask again by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_once: Option<bool>,
+    /// `true` if a reply that says how long its call waited says the least of it: the request that
+    /// was granted may have been sent later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_at_least: Option<bool>,
     /// Names of the promises that the lock makes beyond those that all make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<String>,
@@ -81,6 +85,7 @@ impl Header {
             clock_error_ms_of: BTreeMap::new(),
             prefix: None,
             asks_once: None,
+            waits_at_least: None,
             promises: Vec::new(),
             notes_failures: None,
             extra: Map::new(),

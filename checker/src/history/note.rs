@@ -108,6 +108,10 @@ pub struct FailureNote {
     /// Of a hang: how long the answer was waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Nanos>,
+    /// Of a hang: whether that is the longest time that a call takes by the library's own word,
+    /// whatever becomes of its servers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own_bound: bool,
     /// Of a crash: its exit status or signal, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Name>,

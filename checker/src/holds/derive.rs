@@ -406,7 +406,9 @@ impl Builder<'_> {
                 hold.renewals += 1;
             }
             (Outcome::NotOwner, Some(answered)) if sent_inside && owner.open.is_some() => {
-                hold.told_lost = hold.told_lost.min(answered);
+                if !operation.by_library {
+                    hold.told_lost = hold.told_lost.min(answered);
+                }
                 hold.hull.end = hold.hull.end.min(answered);
                 deny(hold, id, answered);
             }

@@ -326,6 +326,7 @@ impl DigestBuilder {
             waited: Nanos(0),
             is_timed: false,
             by_harness: event.value.by_harness,
+            by_library: event.value.by_library,
             is_void: false,
             is_ownership_open: false,
             count: None,
@@ -385,6 +386,7 @@ impl DigestBuilder {
         };
         self.edges.push(Edge::completed(id));
         let position = id.position();
+        let is_exact = self.digest.header.waits_at_least != Some(true);
         let operation = &mut self.digest.operations[position];
         operation.completion = Some(Completion {
             index: event.index,
@@ -406,7 +408,7 @@ impl DigestBuilder {
         operation.is_ownership_open = event.value.ownership.is_some();
         operation.count = event.value.count;
         operation.waited = waited(operation, event);
-        operation.is_timed = event.value.waited_ns.is_some();
+        operation.is_timed = is_exact && event.value.waited_ns.is_some();
         if let Some(detail) = operation.detail {
             let replied = self.value(&event.value);
             self.digest.details[detail.0.get() as usize - 1].replied = replied;

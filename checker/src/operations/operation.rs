@@ -205,12 +205,14 @@ pub struct Operation {
     /// Time from its invocation to the sending of the request that was granted; zero unless an
     /// acquire tried more than once.
     pub waited: Nanos,
-    /// True if the reply names that time, be it zero.
+    /// True if the reply names that time exactly, be it zero.
     pub is_timed: bool,
     /// True if a reply granted a validity of nothing, where a lease was asked for.
     pub is_void: bool,
     /// True if the harness sent it by itself, for a library that has no watchdog.
     pub by_harness: bool,
+    /// True if the library sent it by itself, and its answer tells the client nothing.
+    pub by_library: bool,
     /// True if the reply to a release says nothing of who held the lock.
     pub is_ownership_open: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.

@@ -7,7 +7,8 @@
 //!
 //! Both are noted by whoever drives the clients, and are findings about the library that a client
 //! uses. A hang counts only where the servers could answer: no fault that keeps them from it was
-//! active while the answer was waited for. A crash counts inside a call or inside the lease of a
+//! active while the answer was waited for; or where the library itself has said that no call takes
+//! longer, and nothing was done to the client. A crash counts inside a call or inside the lease of a
 //! hold; a client that ends in between harms nobody, but what it would have done is not known: then
 //! the verdict is unknown. A client that was killed is no finding.
 
@@ -145,7 +146,9 @@ fn silencing<'a>(case: &Case<'a>, failure: &FailureAside) -> Option<&'a FaultSum
     let mut faults = case.faults.iter();
     faults.find(|fault| {
         let lasts = faults::window(fault).is_some_and(|window| window.touches(waited));
-        lasts && keeps_silent(fault, &failure.owner)
+        let of_client = touches_client(fault, &failure.owner);
+        let is_foreseen = failure.note.is_own_bound && !of_client;
+        lasts && !is_foreseen && keeps_silent(fault, &failure.owner)
     })
 }
 
@@ -239,10 +242,12 @@ fn claim(case: &Case, finding: &Finding) -> String {
         FailureKind::Hang => {
             let bound = failure.note.bound.map(text::length);
             let bound = bound.unwrap_or_else(|| "its bound".to_owned());
-            format!(
-                "{what} {call} on {lock} within {bound}, and nothing kept the servers from \
-                 answering"
-            )
+            let excuse = if failure.note.is_own_bound {
+                "the longest that a call takes by its library's own word"
+            } else {
+                "and nothing kept the servers from answering"
+            };
+            format!("{what} {call} on {lock} within {bound}, {excuse}")
         }
         FailureKind::Crash if is_call => format!("{what} in the call {call} on {lock}"),
         FailureKind::Crash => format!("{what} while it held {lock}"),

@@ -321,7 +321,7 @@ fn account(case: &Case, at: usize) -> Option<Account> {
         let counts = own && (sent_inside || operation.action == Action::Acquire);
         match (operation.action, operation.outcome, operation.answered()) {
             (Action::Release, _, _) => account.left = account.left.min(operation.invoked),
-            (Action::Renew, Outcome::NotOwner, Some(_)) if counts => {
+            (Action::Renew, Outcome::NotOwner, Some(_)) if counts && !operation.by_library => {
                 told = told.min(asked);
                 account.left = account.left.min(asked.0);
             }

@@ -421,6 +421,7 @@ fn value() -> impl Strategy<Value = Value> {
                 token,
                 by,
                 by_harness: extra.is_some(),
+                by_library: extra.is_some(),
                 ownership: extra.is_some().then_some(Ownership::Unknown),
                 role,
                 waited_ns: token.map(|token| token / 3),
@@ -448,6 +449,7 @@ fn failed(word: &Name) -> FailureNote {
     FailureNote {
         kind: FailureKind::Hang,
         during: Some(word.clone()),
+        is_own_bound: true,
         bound: Some(Nanos(7)),
         status: None,
         last_lines: vec![word.clone()],

@@ -173,6 +173,9 @@ impl Remote {
         let (name, opened) = introduce(&talk, open).await?;
         let own = opened.answers_within_ms.map(Duration::from_millis);
         let answers_within = said.map(|said| said.0).or(own).unwrap_or(ANSWERS_WITHIN);
+        if said.is_none() && own.is_some() {
+            talk.keep_to_own_bound();
+        }
         let is_shimmed = || program.pid().is_some_and(Page::is_loaded_by);
         if settings.page.is_some() && !is_shimmed() {
             return Err(StartError::NoShim);

@@ -77,6 +77,7 @@ impl Rounds {
         let lane = free.expect("fewer are taken than there are");
         let value = Value {
             lease_ms: self.lease_ms,
+            by_library: true,
             ..self.value(&target)
         };
         let now = self.sink.clock().now();
@@ -86,7 +87,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// A renewal was answered at `time`; gives which lease it turned out to be without, if any.
+    /// A renewal was answered at `time`.
     ///
     /// # Errors
     /// In words, why the answer cannot be.
@@ -95,14 +96,14 @@ impl Rounds {
         number: u64,
         outcome: Answer,
         time: Nanos,
-    ) -> Result<Option<Target>, String> {
+    ) -> Result<(), String> {
         let Some((lane, target)) = self.under_way.remove(&number) else {
             return Err(format!(
                 "it answers renewal {number}, which is not under way"
             ));
         };
         let mut value = self.value(&target);
-        let (word, denied) = (outcome.word(), outcome == Answer::NotOwner);
+        let word = outcome.word();
         let (kind, error): (Kind, Option<Name>) = match outcome {
             Answer::Renewed { lease_ms } => {
                 value.lease_ms = lease_ms;
@@ -129,7 +130,7 @@ impl Rounds {
         if kind == Kind::Info {
             self.processes.retire(lane);
         }
-        Ok(denied.then_some(target))
+        Ok(())
     }
 
     /// The client is gone: nobody knows what became of the renewals that were under way.

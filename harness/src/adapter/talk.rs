@@ -92,6 +92,8 @@ struct State {
     unable: bool,
     /// `true` if it has said that it is the client that it was asked to be.
     takes_part: bool,
+    /// `true` if the time that an answer may take is the longest by its library's own word.
+    has_own_bound: bool,
     /// Reason why the conversation is over, if it is.
     over: Option<String>,
 }
@@ -197,6 +199,11 @@ impl Talk {
                 }
             }
         }
+    }
+
+    /// From here on, the time that an answer may take is the longest by the library's own word.
+    pub(super) fn keep_to_own_bound(&self) {
+        self.shared.state().has_own_bound = true;
     }
 
     /// An answer that makes no sense ends the conversation.
@@ -310,6 +317,7 @@ impl Shared {
             kind: FailureKind::Hang,
             during: Some(word.into()),
             bound: Some(Nanos(bound)),
+            is_own_bound: self.state().has_own_bound,
             status: None,
             last_lines: self.last_lines(Duration::ZERO).await,
         };
@@ -326,6 +334,7 @@ impl Shared {
             kind: FailureKind::Crash,
             during: during.map(Into::into),
             bound: None,
+            is_own_bound: false,
             status: Some(status.to_string().into()),
             last_lines: self.last_lines(ENDS_WITHIN).await,
         };
@@ -451,16 +460,8 @@ impl Listener {
                 let _ = self.outbox.send(line(&word)).await;
             }
             Note::Renewed { number, outcome } => {
-                let lost = self.rounds.answered(number, outcome, now).await?;
-                if let Some(target) = lost {
-                    let (key, mode) = place(&target);
-                    self.shared.state().lost.push(Loss {
-                        key,
-                        mode,
-                        told: Told::Lost,
-                        noticed: None,
-                    });
-                }
+                // Whether it tells its client, the program says by itself.
+                self.rounds.answered(number, outcome, now).await?;
             }
             Note::Lost(target) => self.told(&target, Told::Lost)?,
             Note::Suspended(target) => self.told(&target, Told::Suspended)?,

@@ -7,8 +7,8 @@ use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
 use lockstorm_scenarios::{
-    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Step, Topology,
-    TopologyKind, Workload, load, load_str, put_into, typed_lock,
+    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step,
+    Topology, TopologyKind, Workload, load, load_str, put_into, typed_lock,
 };
 use serde_json::json;
 
@@ -205,9 +205,13 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
             };
             let on = situation.topologies.iter();
             for topology in on.filter(|topology| wanted.contains(&topology.kind())) {
-                match place(subject, loaded, topology, &args.promises) {
-                    Ok(case) => cases.push(case),
-                    Err(reason) => left_out.push((labels(loaded, lock, topology), reason)),
+                for hits in situation.numbers_hit() {
+                    match place(subject, loaded, topology, (&args.promises, hits)) {
+                        Ok(case) => cases.push(case),
+                        Err(reason) => {
+                            left_out.push((labels(&loaded.scenario, lock, topology), reason));
+                        }
+                    }
                 }
             }
         }
@@ -236,7 +240,7 @@ fn place(
     subject: &Subject,
     loaded: &Loaded,
     topology: &Topology,
-    promised: &[Promise],
+    (promised, hits): (&[Promise], Option<u32>),
 ) -> Result<Case, String> {
     let mut refused = subject.refused.iter();
     if let Some((_, reason)) = refused.find(|(kind, _)| *kind == topology.kind()) {
@@ -247,14 +251,13 @@ fn place(
         return Err("its adapter cannot give a request up: it does not name 'cancel'".to_owned());
     }
     let lock = &subject.lock;
-    let mut case = put_into(loaded, lock, topology, promised)?;
+    let mut case = put_into(loaded, lock, topology, promised, hits)?;
     // All situations of a lock stand in one row, whatever lease they take.
-    case.labels = labels(loaded, lock, topology);
+    case.labels.lock = lock.bare_label();
     Ok(case)
 }
 
-fn labels(loaded: &Loaded, lock: &Lock, topology: &Topology) -> CaseLabels {
-    let scenario = &loaded.scenario;
+fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology) -> CaseLabels {
     CaseLabels {
         lock: lock.bare_label(),
         topology: topology.label(),

@@ -9,7 +9,7 @@ use lockstorm_checker::history::{Function, Giver, Givers, Kind, Mode, Name};
 use lockstorm_nemesis::messages::{Messages, UnderWay};
 use lockstorm_scenarios::{DurationRange, LockOperation};
 use rand_chacha::ChaCha8Rng;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::giving_up::GivingUp;
 use super::holds::Holds;
@@ -21,6 +21,9 @@ use crate::locks::{Grant, Lock as _, LockRequest, Outcome, Provenance as _, Wait
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
+
+/// Pause of a client between an error of a library that waits by itself and its next request.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
 
 /// Reply that a client heard, without the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +239,7 @@ impl Session {
         let _under_way = self.begin(LockOperation::Acquire);
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
         if self.lock.waits() {
-            return self.acquire(key, ask).await;
+            return self.acquire_by_itself(key, ask, deadline).await;
         }
         if self.lock.has_queue() {
             return self.acquire_in_turn(key, ask, retry, deadline).await;
@@ -254,6 +257,26 @@ impl Session {
                 self.lock.end_wait(key, false).await;
                 return reply;
             }
+        }
+    }
+
+    /// Lets the library wait by itself. One that gives up with an error long before its time, as
+    /// where a server is away, is asked again for the time that is left.
+    async fn acquire_by_itself(&mut self, key: &Name, ask: LockRequest, until: Instant) -> Reply {
+        let wait = ask.wait;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let ask = LockRequest {
+                wait: wait.map(|wait| wait.min(left)),
+                ..ask
+            };
+            let reply = self.acquire(key, ask).await;
+            let is_error = matches!(reply, Reply::Failed | Reply::Unknown);
+            let is_over = Instant::now() >= until || self.gate.is_cancelled();
+            if !is_error || is_over {
+                return reply;
+            }
+            sleep(PAUSE_AFTER_ERROR).await;
         }
     }
 

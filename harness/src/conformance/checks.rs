@@ -112,7 +112,8 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
     let key = bed.key();
     let asked = Instant::now();
     granted(&a, &key).await?;
-    let held = until_granted(&b, &key, asked + SHORT + LATE_MAX).await? - asked;
+    let granted_at = until_granted(&b, &key, asked + SHORT + LATE_MAX).await?;
+    let held = granted_at - asked;
     if held + EARLY_MAX < SHORT {
         let early = format!("granted to another after {held:?} of a lease of {SHORT:?}");
         return Err(early);
@@ -131,7 +132,12 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
             ));
         }
     }
-    released(&b, &key).await?;
+    match b.release(&key).await? {
+        Answer::Released { .. } => {}
+        // The release before may have taken longer than the lease of b.
+        Answer::NotOwner if granted_at.elapsed() >= SHORT => {}
+        other => return Err(unexpected("release by its holder", &other)),
+    }
     Ok(Finding::Passed(format!("after {held:.3?} of {SHORT:?}")))
 }
 

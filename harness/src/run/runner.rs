@@ -13,7 +13,7 @@ use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace,
+    Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace, Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -146,6 +146,7 @@ fn tested(case: &Case, stopped: Option<&Stopped>) -> Option<Tested> {
             .iter()
             .map(|(property, reason)| (*property, one_paragraph(reason)))
             .collect(),
+        is_storm: matches!(case.workload, Workload::Storm(..)),
         by_answers: case.workload.judged_by_answers(),
         broken_by_answer: stopped.and_then(|stopped| stopped.breaks),
     })
@@ -178,6 +179,7 @@ async fn record(
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
+        waits_at_least: job.case.lock.is_foreign().then_some(true),
         asks_once: job
             .case
             .lock

@@ -327,7 +327,8 @@ impl Expectation {
         let (expected, told) = (self.answer.word(), self.answer.told(heard));
         Err(Stopped {
             why: format!("expected {expected}, got {told}"),
-            breaks: self.breaks,
+            // Who is dead has answered nothing, and why it died is judged by itself.
+            breaks: self.breaks.filter(|_| heard.reply != Reply::Killed),
         })
     }
 }

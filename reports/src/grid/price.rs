@@ -48,7 +48,6 @@ pub(crate) const HEADINGS: [Heading; 5] = [
 /// Places of some columns.
 pub(crate) const ACQUIRE: usize = 0;
 pub(crate) const ROUND_TRIPS: usize = 3;
-pub(crate) const GAP: usize = 4;
 
 /// Grants from which a latency can be compared with another.
 const GRANTS_MIN: u64 = 100;

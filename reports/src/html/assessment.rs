@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::verdict::{class, icon};
 use super::{link, page};
 use crate::assessment::{Assessment, PromiseRow, PromiseTally, Told, assessments};
+use crate::fates::Fates;
 use crate::head::Sign;
 use crate::inert::visible;
 use crate::model::{Answer, SuiteRecord};
@@ -16,13 +17,13 @@ const HOW: &str = "A row is a promise, a column the servers. 'kept 12' says that
                    it. Inherent is what no lock of this kind can prevent.";
 
 /// The section of an assessment.
-pub(super) fn section(suite: &SuiteRecord) -> Markup {
+pub(super) fn section(suite: &SuiteRecord, fates: &Fates) -> Markup {
     let locks = assessments(suite);
     let body = html! {
-        @for standing in standings(suite) {
+        @for standing in standings(fates) {
             p {
                 strong { (visible(standing.lock)) " on " (visible(standing.topology)) }
-                " " (visible(&standing.sentences().join(". "))) "."
+                " " (visible(&standing.sentences.join(". "))) "."
             }
         }
         @for lock in &locks { (of_lock(lock)) }

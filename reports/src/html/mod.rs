@@ -14,6 +14,7 @@ mod clocks;
 mod coverage;
 mod environment;
 mod evidence;
+mod fates;
 mod faults;
 mod findings;
 mod handoff;

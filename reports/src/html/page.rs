@@ -10,11 +10,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::script::SCRIPTS;
 use super::{
-    assessment, changed, clocks, coverage, environment, faults, findings, handoff, latency, matrix,
-    runs, timeline, topology, verdict,
+    assessment, changed, clocks, coverage, environment, fates, faults, findings, handoff, latency,
+    matrix, runs, timeline, topology, verdict,
 };
 use crate::assessment::is_assessment;
 use crate::embed::PageData;
+use crate::fates::Fates;
 use crate::finding::Findings;
 use crate::inert::visible;
 use crate::measures::Measures;
@@ -143,24 +144,29 @@ pub(crate) fn suite_page(
 ) -> String {
     let found = Findings::of_suite(suite);
     let is_assessment = is_assessment(suite);
-    let entries = [
-        ("promises", "Promises"),
-        ("matrix", "Comparison"),
+    let tables: &[(&str, &str)] = if is_assessment {
+        &[("promises", "Promises"), ("comparison", "Comparison")]
+    } else {
+        &[("matrix", "Comparison")]
+    };
+    let others = [
         ("findings", "Findings"),
         ("runs", "Runs"),
         ("environment", "Environment"),
     ];
-    let entries: Vec<(&str, &str)> = entries
-        .into_iter()
-        .filter(|(id, _)| *id != "promises" || is_assessment)
-        .collect();
+    let entries: Vec<(&str, &str)> = tables.iter().copied().chain(others).collect();
     let body = html! {
         (header(&suite.name, &suite.description))
         (verdict::of_suite(suite))
         (contents(suite.changed.as_ref(), &entries))
         (changed::section(suite.changed.as_ref()))
-        @if is_assessment { (assessment::section(suite)) }
-        (matrix::section(suite))
+        @if is_assessment {
+            @let fates = Fates::new(suite);
+            (assessment::section(suite, &fates))
+            (fates::section(suite, &fates))
+        } @else {
+            (matrix::section(suite))
+        }
         (findings::section(&found, |finding| {
             history(finding.folder?, finding.run).map(Cow::Owned)
         }))

@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use super::escaped;
 use crate::assessment::{assessments, causes};
+use crate::fates::Fates;
 use crate::model::SuiteRecord;
 use crate::standing::standings;
 use crate::words;
 
 /// Appends the table of each lock.
 pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
-    for standing in standings(suite) {
+    let fates = Fates::new(suite);
+    for standing in standings(&fates) {
         let (lock, topology) = (escaped(standing.lock), escaped(standing.topology));
-        let sentences: Vec<String> = standing.sentences();
-        let sentences = escaped(&sentences.join(". "));
+        let sentences = escaped(&standing.sentences.join(". "));
         let _ = writeln!(text, "- **{lock} on {topology}** {sentences}.");
     }
     text.push('\n');

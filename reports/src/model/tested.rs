@@ -19,6 +19,9 @@ pub struct Tested {
     /// Violations that no lock of this kind can prevent here, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inherent: BTreeMap<Property, String>,
+    /// True if it is a storm: faults at random, under load.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_storm: bool,
     /// Promises that some step judged by the answer that it got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_answers: Vec<Promise>,

@@ -85,6 +85,10 @@ pub(crate) enum Mark {
     Check,
     Question,
     Dash,
+    /// A ring.
+    Ring,
+    /// A ring with one half full.
+    Half,
 }
 
 /// A straight line from one point to another.
@@ -100,10 +104,45 @@ impl Mark {
                 ((-0.25, 0.75), (0.95, -0.75)),
             ],
             Self::Dash => &[((-0.7, 0.0), (0.7, 0.0))],
+            Self::Ring => &HALF.0,
+            Self::Half => &HALF.1,
             Self::Disc | Self::Triangle | Self::Question => &[],
         }
     }
 }
+
+/// The corners of a ring of radius 0.85, of which there are twelve.
+const CORNERS: [(f64, f64); 12] = [
+    (0.85, 0.0),
+    (0.736, 0.425),
+    (0.425, 0.736),
+    (0.0, 0.85),
+    (-0.425, 0.736),
+    (-0.736, 0.425),
+    (-0.85, 0.0),
+    (-0.736, -0.425),
+    (-0.425, -0.736),
+    (0.0, -0.85),
+    (0.425, -0.736),
+    (0.736, -0.425),
+];
+
+/// The strokes of a ring, and of one whose left half is full.
+const HALF: ([Segment; 12], [Segment; 16]) = {
+    let mut ring = [((0.0, 0.0), (0.0, 0.0)); 12];
+    let mut half = [((0.0, 0.0), (0.0, 0.0)); 16];
+    let mut at = 0;
+    while at < 12 {
+        ring[at] = (CORNERS[at], CORNERS[(at + 1) % 12]);
+        half[at] = ring[at];
+        at += 1;
+    }
+    half[12] = ((0.0, -0.85), (0.0, 0.85));
+    half[13] = ((-0.2, -0.8), (-0.2, 0.8));
+    half[14] = ((-0.42, -0.7), (-0.42, 0.7));
+    half[15] = ((-0.64, -0.5), (-0.64, 0.5));
+    (ring, half)
+};
 
 /// Words.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ mod axis;
 mod clocks;
 mod decades;
 mod drawing;
+mod fates;
 mod faults;
 mod font;
 mod frame;
@@ -28,6 +29,7 @@ mod title;
 
 pub(crate) use clocks::clocks;
 pub(crate) use drawing::Drawing;
+pub(crate) use fates::fates;
 pub(crate) use handoff::handoff;
 pub(crate) use handoff_over_time::handoff_over_time;
 pub(crate) use ink::Ink;

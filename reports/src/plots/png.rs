@@ -302,7 +302,7 @@ fn draw_mark(
             };
             text(backend, &label)
         }
-        Mark::Cross | Mark::Check | Mark::Dash => Ok(()),
+        Mark::Cross | Mark::Check | Mark::Dash | Mark::Ring | Mark::Half => Ok(()),
     }
 }
 

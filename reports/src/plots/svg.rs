@@ -228,7 +228,7 @@ fn mark_element(
             text x=(n(x)) y=(n(y + radius * 0.85)) style=(fill) text-anchor="middle"
                 font-size=(n(radius * 2.4)) font-weight="600" { "?" }
         },
-        Mark::Cross | Mark::Check | Mark::Dash => {
+        Mark::Cross | Mark::Check | Mark::Dash | Mark::Ring | Mark::Half => {
             let mut path = String::new();
             for (from, to) in mark.strokes() {
                 let at = |(dx, dy): &(f64, f64)| {

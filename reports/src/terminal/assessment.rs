@@ -5,6 +5,7 @@ use super::report::push_costs;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::assessment::{Assessment, PromiseRow, Told, assessments, causes};
+use crate::fates::{self, Column, Fate, FateKind, Fates};
 use crate::finding::Findings;
 use crate::grid::Grid;
 use crate::head::Head;
@@ -25,8 +26,10 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
     text.line(Tone::Plain, &suite.description);
     text.blank();
     text.changes(suite.changed.as_ref());
-    push_standings(&mut text, suite);
+    let fates = Fates::new(suite);
+    push_standings(&mut text, &fates);
     text.findings(&Findings::unexpected(suite));
+    push_fates(&mut text, &fates);
     for lock in assessments(suite) {
         push_lock(&mut text, &lock);
     }
@@ -40,15 +43,68 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
 }
 
 /// Each row of a comparison in a few sentences.
-fn push_standings(text: &mut Text, suite: &SuiteRecord) {
-    for standing in standings(suite) {
+fn push_standings(text: &mut Text, fates: &Fates) {
+    for standing in standings(fates) {
         let title = format!("{} on {}", standing.lock, standing.topology);
         text.line(Tone::Heading, &title);
-        for sentence in standing.sentences() {
-            text.indented(2, Tone::Plain, &sentence);
+        for sentence in &standing.sentences {
+            text.indented(2, Tone::Plain, sentence);
         }
         text.blank();
     }
+}
+
+/// The situations that some lock of several did not withstand, as a table.
+fn push_fates(text: &mut Text, fates: &Fates) {
+    if fates.columns.len() < 2 {
+        return;
+    }
+    let heading = |column: &Column| {
+        let mut lines = wrapped(Tone::Heading, &visible(column.lock));
+        lines.extend(wrapped(Tone::Quiet, &visible(column.topology)));
+        lines
+    };
+    let first = vec![(Tone::Heading, "not withstood by all".to_owned())];
+    let header = std::iter::once(first).chain(fates.columns.iter().map(heading));
+    let is_told = |row: &&fates::Row| {
+        let kinds = row.fates.iter().map(|fate| fate.kind);
+        let is_plain = |kind| matches!(kind, FateKind::Withstood | FateKind::NotTested);
+        !kinds.into_iter().all(is_plain)
+    };
+    let rows = fates.groups.iter().flat_map(|group| {
+        let told = group.rows.iter().filter(is_told);
+        told.map(|row| {
+            let mut name = wrapped(Tone::Plain, &visible(row.hazard));
+            name.extend(wrapped(Tone::Quiet, &group.title.to_lowercase()));
+            let cells = row.fates.iter().map(fate_lines);
+            std::iter::once(name).chain(cells).collect()
+        })
+    });
+    let table = Table {
+        header: header.collect(),
+        rows: rows.collect(),
+    };
+    if table.rows.is_empty() {
+        return;
+    }
+    text.push(&table.render(text.width, text.paint));
+    text.blank();
+}
+
+fn fate_lines(fate: &Fate) -> Lines {
+    let tone = match fate.kind {
+        FateKind::LockFailed => Tone::Bad,
+        FateKind::Overran | FateKind::Unavailable | FateKind::Open => Tone::Open,
+        FateKind::Withstood => Tone::Good,
+        FateKind::NotTested => Tone::Quiet,
+    };
+    let words = format!("{} {}", fate.kind.glyph(), fate.headline());
+    let mut lines = wrapped(tone, &words);
+    let has_detail = matches!(fate.kind, FateKind::LockFailed | FateKind::Unavailable);
+    if has_detail && !fate.detail.is_empty() {
+        lines.extend(wrapped(tone, &visible(&fate.detail)));
+    }
+    lines
 }
 
 fn push_lock(text: &mut Text, lock: &Assessment) {

@@ -18,6 +18,10 @@ use super::topology::Topology;
 pub struct Situation {
     /// Promises that it puts to the test: a lock that makes one must keep it here.
     pub tests: Vec<Promise>,
+    /// Promises that it tests beside where fewer than half of the servers are hit. What would break
+    /// one of them is then not inherent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests_of_minority: Vec<Promise>,
     /// Violations that no lock of this kind can prevent here, each with the reason. They are shown
     /// and never counted against a lock.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -32,6 +36,10 @@ pub struct Situation {
     /// Promises that the lock makes beside those that are known of it, as a user says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,
+    /// Numbers of servers that the script hits, each a situation of its own: it names them `hit`,
+    /// and its hazard and description give the number as `{hits}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hits: Vec<u32>,
     /// Servers on which the script means the same. Absent in what a run stores, which has servers
     /// of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +73,26 @@ impl Situation {
         let is_made =
             |promise: &Promise| known.contains(promise) || self.promised.contains(promise);
         Promise::ALL.into_iter().filter(is_made).collect()
+    }
+
+    /// Becomes what it is where fewer than half of the servers are hit.
+    pub(crate) fn of_a_minority(&mut self) {
+        self.tests.append(&mut self.tests_of_minority);
+        let tests = self.tests.clone();
+        let breaks = |property: &Property| {
+            let mut judges = tests.iter().flat_map(|promise| promise.properties());
+            judges.any(|judged| judged == property)
+        };
+        self.inherent.retain(|property, _| !breaks(property));
+    }
+
+    /// Returns the numbers of servers that it hits, one after the other; only `None` for a script
+    /// that names its servers.
+    pub fn numbers_hit(&self) -> Vec<Option<u32>> {
+        if self.hits.is_empty() {
+            return vec![None];
+        }
+        self.hits.iter().copied().map(Some).collect()
     }
 
     /// Tells whether a violation of the property breaks a promise that is tested.

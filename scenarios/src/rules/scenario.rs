@@ -9,7 +9,8 @@ use super::{
 use crate::diagnostics::Mistake;
 use crate::document::Places;
 use crate::draft::{Draft, MatrixDraft};
-use crate::model::{Clients, DurationSpec, LockKind, TopologyKind};
+use crate::hits::with_one_hit;
+use crate::model::{Clients, DurationSpec, LockKind, Step, TopologyKind};
 
 /// Clients, and keys, of one storm at most: thousands are cheap, more outgrow the machine.
 pub(crate) const COUNT_MAX: u32 = 10_000;
@@ -69,8 +70,10 @@ fn play_on_each(draft: &Draft, findings: &mut Findings<'_>) {
     let mut count = 0;
     for topology in topologies {
         count += 1;
+        let step = |step: &Option<Step>| Some(with_one_hit(step.as_ref()?, topology));
         let on_these = Draft {
             topology: Some(topology.clone()),
+            steps: draft.steps.iter().map(step).collect(),
             ..draft.clone()
         };
         play(&on_these, findings);

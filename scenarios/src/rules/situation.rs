@@ -3,7 +3,8 @@
 use super::findings::Findings;
 use super::topology;
 use crate::draft::Draft;
-use crate::model::{DurationSpec, Situation};
+use crate::hits::names_hit;
+use crate::model::{DurationSpec, Promise, Situation};
 
 /// Parts of a file that say what one lock does, and so have no place in a situation.
 const OF_ONE_LOCK: [&str; 4] = ["matrix", "applies-to", "expect", "expect-for"];
@@ -28,9 +29,37 @@ pub(super) fn judge(draft: &Draft, findings: &mut Findings<'_>) {
         let message = "`lease` must be greater than 0";
         findings.value("situation.lease", message, "such as \"2s\"");
     }
+    judge_hits(draft, situation, findings);
+    judge_minority(situation, findings);
     judge_inherent(situation, findings);
     judge_answers(draft, situation, findings);
     judge_servers(draft, situation, findings);
+}
+
+/// A number of servers belongs to a script that names them.
+fn judge_hits(draft: &Draft, situation: &Situation, findings: &mut Findings<'_>) {
+    if situation.hits.contains(&0) {
+        let help = "such as [1, 2, 3]";
+        findings.value("situation.hits", "`hits` must be greater than 0", help);
+    }
+    let named = draft.steps.iter().flatten().any(names_hit);
+    if !situation.hits.is_empty() && !named && draft.steps_whole {
+        let help = "name them, such as kill = { node = \"hit\" }";
+        findings.value(
+            "situation.hits",
+            "no step names the servers that are hit",
+            help,
+        );
+    }
+}
+
+/// Promises of a minority belong to a script that hits a number of servers.
+fn judge_minority(situation: &Situation, findings: &mut Findings<'_>) {
+    if situation.hits.is_empty() && !situation.tests_of_minority.is_empty() {
+        let message = "`tests-of-minority` has no meaning without `hits`";
+        let help = "say how many servers are hit, such as hits = [1, 2, 3]";
+        findings.key("situation.tests-of-minority", message, help);
+    }
 }
 
 fn judge_inherent(situation: &Situation, findings: &mut Findings<'_>) {
@@ -52,7 +81,11 @@ fn judge_inherent(situation: &Situation, findings: &mut Findings<'_>) {
 fn judge_answers(draft: &Draft, situation: &Situation, findings: &mut Findings<'_>) {
     for (n, step) in draft.steps.iter().enumerate() {
         let Some(step) = step else { continue };
-        if let Some(promise) = step.breaks().filter(|one| !situation.tests.contains(one)) {
+        let is_tested = |promise: &Promise| {
+            let beside = &situation.tests_of_minority;
+            situation.tests.contains(promise) || beside.contains(promise)
+        };
+        if let Some(promise) = step.breaks().filter(|one| !is_tested(one)) {
             let message = format!("`tests` does not name '{}'", promise.name());
             let help = "name it there, or leave `breaks` out";
             findings.value(&format!("step.{n}.{}.breaks", step.kind()), message, help);

@@ -59,7 +59,7 @@ fn locks_fit_into_the_situations_or_the_reason_is_told() {
         let mut fits = 0;
         for loaded in shipped() {
             for topology in &loaded.scenario.situation.as_ref().unwrap().topologies {
-                match put_into(&loaded, &lock, topology, &[]) {
+                match put_into(&loaded, &lock, topology, &[], None) {
                     Ok(_) => fits += 1,
                     Err(reason) => assert!(!reason.is_empty()),
                 }
@@ -83,9 +83,9 @@ fn a_situation_expects_what_the_lock_promises() {
     let on = &failover.scenario.situation.as_ref().unwrap().topologies[0];
     let token = typed_lock("token").unwrap();
     let exclusion = lockstorm_checker::Property::MutualExclusion;
-    let case = put_into(failover, &token, on, &[]).unwrap();
+    let case = put_into(failover, &token, on, &[], None).unwrap();
     assert_eq!(case.expected(exclusion), Expected::Any);
-    let case = put_into(failover, &token, on, &[Promise::SurvivesFailover]).unwrap();
+    let case = put_into(failover, &token, on, &[Promise::SurvivesFailover], None).unwrap();
     assert_eq!(case.expected(exclusion), Expected::Valid);
 }
 
@@ -96,7 +96,7 @@ fn a_run_of_a_situation_is_stored_as_a_scenario_of_its_own() {
         for name in ["token", "redlock"] {
             let lock = typed_lock(name).unwrap();
             for topology in &situation.topologies {
-                let Ok(case) = put_into(&loaded, &lock, topology, &[]) else {
+                let Ok(case) = put_into(&loaded, &lock, topology, &[], None) else {
                     continue;
                 };
                 let text = lockstorm_scenarios::effective(&case);

@@ -21,10 +21,12 @@ use crate::history::{Function, Kind, Mode, Ownership, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 36] = [
+pub(super) const RESERVED: [&str; 38] = [
     "by",
     "by-harness",
     "by_harness",
+    "by-library",
+    "by_library",
     "client",
     "command",
     "count",
@@ -209,6 +211,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "count" => value.count = Some(small(&field, &form)?),
             "by" => value.by = Some(note(&field, form)?),
             "by-harness" | "by_harness" => value.by_harness = flag(&field, &form)?,
+            "by-library" | "by_library" => value.by_library = flag(&field, &form)?,
             "ownership" => value.ownership = Some(ownership(&field, &form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),

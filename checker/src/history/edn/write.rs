@@ -264,6 +264,9 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
     if value.by_harness {
         map.raw("by-harness", "true");
     }
+    if value.by_library {
+        map.raw("by-library", "true");
+    }
     match value.ownership {
         Some(Ownership::Unknown) => map.raw("ownership", ":unknown"),
         None => {}

@@ -246,7 +246,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let Self(names) = self;
         let mut value = Value::default();
-        let (mut by_harness, mut extra) = (None, Map::new());
+        let (mut by_harness, mut by_library, mut extra) = (None, None, Map::new());
         while let Some(Text(field)) = map.next_key()? {
             let seen = match &*field {
                 "owner" => fill(&mut value.owner, shared(&mut map, names)?),
@@ -259,6 +259,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "count" => fill(&mut value.count, map.next_value()?),
                 "by" => fill(&mut value.by, map.next_value()?),
                 "by_harness" => fill(&mut by_harness, map.next_value()?),
+                "by_library" => fill(&mut by_library, map.next_value()?),
                 "ownership" => fill(&mut value.ownership, map.next_value()?),
                 "resource" => fill(&mut value.resource, shared(&mut map, names)?),
                 // Here null is a value: it is what a read of nothing returns.
@@ -276,6 +277,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             refuse_twice(seen, &field)?;
         }
         value.by_harness = by_harness == Some(true);
+        value.by_library = by_library == Some(true);
         value.extra = boxed(extra);
         Ok(value)
     }

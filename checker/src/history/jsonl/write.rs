@@ -96,6 +96,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if value.by_harness {
         fields.next("by_harness").extend_from_slice(b"true");
     }
+    if value.by_library {
+        fields.next("by_library").extend_from_slice(b"true");
+    }
     if let Some(ownership) = &value.ownership {
         json(fields.next("ownership"), ownership);
     }

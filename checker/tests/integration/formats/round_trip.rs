@@ -75,6 +75,7 @@ fn lock_value() -> impl Strategy<Value = Value> {
         wait_ms: numbers[1],
         token: numbers[2],
         count: small[1],
+        by_library: small[1].is_some_and(|count| count % 2 == 0),
         by_harness: small[0].is_some_and(|permits| permits % 2 == 0),
         ownership: small[1].map(|_| Ownership::Unknown),
         by: texts[0]

@@ -139,3 +139,13 @@ fn a_lock_without_a_lease_is_never_dead() {
     let judgement = &analysis.properties[&Property::DeadOnArrival];
     assert_eq!(judgement.reason.as_deref(), Some(why));
 }
+
+#[test]
+fn a_wait_that_is_the_least_of_it_accuses_nobody() {
+    let text = "a acquire 0..900 ok lease 300 waited 0";
+    let mut history = history(text);
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+    history.header.waits_at_least = Some(true);
+    let analysis = check(&history, &exact());
+    assert!(!analysis.properties.contains_key(&Property::DeadOnArrival));
+}

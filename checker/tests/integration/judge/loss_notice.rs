@@ -96,3 +96,11 @@ fn who_is_told_that_nobody_knows_is_told_and_acts_as_holder_no_more() {
     assert_eq!(told(Property::LossNotice), 1, "it was told wrongly");
     assert_eq!(told(Property::LeaseOverrun), 1, "and went on");
 }
+
+#[test]
+fn a_renewal_that_the_library_sent_by_itself_tells_its_client_nothing() {
+    let text = "a acquire 0..10 ok lease 300
+                a renew 400..410 not-owner by library
+                a release 900..910 not-owner";
+    assert_eq!(judged(text), (Verdict::Violated, 1));
+}

@@ -105,3 +105,25 @@ fn without_a_word_on_failures_nothing_is_cleared() {
         (Verdict::Valid, 0)
     );
 }
+
+#[test]
+fn a_library_is_held_to_its_own_bound_whatever_becomes_of_its_servers() {
+    let under = |fault: &str| {
+        format!(
+            "fault F1 {fault} injected 100
+             fault F1 {fault} observed 110
+             a acquire 150..700 info lease 300
+             a hang 650 acquire 500 own"
+        )
+    };
+    let kill = under("kill n1");
+    assert_eq!(judged(&kill), (Verdict::Violated, 1));
+    let witness = &noted(&kill).properties[&Property::Progress].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "a did not answer 'acquire' on \"lock\" within 0.500 s, the longest that a call takes by \
+         its library's own word"
+    );
+    let paused = under("pause-client a");
+    assert_eq!(judged(&paused), (Verdict::Unknown, 0), "it stood still");
+}

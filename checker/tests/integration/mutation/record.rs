@@ -164,6 +164,7 @@ impl Record {
         event.function = Function::Failure;
         event.value.owner = Some(Name::from(&*op.owner));
         event.value.failure = Some(Box::new(FailureNote {
+            is_own_bound: false,
             kind,
             during: None,
             bound: bound.map(|bound| Nanos(bound * TICK)),

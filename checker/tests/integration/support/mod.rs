@@ -77,6 +77,14 @@ pub(crate) fn history(text: &str) -> History {
                 let call = (FailureKind::Hang, call);
                 events.push(failed(process, owner, ms(time), call, bound));
             }
+            [owner, "hang", time, call, bound, "own"] => {
+                let call = (FailureKind::Hang, call);
+                let mut hang = failed(process, owner, ms(time), call, Some(ms(bound)));
+                if let Some(note) = &mut hang.value.failure {
+                    note.is_own_bound = true;
+                }
+                events.push(hang);
+            }
             [owner, "crash", at, call] => {
                 events.push(failed(
                     process,
@@ -168,6 +176,7 @@ fn operation(
             ["count", told] => count = Some(number(told) as u32),
             ["waited", time] => waited = Some(ms(time).0),
             ["ownership", "unknown"] => ownership = Some(Ownership::Unknown),
+            ["by", "library"] => invoke.value.by_library = true,
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),
             ["mode", "read"] => invoke.value.mode = Some(Mode::Read),
             ["mode", "write"] => invoke.value.mode = Some(Mode::Write),
@@ -274,6 +283,7 @@ fn failed(
     let mut event = event(process, Kind::Note, "failure", time);
     event.value.owner = Some(owner.into());
     event.value.failure = Some(Box::new(FailureNote {
+        is_own_bound: false,
         kind,
         during: Some(call).filter(|call| *call != "-").map(Into::into),
         bound,

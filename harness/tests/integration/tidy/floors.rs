@@ -41,7 +41,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
         "scenarios",
         &[
             &["library", "model", "old_words", "situations", "suggest"],
-            &["schema", "source", "typed_lock", "write"],
+            &["hits", "schema", "source", "typed_lock", "write"],
             &["excerpt", "shape"],
             &["diagnostics", "written"],
             &["overrides"],
@@ -77,6 +77,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
             &["assessment"],
             &["encode", "head", "recorded", "remedy", "topology"],
             &["combine", "finding", "grid", "listing", "story"],
+            &["fates"],
             &["standing"],
             &["changes", "junit", "markdown", "plots", "terminal"],
             &["embed", "gallery", "github"],
