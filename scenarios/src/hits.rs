@@ -29,9 +29,11 @@ pub(crate) fn with_hits(
     let mut scenario = scenario.clone();
     let steps = std::mem::take(&mut scenario.step).into_iter();
     scenario.step = steps.flat_map(|step| spread(step, hit)).collect();
-    let told = |text: &str| text.replace(NUMBER, &number.to_string());
-    scenario.description = told(&scenario.description);
-    scenario.hazard = scenario.hazard.as_deref().map(told);
+    let number = number.to_string();
+    scenario.description = scenario.description.replace(NUMBER, &number);
+    if let Some(hazard) = &mut scenario.hazard {
+        *hazard = hazard.replace(NUMBER, &number);
+    }
     if let Some(situation) = &mut scenario.situation {
         if 2 * wanted < nodes.len() {
             situation.of_a_minority();

@@ -313,11 +313,12 @@ impl Shared {
             within.as_millis()
         );
         let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
+        let is_own_bound = self.state().has_own_bound;
         let note = FailureNote {
             kind: FailureKind::Hang,
             during: Some(word.into()),
             bound: Some(Nanos(bound)),
-            is_own_bound: self.state().has_own_bound,
+            is_own_bound,
             status: None,
             last_lines: self.last_lines(Duration::ZERO).await,
         };
