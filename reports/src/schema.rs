@@ -95,6 +95,7 @@ mod tests {
             clock_error_ms_of: [("a".to_owned(), 1)].into(),
             prefix: Some("p".to_owned()),
             asks_once: Some(true),
+            waits_at_least: Some(true),
             promises: vec!["tells-of-loss".to_owned()],
             notes_failures: Some(true),
             extra: serde_json::Map::new(),
@@ -107,6 +108,7 @@ mod tests {
             kind: FailureKind::Hang,
             during: Some(name()),
             bound: Some(Nanos(1)),
+            is_own_bound: true,
             status: Some(name()),
             last_lines: vec![name()],
         };

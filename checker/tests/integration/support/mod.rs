@@ -72,16 +72,11 @@ pub(crate) fn history(text: &str) -> History {
                 event.value.stall = Some(Box::new(StallNote { since: ms(since) }));
                 events.push(event);
             }
-            [owner, "hang", time, call, bound] => {
-                let bound = Some(ms(bound));
-                let call = (FailureKind::Hang, call);
-                events.push(failed(process, owner, ms(time), call, bound));
-            }
-            [owner, "hang", time, call, bound, "own"] => {
+            [owner, "hang", time, call, bound, ref own @ ..] => {
                 let call = (FailureKind::Hang, call);
                 let mut hang = failed(process, owner, ms(time), call, Some(ms(bound)));
                 if let Some(note) = &mut hang.value.failure {
-                    note.is_own_bound = true;
+                    note.is_own_bound = own == ["own"];
                 }
                 events.push(hang);
             }
