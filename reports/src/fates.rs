@@ -1,8 +1,9 @@
 //! Fate of each lock in each situation of an assessment: like beside like.
 //!
-//! For: the comparison of locks on their servers, situation by situation, those with the same number
-//! of faults together, and the same words for it in page, picture, Markdown and terminal. Not for:
-//! promises, which `assessment` gathers; what happened counts here whether it was promised or not.
+//! For: the comparison of locks on their servers, situation by situation, those with the same
+//! number of faults together, and the same words for it in page, picture, Markdown and terminal.
+//! Not for: promises, which `assessment` gathers; what happened counts here whether it was promised
+//! or not.
 
 use lockstorm_checker::history::{FaultTarget, Name};
 use lockstorm_checker::{Nanos, Property};
@@ -46,7 +47,7 @@ pub(crate) struct Row<'a> {
     pub(crate) fates: Vec<Fate<'a>>,
 }
 
-/// What became of a lock in a situation.
+/// Outcome of a situation for a lock.
 pub(crate) struct Fate<'a> {
     pub(crate) kind: FateKind,
     /// Words beside the kind: promises that were broken, for how long it could not be had, or the

@@ -14,8 +14,9 @@ mod tests {
     use jsonschema::Validator;
     use lockstorm_checker::Nanos;
     use lockstorm_checker::history::{
-        CommandNote, FailureKind, FailureNote, Header, Name, NodeView, PhaseNote, RoleNote,
-        RouteNote, StallNote, ViewNote,
+        CommandNote, Event, FailureKind, FailureNote, Function, Giver, Givers, Header, Kind, Mode,
+        Name, NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote,
+        Value as Words, ViewNote, write_event,
     };
     use serde_json::{Value, json};
 
@@ -102,8 +103,12 @@ mod tests {
         }
     }
 
-    fn full_notes() -> Value {
+    fn full_value() -> Words {
         let name = || Name::from("n1");
+        let givers = Givers(vec![Giver {
+            node: name(),
+            role: None,
+        }]);
         let failure = FailureNote {
             kind: FailureKind::Hang,
             during: Some(name()),
@@ -144,23 +149,53 @@ mod tests {
             bound: Some(Nanos(1)),
         };
         let stall = StallNote { since: Nanos(1) };
-        json!({
-            "stall": stall,
-            "failure": failure, "view": view, "command": command, "route": route, "role": role,
-            "phase": phase,
-        })
+        Words {
+            owner: Some(name()),
+            mode: Some(Mode::Read),
+            permits: Some(1),
+            lease_ms: Some(1),
+            wait_ms: Some(1),
+            token: Some(1),
+            waited_ns: Some(1),
+            count: Some(1),
+            by: Some(Box::new(givers)),
+            by_harness: true,
+            by_library: true,
+            ownership: Some(Ownership::Unknown),
+            resource: Some(name()),
+            value: Some(Box::new(json!(1))),
+            route: Some(Box::new(route)),
+            role: Some(Box::new(role)),
+            view: Some(Box::new(view)),
+            command: Some(Box::new(command)),
+            failure: Some(Box::new(failure)),
+            stall: Some(Box::new(stall)),
+            fault: None,
+            phase: Some(Box::new(phase)),
+            extra: None,
+        }
     }
 
     #[test]
-    fn every_field_of_a_header_and_of_a_note_is_in_the_schema() {
+    fn every_field_of_a_header_and_of_an_event_is_in_the_schema() {
         let schema = closed(HISTORY_SCHEMA);
         let header = serde_json::to_value(full_header()).unwrap();
         assert_eq!(mistakes(&schema, &header), [""; 0]);
-        let note = json!({
-            "index": 0, "time": 1, "type": "note", "process": "nemesis", "f": "view",
-            "key": "lock", "value": full_notes(), "error": null,
-        });
-        assert_eq!(mistakes(&schema, &note), [""; 0]);
+        let event = Event {
+            index: 0,
+            time: Nanos(1),
+            kind: Kind::Note,
+            process: Process::Nemesis,
+            function: Function::View,
+            key: Name::from("lock"),
+            value: full_value(),
+            error: Some(Name::from("refused")),
+            extra: None,
+        };
+        let mut line = Vec::new();
+        write_event(&mut line, &event);
+        let line = serde_json::from_slice(&line).unwrap();
+        assert_eq!(mistakes(&schema, &line), [""; 0]);
     }
 
     #[test]

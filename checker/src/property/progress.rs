@@ -8,9 +8,11 @@
 //! Both are noted by whoever drives the clients, and are findings about the library that a client
 //! uses. A hang counts only where the servers could answer: no fault that keeps them from it was
 //! active while the answer was waited for; or where the library itself has said that no call takes
-//! longer, and nothing was done to the client. A crash counts inside a call or inside the lease of a
-//! hold; a client that ends in between harms nobody, but what it would have done is not known: then
-//! the verdict is unknown. A client that was killed is no finding.
+//! longer, and nothing was done to the client.
+//!
+//! A crash counts inside a call or inside the lease of a hold; a client that ends in between harms
+//! nobody, but what it would have done is not known: then the verdict is unknown. A client that was
+//! killed is no finding.
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule};

@@ -113,7 +113,10 @@ fn faults_links(case: &Case) -> bool {
 fn knows_clients_by_port(case: &Case) -> bool {
     let is_script = matches!(case.workload, Workload::Litmus(_));
     let faults = case.workload.faults();
-    let of_a_client = |fault: &&FaultSpec| matches!(fault, FaultSpec::KillConnections(kill) if kill.client.is_some());
+    let of_a_client = |fault: &&FaultSpec| match fault {
+        FaultSpec::KillConnections(kill) => kill.client.is_some(),
+        _ => false,
+    };
     let asks = is_script || faults.iter().any(of_a_client);
     case.lock.is_foreign() && case.topology.external().is_none() && asks
 }

@@ -88,8 +88,8 @@ impl AddressBlock {
     }
 }
 
-/// Binds the name that stands for a block, which no other run can bind then. It is in no folder, and
-/// gone with this process.
+/// Binds the name that stands for a block, which no other run can bind then. It is in no folder,
+/// and gone with this process.
 fn claim(block: u8) -> io::Result<UnixListener> {
     let name = format!("lockstorm-127.{block}");
     UnixListener::bind_addr(&UnixAddress::from_abstract_name(name)?)
