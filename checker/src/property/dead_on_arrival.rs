@@ -16,12 +16,13 @@
 //! library may wait, or ask again by itself), it counts from the last command of the owner that a
 //! server was seen to get before the answer; without such a trace the call is not judged. The
 //! finding is certain where the servers were seen to get the command so early that the lease was
-//! over on all of them.
+//! over on all of them, or where another owner was granted the lock since and certainly had it.
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule};
-use crate::case::{Case, Finding, Ruling, Run, Tested, keep_first, vacuity};
-use crate::history::Nanos;
+use crate::case::{Case, Finding, Ruling, Run, Tested, is_shared, keep_first, vacuity};
+use crate::history::{Mode, Nanos};
+use crate::holds::Hold;
 use crate::operations::{Action, Drift, Interval, Lease, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
@@ -113,10 +114,13 @@ fn claim(case: &Case, finding: &Finding, interval: Interval) -> String {
         return format!("{owner} was {got}, with a validity of nothing");
     }
     let late = text::length(interval.length());
-    let over = if finding.certain {
-        ", when it was over on every server"
-    } else {
-        ""
+    let over = match successor(case, operation, interval.end) {
+        Some(next) => {
+            let next = text::name(case.digest.owner(next.owner));
+            format!(", when {next} had it")
+        }
+        None if finding.certain => ", when it was over on every server".to_owned(),
+        None => String::new(),
     };
     format!("{owner} was {got} {late} after its lease could last be relied upon{over}")
 }
@@ -162,7 +166,27 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     let floor = floor(from, length, drift);
     let is_dead = answered >= floor && !is_kept(case, id, operation, answered, drift);
     let ceiling = seen.map(|seen| seen + length + drift.of(length));
-    is_dead.then(|| accuse(floor, ceiling.is_some_and(|ceiling| answered > ceiling)))
+    is_dead.then(|| {
+        let is_over = ceiling.is_some_and(|ceiling| answered > ceiling);
+        accuse(floor, is_over || successor(case, operation, answered).is_some())
+    })
+}
+
+/// The hold of another owner who was granted the lock after the operation was sent, and certainly
+/// had it, alone or against the wish of the operation, when that was answered.
+fn successor<'a>(case: &Case<'a>, operation: &Operation, answered: Nanos) -> Option<&'a Hold> {
+    if case.permits() > 1 {
+        return None;
+    }
+    let first = case.holds.partition_point(|hold| hold.key < operation.key);
+    let of_key = &case.holds[first..];
+    let since = |hold: &Hold| (hold.key, hold.core.start) <= (operation.key, operation.asked());
+    let until = |hold: &Hold| (hold.key, hold.core.start) <= (operation.key, answered);
+    let meanwhile = of_key.partition_point(since)..of_key.partition_point(until);
+    of_key[meanwhile].iter().find(|hold| {
+        let is_shared = is_shared(hold) && operation.mode == Mode::Read;
+        hold.owner != operation.owner && !is_shared && hold.guaranteed().end > answered
+    })
 }
 
 /// Until when a lease can be relied upon that was asked for at `from`.

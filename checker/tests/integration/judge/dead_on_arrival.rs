@@ -1,6 +1,6 @@
 //! A lease is over when its owner learns that it was granted.
 
-use lockstorm_checker::{Nanos, Property, Verdict, check};
+use lockstorm_checker::{Drift, Nanos, Options, Property, Verdict, check};
 
 use crate::support::{exact, history, judge, verdict};
 
@@ -59,6 +59,36 @@ fn it_is_certain_where_the_server_was_seen_to_get_the_request_long_before() {
     };
     assert!(certain(599));
     assert!(!certain(600), "it may just have lasted");
+}
+
+#[test]
+fn it_is_certain_where_another_was_granted_the_lock_meanwhile() {
+    let judge = |other: &str| {
+        let text = format!("a acquire 0..250 ok lease 300 waited 0\n {other}");
+        let options = Options {
+            drift: Some(Drift {
+                ppm: 0,
+                fixed: Nanos::from_millis(100),
+            }),
+            ..Options::default()
+        };
+        let analysis = check(&history(&text), &options);
+        analysis.properties[&Property::DeadOnArrival].witnesses[0].clone()
+    };
+    let had = judge("b acquire 10..240 ok lease 500");
+    assert!(had.certain);
+    let claim = "a was granted \"lock\" 0.050 s after its lease could last be relied upon, when b \
+                 had it";
+    assert_eq!(had.claim, claim);
+    for other in [
+        "b acquire 10..260 ok lease 500",
+        "b acquire 10..240 info lease 500",
+        "b acquire 10..100 ok lease 200",
+        "b acquire 10..100 ok lease 500\n b release 200..210 ok",
+        "a acquire 10..240 fail",
+    ] {
+        assert!(!judge(other).certain, "{other}");
+    }
 }
 
 #[test]
