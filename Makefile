@@ -29,7 +29,7 @@ bench: setup
 	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep \
 	  --bench topologies --bench report --bench pictures
 
-# Which scenario catches which known-bad lock: docs/mutants.md, from real runs of all with all; ten minutes.
+# Which situations break which known-bad lock: docs/mutants.md, from real runs; half an hour.
 mutants: setup
 	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test integration mutants:: -- --ignored
 

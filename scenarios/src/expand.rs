@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostics, Mistake};
 use crate::draft::Draft;
-use crate::hits::with_hits;
 use crate::load::Loaded;
 use crate::model::{
-    Case, CaseLabels, ClientKind, Lock, LockKind, Matrix, Origins, Promise, Scenario, Topology,
-    TopologyKind, Workload,
+    Case, CaseLabels, Lock, LockKind, Matrix, Origins, Scenario, Topology, TopologyKind, Workload,
 };
 use crate::origin::{Row, origin, origins};
 use crate::rules;
@@ -41,63 +39,6 @@ pub fn expand(loaded: &Loaded) -> Result<Expanded, Diagnostics> {
     Table::new(loaded, matrix).fill()
 }
 
-/// The case of a lock in a situation, on servers of the given topology, of which it hits so many
-/// where it is about a number of them. `promised` is what the lock promises beside what is known of
-/// it.
-///
-/// # Errors
-/// In words, why the lock cannot be put into this situation.
-pub fn put_into(
-    loaded: &Loaded,
-    lock: &Lock,
-    topology: &Topology,
-    promised: &[Promise],
-    hits: Option<u32>,
-) -> Result<Case, String> {
-    let mut file = loaded.clone();
-    if let Some(number) = hits {
-        file.scenario = with_hits(&loaded.scenario, number, topology)?;
-    }
-    let scenario = &file.scenario;
-    let situation = scenario.situation.as_ref();
-    let situation = situation.ok_or("the file has no [situation]")?;
-    if !lock.kind().supports(topology.alike()) {
-        let (kind, on) = (lock.kind().name(), topology.kind().name());
-        return Err(format!("{kind} does not work on {on} servers"));
-    }
-    let mut lock = lock.clone();
-    lock.take_lease(situation.lease, situation.renewed)?;
-    let draft = Draft::of_cell(scenario, &lock, topology);
-    let mistakes = rules::judge_cell(&draft, &loaded.places);
-    if let Some(mistake) = mistakes.into_iter().next() {
-        return Err(mistake.message);
-    }
-    let is_program = is_program(scenario, &lock);
-    if let Some(situation) = &mut file.scenario.situation {
-        situation.promised = promised.to_vec();
-        let made = situation.promises_of(&lock);
-        situation.hits.clear();
-        situation.tests.retain(|tested| {
-            // Only programs can hang or end by themselves: nothing is judged of tasks.
-            let is_judged = *tested != Promise::Settles || is_program;
-            is_judged && (made.contains(tested) || !tested.is_feature())
-        });
-        if situation.tests.is_empty() {
-            let kind = lock.kind().name();
-            return Err(format!("{kind} promises nothing that is tested"));
-        }
-        for step in &mut file.scenario.step {
-            step.keep_breaks(&situation.tests);
-        }
-    }
-    Ok(case(&file, &lock, topology, None))
-}
-
-/// Tells whether the clients are programs of their own.
-fn is_program(scenario: &Scenario, lock: &Lock) -> bool {
-    lock.is_foreign() || scenario.clients.kind == ClientKind::Process
-}
-
 /// Says that a situation alone is nothing to run.
 fn without_lock(loaded: &Loaded) -> Diagnostics {
     let message = "a situation has no lock of its own to run";
@@ -111,7 +52,7 @@ fn without_lock(loaded: &Loaded) -> Diagnostics {
     diagnostics
 }
 
-fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -> Case {
+pub(crate) fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<Row<'_>>) -> Case {
     let scenario = &file.scenario;
     let mut case = Case {
         name: scenario.name.clone(),

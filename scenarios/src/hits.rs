@@ -10,7 +10,8 @@ pub(crate) const HIT: &str = "hit";
 /// Place of their number in the words of a situation.
 const NUMBER: &str = "{hits}";
 
-/// Returns the scenario with the first `number` servers of the topology in the place of `hit`.
+/// Returns the scenario with the first `number` servers of the topology in the place of `hit`, and
+/// for each of its steps the number of the one that it is from.
 ///
 /// # Errors
 /// In words, where there are not so many.
@@ -18,7 +19,7 @@ pub(crate) fn with_hits(
     scenario: &Scenario,
     number: u32,
     topology: &Topology,
-) -> Result<Scenario, String> {
+) -> Result<(Scenario, Vec<usize>), String> {
     let nodes = plain_nodes(topology);
     let wanted = number as usize;
     if nodes.len() < wanted {
@@ -27,8 +28,11 @@ pub(crate) fn with_hits(
     }
     let hit = &nodes[..wanted];
     let mut scenario = scenario.clone();
-    let steps = std::mem::take(&mut scenario.step).into_iter();
-    scenario.step = steps.flat_map(|step| spread(step, hit)).collect();
+    let steps = std::mem::take(&mut scenario.step).into_iter().enumerate();
+    let spread =
+        steps.flat_map(|(n, step)| spread(step, hit).into_iter().map(move |step| (step, n)));
+    let (steps, sources) = spread.unzip();
+    scenario.step = steps;
     let number = number.to_string();
     scenario.description = scenario.description.replace(NUMBER, &number);
     if let Some(hazard) = &mut scenario.hazard {
@@ -40,7 +44,7 @@ pub(crate) fn with_hits(
         }
         situation.tests_of_minority.clear();
     }
-    Ok(scenario)
+    Ok((scenario, sources))
 }
 
 /// The servers that keep locks and are no stand-in of a master, in order.

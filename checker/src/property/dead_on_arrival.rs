@@ -168,7 +168,10 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     let ceiling = seen.map(|seen| seen + length + drift.of(length));
     is_dead.then(|| {
         let is_over = ceiling.is_some_and(|ceiling| answered > ceiling);
-        accuse(floor, is_over || successor(case, operation, answered).is_some())
+        accuse(
+            floor,
+            is_over || successor(case, operation, answered).is_some(),
+        )
     })
 }
 

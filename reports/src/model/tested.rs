@@ -98,6 +98,14 @@ impl RunRecord {
         tested.tests.iter().map(outcome).collect()
     }
 
+    /// Returns the promises that were seen broken, of those that the situation tests: whether or
+    /// not the lock makes them.
+    pub fn broken_promises(&self) -> Vec<Promise> {
+        let outcomes = self.outcomes().into_iter();
+        let broken = outcomes.filter(|outcome| outcome.seen == Answer::Broken);
+        broken.map(|outcome| outcome.promise).collect()
+    }
+
     fn seen(&self, tested: &Tested, promise: Promise) -> (Answer, Option<String>) {
         let judged = |property: &Property| self.analysis.properties.get(property);
         let own = promise.properties();

@@ -33,6 +33,9 @@ pub struct Situation {
     /// The lock renews what it holds, before the lease ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub renewed: bool,
+    /// Patience with one of several servers of a lock that can be told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_timeout: Option<DurationSpec>,
     /// Promises that the lock makes beside those that are known of it, as a user says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,

@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use lockstorm_scenarios::{Expanded, Override, effective, expand, load, load_str};
+use lockstorm_scenarios::{
+    Expanded, Override, Promise, effective, expand, load, load_str, put_into, typed_lock,
+};
 
 const STEPS: &str = "[[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n";
 
@@ -92,4 +94,33 @@ fn what_is_expected_of_one_kind_of_lock_was_written_too() {
     let expect = "expect-for.token.lost-lock = \"violated\"\n";
     let text = one(&format!("{expect}{}", script()), &[]);
     assert_line(&text, "lost-lock = \"violated\"");
+}
+
+#[test]
+fn a_lock_in_a_situation_tells_what_was_typed_from_what_nobody_chose() {
+    let text = "name = \"hit\"\nhazard = \"{hits} hit\"\ndescription = \"\"\"\nSome are hit.\"\"\"\n\
+                situation.tests = [\"exclusive\"]\nsituation.lease = \"7s\"\nsituation.hits = [2]\n\
+                situation.topologies = [{ independent = { nodes = 3 } }]\n\
+                step = [{ kill = { node = \"hit\" } }, { acquire = { client = \"a\" } }]\n";
+    let loaded = load_str(text, "hit.toml", &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let lock = typed_lock("redlock={node-timeout=\"70ms\"}").expect("it is one of ours");
+    let servers = &loaded
+        .scenario
+        .situation
+        .as_ref()
+        .expect("it is one")
+        .topologies[0];
+    let promised = [Promise::SurvivesFailover];
+    let case = put_into(&loaded, &lock, servers, &promised, Some(2)).expect("it fits");
+    let text = effective(&case);
+    assert_line(&text, "lease = \"7s\"");
+    assert_line(&text, "node-timeout = \"70ms\"  # command line");
+    assert_line(&text, "retry-delay = \"10ms..50ms\"  # default");
+    assert_line(&text, "nodes = 3");
+    assert_line(&text, "persistence = \"none\"  # default");
+    assert_line(&text, "promised = [\"survives-failover\"]  # command line");
+    assert_line(&text, "node = \"n2\"");
+    // The third step of the case is the second of the file.
+    assert_line(&text, "client = \"a\"");
+    assert_line(&text, "key = \"lock\"  # default");
 }

@@ -85,7 +85,7 @@ fn it_is_certain_where_another_was_granted_the_lock_meanwhile() {
         "b acquire 10..240 info lease 500",
         "b acquire 10..100 ok lease 200",
         "b acquire 10..100 ok lease 500\n b release 200..210 ok",
-        "a acquire 10..240 fail",
+        "b acquire 10..240 refused",
     ] {
         assert!(!judge(other).certain, "{other}");
     }

@@ -1,24 +1,26 @@
-//! Known-bad locks are caught, and correct ones are not accused by what catches them.
+//! Known-bad locks are broken by situations that do not know them, and correct ones are not.
 //!
-//! The matrix of all mutants and all scenarios is `docs/mutants.md`, written by `make mutants`. The
-//! tests that always run hold it to what it says: a catch of each mutant, and every scenario that
-//! was made to catch mutants, with the correct locks.
+//! What breaks each mutant is in `docs/mutants.md`, written by `make mutants`. The tests that always
+//! run hold the page to what it says: one catch of each mutant, and the correct lock in the same
+//! situation.
 
 mod column;
 mod crew;
 mod table;
 mod trial;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use crate::support::{have_server, root, run};
 use column::{Column, columns};
-use lockstorm_scenarios::{LockKind, Mutant};
-use table::Section;
-use trial::{Trial, Verdicts};
+use lockstorm_scenarios::{LockKind, Mutant, Promise};
+use table::{Catch, Section};
+use trial::broken;
 
-/// How many catches of a mutant are tried, until one catches again.
+/// How many catches of a mutant are looked for, and tried until one catches again.
 const CATCHES_MAX: usize = 3;
 
 fn page() -> PathBuf {
@@ -31,33 +33,33 @@ fn locks() -> Vec<LockKind> {
     LockKind::ALL.into_iter().filter(has_mutants).collect()
 }
 
+fn all_columns() -> BTreeMap<LockKind, Vec<Column>> {
+    let locks = locks().into_iter();
+    locks.map(|lock| (lock, columns(lock))).collect()
+}
+
+fn of_situation<'a>(columns: &'a [Column], situation: &str) -> &'a Column {
+    let found = columns.iter().find(|column| column.situation == situation);
+    found.unwrap_or_else(|| panic!("{situation} does not fit the lock: run 'make mutants'"))
+}
+
 #[test]
-fn every_mutant_is_caught_by_a_scenario_that_its_column_names() {
+fn every_mutant_is_broken_by_a_situation_that_the_page_names() {
     if !have_server() {
         return;
     }
     let page = fs::read_to_string(page()).expect("docs/mutants.md is there");
-    let columns = columns();
+    let columns = all_columns();
     let missed = crew::all(&Mutant::ALL, |&mutant| {
-        let catches = table::catches(&page, mutant);
-        let mut said = format!(
-            "{}: its column names {} catches",
-            mutant.name(),
-            catches.len()
-        );
+        let mut said = mutant.name().to_owned();
         // Most are caught by the first; a few of the later ones need some luck.
-        for (scenario, properties) in catches.iter().take(CATCHES_MAX) {
-            let column = columns
-                .iter()
-                .find(|column| column.lock == mutant.lock() && column.scenario == *scenario)
-                .unwrap_or_else(|| panic!("{scenario} has no case for {}", mutant.lock().name()));
-            let trial = Trial::of(column, Some(mutant));
-            let verdicts = trial.run();
-            let accusations = verdicts.accusations();
-            if properties.iter().any(|said| accusations.contains(said)) {
+        for catch in table::catches(&page, mutant) {
+            let column = of_situation(&columns[&mutant.lock()], &catch.situation);
+            let now = broken(&column.case, Some(mutant));
+            if now.iter().any(|promise| catch.broken.contains(promise)) {
                 return None;
             }
-            said = format!("{said}\n{}: not caught, {verdicts}", trial.title());
+            said = format!("{said}\n  {}: broken is {now:?}", catch.situation);
         }
         Some(said)
     });
@@ -66,13 +68,26 @@ fn every_mutant_is_caught_by_a_scenario_that_its_column_names() {
 }
 
 #[test]
-fn no_correct_lock_is_accused_by_a_scenario_made_to_catch_mutants() {
+fn no_correct_lock_breaks_what_its_mutants_break() {
     if !have_server() {
         return;
     }
-    let wrong = crew::all(&column::made_for_mutants(), |trial| {
-        let verdicts = trial.run();
-        (!verdicts.as_expected()).then(|| format!("{}: {verdicts}", trial.title()))
+    let page = fs::read_to_string(page()).expect("docs/mutants.md is there");
+    let columns = all_columns();
+    let mut first: BTreeMap<(LockKind, String), BTreeSet<Promise>> = BTreeMap::new();
+    for mutant in Mutant::ALL {
+        let Some(catch) = table::catches(&page, mutant).into_iter().next() else {
+            continue;
+        };
+        let of_mutants = first.entry((mutant.lock(), catch.situation)).or_default();
+        of_mutants.extend(catch.broken);
+    }
+    let first: Vec<_> = first.into_iter().collect();
+    let wrong = crew::all(&first, |((lock, situation), of_mutants)| {
+        let column = of_situation(&columns[lock], situation);
+        let mut now = broken(&column.case, None);
+        now.retain(|promise| of_mutants.contains(promise));
+        (!now.is_empty()).then(|| format!("{} in {situation}: broken is {now:?}", lock.name()))
     });
     let wrong: Vec<_> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -121,49 +136,61 @@ fn the_list_names_every_mutant_with_its_lock() {
     }
 }
 
-/// Runs the whole matrix. With `UPDATE_MUTANTS` set, writes `docs/mutants.md`.
-#[test]
-#[ignore = "takes minutes; make mutants"]
-fn the_whole_matrix_catches_every_mutant_and_accuses_no_correct_lock() {
-    assert!(have_server(), "without a server there is no matrix");
-    let columns = columns();
-    let trials: Vec<(&Column, Trial)> = columns
-        .iter()
-        .flat_map(|column| {
-            let mutants = Mutant::of(column.lock).map(Some);
-            let row = std::iter::once(None).chain(mutants);
-            row.map(move |mutant| (column, Trial::of(column, mutant)))
-        })
-        .collect();
-    let verdicts = crew::all(&trials, |(_, trial)| trial.run());
-    let mut sections: Vec<Section> = locks().into_iter().map(Section::of).collect();
-    let mut wrong = Vec::new();
-    for ((column, trial), verdicts) in trials.iter().zip(&verdicts) {
-        match trial.mutant {
-            None if !verdicts.accusations().is_empty() => {
-                wrong.push(format!("{}: {verdicts}", trial.title()));
-            }
-            None => {}
-            Some(mutant) => {
-                let section = sections
-                    .iter_mut()
-                    .find(|section| section.lock == column.lock)
-                    .expect("each mutant's lock has a section");
-                section.note(mutant, &column.scenario, verdicts.accusations());
-            }
-        }
+/// What correct locks broke, by lock and situation.
+type Correct = Mutex<BTreeMap<(LockKind, String), Vec<Promise>>>;
+
+/// What the correct lock broke in a situation; it is asked once.
+fn of_the_correct(known: &Correct, column: &Column, lock: LockKind) -> Vec<Promise> {
+    let place = (lock, column.situation.clone());
+    let so_far = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(promises) = so_far.get(&place) {
+        return promises.clone();
     }
-    let missed = sections.iter().flat_map(Section::missed);
-    wrong.extend(missed.map(|mutant| format!("{mutant:?}: nothing catches it")));
+    drop(so_far);
+    let promises = broken(&column.case, None);
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    known.insert(place, promises.clone());
+    promises
+}
+
+/// Puts a mutant into one situation after the other until enough have caught it.
+fn search(mutant: Mutant, columns: &[Column], correct: &Correct) -> Vec<Catch> {
+    let caught = columns.iter().filter_map(|column| {
+        let mut broken = broken(&column.case, Some(mutant));
+        if broken.is_empty() {
+            return None;
+        }
+        let by_itself = of_the_correct(correct, column, mutant.lock());
+        broken.retain(|promise| !by_itself.contains(promise));
+        let situation = column.situation.clone();
+        (!broken.is_empty()).then_some(Catch { situation, broken })
+    });
+    caught.take(CATCHES_MAX).collect()
+}
+
+/// Looks for what breaks each mutant. With `UPDATE_MUTANTS` set, writes `docs/mutants.md`.
+#[test]
+#[ignore = "takes half an hour; make mutants"]
+fn every_mutant_is_broken_by_a_shipped_situation() {
+    assert!(have_server(), "without a server nothing is found");
+    let columns = all_columns();
+    let correct = Correct::default();
+    let found = crew::all(&Mutant::ALL, |&mutant| {
+        search(mutant, &columns[&mutant.lock()], &correct)
+    });
+    let mut sections: BTreeMap<LockKind, Section> = BTreeMap::new();
+    for (mutant, catches) in Mutant::ALL.into_iter().zip(found) {
+        let lock = mutant.lock();
+        let mutants = Vec::new();
+        let section = sections.entry(lock).or_insert(Section { lock, mutants });
+        section.mutants.push((mutant, catches));
+    }
+    let sections: Vec<Section> = sections.into_values().collect();
     if std::env::var_os("UPDATE_MUTANTS").is_some() {
         fs::write(page(), table::page(&sections)).expect("docs/ can be written");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// What a run said, for a message.
-impl std::fmt::Display for Verdicts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
+    let all = sections.iter().flat_map(|section| &section.mutants);
+    let missed = all.filter(|(_, catches)| catches.is_empty());
+    let missed: Vec<&str> = missed.map(|(mutant, _)| mutant.name()).collect();
+    assert!(missed.is_empty(), "nothing breaks {}", missed.join(", "));
 }

@@ -52,6 +52,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
             &["load"],
             &["origin"],
             &["expand"],
+            &["situated"],
         ],
     ),
     (

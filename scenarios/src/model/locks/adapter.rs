@@ -74,6 +74,10 @@ impl LockOptions for Adapter {
         Ok(())
     }
 
+    fn take_node_timeout(&mut self, timeout: DurationSpec) {
+        self.node_timeout = Some(timeout);
+    }
+
     fn answers_within(&self) -> Option<DurationSpec> {
         self.answers_within
     }

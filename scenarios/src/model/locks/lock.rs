@@ -108,6 +108,11 @@ impl Lock {
         self.options_mut().take_lease(lease, renewed)
     }
 
+    /// See [`LockOptions::take_node_timeout`].
+    pub fn take_node_timeout(&mut self, timeout: DurationSpec) {
+        self.options_mut().take_node_timeout(timeout);
+    }
+
     /// See [`LockOptions::renew_every`].
     pub fn renew_every(&self) -> Option<DurationSpec> {
         self.options().renew_every()

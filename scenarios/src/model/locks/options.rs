@@ -36,6 +36,10 @@ pub trait LockOptions {
         Ok(())
     }
 
+    /// Takes the patience with one of several servers that a situation asks for, where the lock
+    /// can be told one.
+    fn take_node_timeout(&mut self, _timeout: DurationSpec) {}
+
     /// Promises of every lock that these options deny.
     fn denies(&self) -> &[Promise] {
         &[]

@@ -47,6 +47,10 @@ impl LockOptions for Redlock {
         Ok(())
     }
 
+    fn take_node_timeout(&mut self, timeout: DurationSpec) {
+        self.node_timeout = timeout;
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }
