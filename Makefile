@@ -1,11 +1,15 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control matrix pictures setup setup-tests
+.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises pictures setup setup-tests
 
-# Real servers, the comparison of the README, a table and the paths of its pictures.
+# The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
+# Redlock on five masters. What would have to go wrong for each? Some three minutes.
+DEMO = token redlock --topology single,replicated,independent --jobs 2 --only plain-use --only client-pause \
+  --only paused-holder --only holder-dies --only key --only servers- --only failover --only minority \
+  --only power-cut --only storm-contention
 demo: setup
 	cargo build --release --locked --quiet --bin lockstorm
-	./target/release/lockstorm run scenarios/library/compare/single-vs-redlock.toml
+	./target/release/lockstorm assess $(DEMO)
 
 # Every test, those of real servers included.
 test: setup-tests
@@ -33,7 +37,7 @@ bench: setup
 mutants: setup
 	UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test integration mutants:: -- --ignored
 
-# Every hazard with the real Redisson beside ours: 455 pairs of runs on every topology, in every era. LOCKSTORM_ONLY='red 4.7'
+# Every situation with the real Redisson beside ours, on every topology, in every era; hours. LOCKSTORM_ONLY='red 4.7'
 # takes some of them.
 interop: setup-tests
 	cargo test --locked -p lockstorm --test integration real_redisson:: -- --ignored --nocapture
@@ -58,19 +62,17 @@ control: setup
 	  --set clients.count=100 --set clients.keys=1000 --set storm.rounds=10000 --set storm.duration=60m \
 	  --filter "storm-control $(FILTER)"
 
-# The whole table, ten times, six cells at once; twenty minutes.
-matrix: setup
-	cargo build --release --locked --quiet --bin lockstorm
-	./target/release/lockstorm run scenarios/library/matrix.toml --repeat 10 --jobs 6
+# What every built-in lock promises, keeps and breaks: docs/promises.md, from real runs; an hour.
+promises: setup
+	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration promises:: -- --ignored
 
 # The pictures of the documentation, from real runs: docs/pictures. Some three minutes.
 pictures: setup-tests
 	cargo build --release --locked --quiet --bin lockstorm
 	rm -rf target/pictures
-	./target/release/lockstorm run scenarios/library/hazards/failover-loses-the-lock.toml --seed 42 \
+	./target/release/lockstorm run scenarios/library/examples/failover-loses-the-lock.toml --seed 42 \
 	  --report html --out target/pictures/failover
-	./target/release/lockstorm run scenarios/library/compare/single-vs-redlock.toml --seed 42 \
-	  --report html --out target/pictures/matrix
+	./target/release/lockstorm assess $(DEMO) --seed 42 --report html --out target/pictures/comparison
 	./target/release/lockstorm run docs/pictures/storm.toml --seed 42 --report html \
 	  --out target/pictures/storm
 	LOCKSTORM_PICTURES="$(CURDIR)/target/pictures" \

@@ -67,7 +67,7 @@ pub use junit::{junit_run, junit_suite};
 pub use markdown::{markdown_run, markdown_suite};
 pub use model::{
     Answer, Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun,
-    Outcome, RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun, Tested,
+    Outcome, PromiseOutcome, RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun, Tested,
 };
 pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};

@@ -43,6 +43,9 @@ pub fn put_into(
     let typed = lock;
     let mut lock = lock.clone();
     lock.take_lease(situation.lease, situation.renewed)?;
+    if let Some(threads) = situation.threads {
+        lock.take_threads(threads)?;
+    }
     if let Some(timeout) = situation.node_timeout {
         lock.take_node_timeout(timeout);
     }

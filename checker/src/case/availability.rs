@@ -6,13 +6,14 @@
 //! ```
 //!
 //! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness. A
-//! lock is wanted from one try to the next, unless the pause between them is long. It is held from
-//! a grant to the sending of its release, or to the lease ceiling. A history does not tell which
-//! server leads: the time in which a majority was down counts, unless nobody asked in it.
+//! lock is wanted while somebody tries to get it, and from a try that was not granted to the next,
+//! unless the pause between them is long. It is held from a grant to the sending of its release, or
+//! to the lease ceiling. A history does not tell which server leads: the time in which a majority
+//! was down counts, unless nobody asked in it.
 
 use crate::history::Nanos;
 use crate::holds::{Hold, Windows};
-use crate::operations::{Action, Digest, Interval, KeyId, OpId};
+use crate::operations::{Action, Digest, Interval, KeyId, OpId, Outcome};
 use crate::verdict::Availability;
 
 /// Longest pause between two tries that leaves the lock wanted: a client that polls for it asks
@@ -83,13 +84,21 @@ pub(crate) fn held(hold: &Hold) -> Interval {
 /// The times in which somebody wanted the lock, in order.
 fn wants(digest: &Digest, tries: &[OpId]) -> Vec<Interval> {
     let mut wants: Vec<Interval> = Vec::new();
+    // Who was granted the lock wants it no more; until when a pause leaves it wanted.
+    let mut until = Nanos(0);
     for attempt in tries.iter().map(|&id| digest.operation(id)) {
         let completion = attempt.completion;
         let end = completion.map_or(digest.end, |completion| completion.time);
+        let pause = if attempt.outcome == Outcome::Ok {
+            Nanos(0)
+        } else {
+            PAUSE_MAX
+        };
         match wants.last_mut() {
-            Some(last) if attempt.invoked <= last.end + PAUSE_MAX => last.end = last.end.max(end),
+            Some(last) if attempt.invoked <= until => last.end = last.end.max(end),
             Some(_) | None => wants.push(Interval::new(attempt.invoked, end)),
         }
+        until = until.max(end + pause);
     }
     wants
 }

@@ -89,7 +89,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
                 Finding::Failed(_) => failed += 1,
                 Finding::NotClaimed(_) => {}
             }
-            if check == Check::Hello && failed > 0 {
+            if check == Check::Hello && passed == 0 {
                 // Without it the others would only say the same.
                 break;
             }
@@ -99,10 +99,10 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
             Check::ALL.len() - passed - failed,
             folder.display()
         ));
-        Ok(if failed == 0 {
-            ExitCode::AsExpected
-        } else {
-            ExitCode::Unexpected
+        Ok(match (passed, failed) {
+            (_, 1..) => ExitCode::Unexpected,
+            (0, 0) => ExitCode::Unknown,
+            (_, 0) => ExitCode::AsExpected,
         })
     })
 }

@@ -119,6 +119,8 @@ struct Subject {
     refused: Vec<(TopologyKind, String)>,
     /// True if its clients can give up what they have under way.
     cancels: bool,
+    /// True if its owners can be called by a name from outside.
+    identifies: bool,
     /// The words by which it was named.
     words: String,
 }
@@ -131,6 +133,7 @@ impl Subject {
             lock,
             refused: Vec::new(),
             cancels: true,
+            identifies: false,
             words: quoted(text),
         })
     }
@@ -159,6 +162,7 @@ impl Subject {
             lock: Lock::Adapter(adapter),
             refused: found.refused,
             cancels: found.opened.can.contains(&Can::Cancel),
+            identifies: found.opened.can.contains(&Can::Identity),
             words: format!("--adapter {}", quoted(command)),
         })
     }
@@ -251,6 +255,9 @@ fn place(
         return Err("its adapter cannot give a request up: it does not name 'cancel'".to_owned());
     }
     let lock = &subject.lock;
+    if lock.is_foreign() && !subject.identifies && loaded.scenario.clients.identity.is_some() {
+        return Err("its adapter cannot name the owner: it does not say 'identity'".to_owned());
+    }
     let mut case = put_into(loaded, lock, topology, promised, hits)?;
     // All situations of a lock stand in one row, whatever lease they take.
     case.labels.lock = lock.bare_label();

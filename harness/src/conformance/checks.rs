@@ -46,8 +46,12 @@ pub(super) async fn released(peer: &Peer, key: &str) -> Result<(), String> {
 }
 
 pub(super) async fn hello(bed: &mut TestBed) -> Found {
-    let peer = bed.client(LONG).await?;
-    Ok(Finding::Passed(peer.name))
+    let opened = bed.client(LONG).await;
+    if let Some(text) = bed.unsupported() {
+        let why = format!("it says that it cannot be on these servers: {text}");
+        return Ok(Finding::NotClaimed(why));
+    }
+    Ok(Finding::Passed(opened?.name))
 }
 
 pub(super) async fn grants(bed: &mut TestBed) -> Found {

@@ -39,6 +39,7 @@ pub struct TestBed {
     clients: usize,
     /// Number of locks so far.
     keys: usize,
+    unsupported: Option<String>,
 }
 
 /// One client that is the program.
@@ -85,7 +86,13 @@ impl TestBed {
             recorder,
             clients: 0,
             keys: 0,
+            unsupported: None,
         })
+    }
+
+    /// Why the program cannot be on these servers, where its last client said so.
+    pub(super) fn unsupported(&mut self) -> Option<String> {
+        self.unsupported.take()
     }
 
     /// A lock that nobody has asked for yet.
@@ -163,6 +170,10 @@ impl TestBed {
         }
         match peer.ask(Call::Open(Box::new(open))).await? {
             Answer::Opened(opened) => peer.opened = opened,
+            Answer::Unsupported { text } => {
+                self.unsupported = Some(text.clone());
+                return Err(text);
+            }
             other => return Err(unexpected("open", &other)),
         }
         Ok(peer)

@@ -322,7 +322,7 @@ impl Stage {
             renew_every_ms: spec.renew_every().map(DurationSpec::as_millis),
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
             node_timeout_ms: spec.node_timeout().map(DurationSpec::as_millis),
-            identity: None,
+            identity: self.case.clients.identity.clone(),
             topology: self.case.topology.alike().name().to_owned(),
             servers: directory.servers(&self.servers.route()),
             nodes: directory.nodes(&self.servers),

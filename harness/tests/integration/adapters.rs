@@ -1,38 +1,120 @@
-//! The adapters that come along: they keep to the protocol, and their scenarios come out as the
-//! files say. They need what `.ci/setup adapters` installs, and are skipped where that was not
-//! done.
+//! The adapters that come along, one of each language: they keep to the protocol, and come out of an
+//! assessment. They need what `.ci/setup adapters` installs, and are skipped loudly where that was
+//! not done.
 
 use std::fs;
-use std::path::Path;
 use std::process::Output;
 
-use crate::support::{have_server, lockstorm, root, run_scenario, stderr, stdout};
+use crate::support::{have_server, lockstorm, root, run_scenario, skipped, stderr, stdout};
 use serde_json::{Value, json};
 
-const PYTHON: &str = ".tools/redis-py/bin/python";
-const REDIS_PY: &str = "adapters/python/redis-py/run";
-const REDLOCK: &str = "adapters/node/redlock/run";
-const REDISSON: &str = "adapters/java/redisson/run";
+/// An adapter, and how it is tried here.
+struct Shipped {
+    folder: &'static str,
+    /// What `setup` leaves in the folder.
+    installed: &'static str,
+    arguments: &'static [&'static str],
+    topology: &'static str,
+}
 
-/// True if a library is installed; says loudly if not.
-#[expect(
-    clippy::print_stderr,
-    reason = "a skipped test must be seen in the log"
-)]
-fn installed(path: &str) -> bool {
-    let found = root().join(path).exists();
-    if !found {
-        eprintln!("SKIPPED, for want of {path}: run 'bash .ci/setup adapters'");
+const SHIPPED: [Shipped; 5] = [
+    Shipped {
+        folder: "adapters/python/redis-py",
+        installed: ".venv/installed",
+        arguments: &[],
+        topology: "single",
+    },
+    Shipped {
+        folder: "adapters/node/redlock",
+        installed: "node_modules/installed",
+        arguments: &[],
+        topology: "independent",
+    },
+    Shipped {
+        folder: "adapters/java/redisson",
+        installed: "target/4.7.0/installed",
+        arguments: &["4.7.0", "fenced"],
+        topology: "single",
+    },
+    Shipped {
+        folder: "adapters/go/redsync",
+        installed: "target/redsync",
+        arguments: &[],
+        topology: "independent",
+    },
+    Shipped {
+        folder: "adapters/rust/rslock",
+        installed: "target/release/lockstorm-adapter-rslock",
+        arguments: &[],
+        topology: "independent",
+    },
+];
+
+/// The control, and two hazards that a lock without defects withstands.
+const SITUATIONS: [&str; 3] = ["plain-use", "holder-dies", "late-release"];
+
+impl Shipped {
+    fn is_set_up(&self) -> bool {
+        let found = root().join(self.folder).join(self.installed).exists();
+        if !found {
+            skipped(&format!("{} is not set up: run its `setup`", self.folder));
+        }
+        found && have_server()
     }
-    found && have_server()
+
+    fn command(&self) -> Vec<String> {
+        let arguments = self.arguments.iter().map(ToString::to_string);
+        std::iter::once(format!("{}/run", self.folder))
+            .chain(arguments)
+            .collect()
+    }
+
+    /// `lockstorm adapter test` says so of each of its checks.
+    fn keeps_to_the_protocol(&self) {
+        if !self.is_set_up() {
+            return;
+        }
+        let command = self.command();
+        let mut args = vec!["--topology", self.topology];
+        args.extend(command.iter().map(String::as_str));
+        let output = tested(&args);
+        let text = stdout(&output);
+        assert!(output.status.success(), "{text}{}", stderr(&output));
+        assert!(!text.contains('✗'), "{text}");
+        assert!(text.matches('✓').count() >= CHECKS_MIN, "{text}");
+    }
+
+    /// Nothing that it promises is broken by the control and two hazards.
+    fn withstands_what_a_good_lock_does(&self) {
+        if !self.is_set_up() {
+            return;
+        }
+        let out = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut command = lockstorm();
+        command.args(["assess", "--progress", "none", "--report", "none", "--out"]);
+        command.arg(out.path());
+        command.args([
+            "--topology",
+            self.topology,
+            "--adapter",
+            &self.command().join(" "),
+        ]);
+        for situation in SITUATIONS {
+            command.args(["--only", situation]);
+        }
+        let output = command.output().expect("it can be started");
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("exclusive"), "{text}");
+    }
 }
 
-fn have_redis_py() -> bool {
-    installed(PYTHON)
-}
+/// How many checks an adapter that can cancel and renew passes at least.
+const CHECKS_MIN: usize = 14;
 
-fn have_redlock() -> bool {
-    installed("adapters/node/redlock/node_modules/redlock")
+fn of(folder: &str) -> &'static Shipped {
+    let shipped = SHIPPED.iter().find(|shipped| shipped.folder == folder);
+    shipped.expect("it is shipped")
 }
 
 /// `lockstorm adapter test` with these arguments.
@@ -43,25 +125,43 @@ fn tested(args: &[&str]) -> Output {
     command.args(args).output().expect("it can be started")
 }
 
-fn as_expected(scenario: &str) {
-    let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let path = format!("scenarios/library/adapters/{scenario}.toml");
-    assert!(Path::new(&root()).join(&path).exists(), "{path}");
-    let output = run_scenario(&path, out.path(), &["--report", "none"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+macro_rules! of_each_language {
+    ($($language:ident => $folder:literal),* $(,)?) => {
+        $(mod $language {
+            #[test]
+            fn the_adapter_keeps_to_the_protocol() {
+                super::of($folder).keeps_to_the_protocol();
+            }
+
+            #[test]
+            fn the_adapter_withstands_what_a_good_lock_does() {
+                super::of($folder).withstands_what_a_good_lock_does();
+            }
+        })*
+    };
+}
+
+of_each_language! {
+    python => "adapters/python/redis-py",
+    node => "adapters/node/redlock",
+    java => "adapters/java/redisson",
+    go => "adapters/go/redsync",
+    rust => "adapters/rust/rslock",
 }
 
 #[test]
 fn a_run_tells_which_library_in_which_version_it_was() {
-    if !have_redis_py() {
+    let redis_py = of("adapters/python/redis-py");
+    if !redis_py.is_set_up() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("version.toml");
     let scenario = format!(
         "name = \"version\"\nchecks.only = [\"liveness\"]\ntopology.single = {{}}\n\
-         lock.adapter = {{ name = \"redis-py\", command = [\"{REDIS_PY}\"] }}\n\
-         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n"
+         lock.adapter = {{ name = \"redis-py\", command = {} }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n",
+        json!(redis_py.command())
     );
     fs::write(&path, scenario).expect("the file can be written");
     let path = path.to_str().expect("a plain name");
@@ -73,61 +173,12 @@ fn a_run_tells_which_library_in_which_version_it_was() {
     }
 }
 
-#[test]
-fn the_adapter_of_redis_py_keeps_to_the_protocol() {
-    if !have_redis_py() {
-        return;
-    }
-    let output = tested(&[REDIS_PY]);
-    let text = stdout(&output);
-    assert!(output.status.success(), "{text}{}", stderr(&output));
-    assert!(!text.contains('✗'), "{text}");
-    assert_eq!(text.matches('✓').count(), 12, "{text}");
-}
-
-#[test]
-fn the_adapter_of_redlock_keeps_to_the_protocol() {
-    if !have_redlock() {
-        return;
-    }
-    let output = tested(&["--topology", "independent", REDLOCK]);
-    let text = stdout(&output);
-    assert!(output.status.success(), "{text}{}", stderr(&output));
-    assert_eq!(text.matches('✓').count(), 12, "{text}");
-}
-
-#[test]
-fn the_adapter_of_redisson_keeps_to_the_protocol() {
-    if !installed("adapters/java/redisson/target/4.7.0/lib") {
-        return;
-    }
-    let output = tested(&[REDISSON, "4.7.0", "fenced"]);
-    let text = stdout(&output);
-    assert!(output.status.success(), "{text}{}", stderr(&output));
-    assert_eq!(text.matches('✓').count(), 12, "{text}");
-}
-
-#[test]
-fn redis_py_comes_out_as_its_file_says() {
-    if have_redis_py() {
-        as_expected("redis-py");
-        as_expected("redis-py-slow-work");
-    }
-}
-
-#[test]
-fn redlock_comes_out_as_its_files_say() {
-    if have_redlock() {
-        as_expected("redlock-of-node");
-        as_expected("redlock-of-node-minority-down");
-        as_expected("redlock-of-node-slow-work");
-        as_expected("redlock-of-node-clock-steps-back");
-    }
-}
-
 /// What the checks say of an adapter with a watchdog of its own, and whether it passes.
 fn said_of_watching(more: &[&str]) -> (String, bool) {
-    let python = root().join(PYTHON).display().to_string();
+    let python = root()
+        .join("adapters/python/redis-py/.venv/bin/python")
+        .display()
+        .to_string();
     let program = root().join("harness/tests/integration/watching/adapter.py");
     let program = program.display().to_string();
     let output = tested(&[&[python.as_str(), &program], more].concat());
@@ -136,7 +187,7 @@ fn said_of_watching(more: &[&str]) -> (String, bool) {
 
 #[test]
 fn an_adapter_with_a_watchdog_of_its_own_keeps_to_the_protocol() {
-    if !have_redis_py() {
+    if !of("adapters/python/redis-py").is_set_up() {
         return;
     }
     let (text, passes) = said_of_watching(&[]);
@@ -148,7 +199,7 @@ fn an_adapter_with_a_watchdog_of_its_own_keeps_to_the_protocol() {
 
 #[test]
 fn a_watchdog_that_cannot_be_held_up_is_found_out() {
-    if !have_redis_py() {
+    if !of("adapters/python/redis-py").is_set_up() {
         return;
     }
     let (text, passes) = said_of_watching(&["deaf"]);
@@ -208,6 +259,30 @@ fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
     let text = stdout(&output);
     let expected = "✗ answers hello and open: it ended by itself with exit status: 3\n";
     assert_eq!(text, expected);
+}
+
+/// A program that is not for the servers that it is given.
+const ELSEWHERE: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"do":"hello"'*) is='"hello","protocol":2,"name":"elsewhere"' ;;
+    *) is='"unsupported","text":"it wants a Cluster"' ;;
+  esac
+  printf '{"id":%s,"is":%s}\n' "$id" "$is"
+done
+"#;
+
+#[test]
+fn an_adapter_that_cannot_be_on_these_servers_is_not_called_wrong() {
+    if !have_server() {
+        return;
+    }
+    let output = tested(&["sh", "-c", ELSEWHERE]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let expected = "· answers hello and open: not checked: it says that it cannot be on these \
+                    servers: it wants a Cluster\n";
+    assert_eq!(stdout(&output), expected);
 }
 
 /// A program that waits by itself: `$1` is there while somebody holds the lock. Where it is told

@@ -169,7 +169,11 @@ fn each_run_is_stored_with_its_promises_and_runs_again_by_its_own_command() {
 
 #[test]
 fn an_adapter_says_who_it_is_and_where_it_cannot_be() {
-    if !have_server() || !root().join(".tools/redis-py/bin/python").exists() {
+    if !have_server()
+        || !root()
+            .join("adapters/python/redis-py/.venv/bin/python")
+            .exists()
+    {
         return;
     }
     let out = tempfile::tempdir().unwrap();
@@ -234,7 +238,7 @@ fn adapter_of_the_guide(folder: &Path) -> PathBuf {
 
 #[test]
 fn the_adapter_of_the_guide_speaks_the_protocol_and_breaks_what_the_guide_says() {
-    let python = root().join(".tools/redis-py/bin/python");
+    let python = root().join("adapters/python/redis-py/.venv/bin/python");
     if !have_server() || !python.exists() {
         return;
     }

@@ -19,7 +19,7 @@ fn a_missing_server_is_named_with_the_command_that_installs_one() {
     let output = lockstorm()
         .args([
             "run",
-            "scenarios/library/hazards/control-single.toml",
+            "scenarios/library/examples/control-single.toml",
             "--out",
         ])
         .arg(out.path())
@@ -46,7 +46,7 @@ fn a_program_that_is_no_server_is_refused_before_anything_runs() {
     let out = temporary();
     let more = ["--redis-server", "/bin/true"];
     let output = run_scenario(
-        "scenarios/library/hazards/control-single.toml",
+        "scenarios/library/examples/control-single.toml",
         out.path(),
         &more,
     );
@@ -67,7 +67,7 @@ fn a_port_that_is_taken_everywhere_is_named_with_the_flag_that_chooses_another()
     let port = taken.local_addr().expect("it is bound").port().to_string();
     let out = temporary();
     let output = run_scenario(
-        "scenarios/library/hazards/control-single.toml",
+        "scenarios/library/examples/control-single.toml",
         out.path(),
         &["--port", &port],
     );
@@ -246,7 +246,7 @@ fn a_key_that_is_markup_stays_text_in_every_report() {
     }
     let out = temporary();
     let scenario = out.path().join("hostile.toml");
-    let shipped = root().join("scenarios/library/hazards/amnesiac-restart-single.toml");
+    let shipped = root().join("scenarios/library/examples/amnesiac-restart-single.toml");
     let mut text = fs::read_to_string(shipped).expect("the scenario is shipped");
     for step in ["acquire", "renew", "release"] {
         let with_key = format!("{step} = {{ key = {HOSTILE:?},");
@@ -284,7 +284,7 @@ fn wrong_arguments_exit_with_64_and_help_with_0() {
     assert_eq!(run(&["--help"]).status.code(), Some(0));
     let set = run(&[
         "run",
-        "scenarios/library/hazards/control-single.toml",
+        "scenarios/library/examples/control-single.toml",
         "--set",
         "no-value",
     ]);

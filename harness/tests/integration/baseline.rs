@@ -156,7 +156,7 @@ fn a_wrong_baseline_is_refused_with_its_place_and_the_remedy_before_anything_is_
     let gone = out.path().join("gone");
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../scenarios/library/hazards/control-single.toml"
+        "/../scenarios/library/examples/control-single.toml"
     );
     let runs = out.path().join("runs");
     let commands = [

@@ -160,7 +160,7 @@ fn a_whole_run_is_not_taken_for_a_part_and_is_read_without_a_warning() {
         return;
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let scenario = "scenarios/library/hazards/control-single.toml";
+    let scenario = "scenarios/library/examples/control-single.toml";
     let ran = run_scenario(scenario, out.path(), &["--report", "none"]);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let latest = out.path().join("latest").display().to_string();

@@ -134,7 +134,7 @@ fn two_runs_at_once_do_not_meet() {
         return;
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let scenario = "scenarios/library/hazards/control-independent.toml";
+    let scenario = "scenarios/library/examples/control-independent.toml";
     let children: Vec<_> = (0..2)
         .map(|n| {
             let out = out.path().join(n.to_string());
@@ -171,7 +171,7 @@ fn a_server_that_dies_by_itself_makes_the_run_unknown() {
     let child = lockstorm()
         .args([
             "run",
-            "scenarios/library/hazards/control-single.toml",
+            "scenarios/library/examples/control-single.toml",
             "--set",
             "step.2.work.for=2s",
             "--set",

@@ -18,7 +18,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use serde_json::Value;
 
-const FAILOVER: &str = "scenarios/library/hazards/failover-loses-the-lock.toml";
+const FAILOVER: &str = "scenarios/library/examples/failover-loses-the-lock.toml";
 const LOSSY: &str = "scenarios/library/storms/storm-lossy-links.toml";
 
 /// Every way in which a link fails, one after the other, as processes meet them.
@@ -137,7 +137,7 @@ fn the_same_files_come_out_the_same_on_both_networks() {
         "split-brain-sentinel",
         "isolated-master-cluster",
     ];
-    let shipped = shipped.map(|name| format!("scenarios/library/hazards/{name}.toml"));
+    let shipped = shipped.map(|name| format!("scenarios/library/examples/{name}.toml"));
     for file in shipped.into_iter().chain([every_fault]) {
         let (fabric, on_fabric) = came_out(&file, "fabric");
         let (kernel, on_kernel) = came_out(&file, "kernel");

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use crate::support::{TRIES_MAX, have_kernel_network, have_server, root, run_scenario, stderr};
 use lockstorm_checker::Options;
@@ -11,8 +10,6 @@ use lockstorm_checker::history::read_jsonl;
 use lockstorm_scenarios::{FaultSpec, expand, load};
 use serde_json::Value as Json;
 
-/// Runs at once: they mostly wait for servers to notice something.
-const AT_ONCE: &str = "6";
 /// The pages of the runs, and not their pictures too: drawn without optimisation, those would take
 /// longer than the runs.
 const PAGES: [&str; 2] = ["--report", "html"];
@@ -89,13 +86,6 @@ fn all_come_out_as_expected(mut scenarios: Vec<String>, how: &[&str]) {
     }
     let why: Vec<&str> = left.iter().map(|run| run.why.as_str()).collect();
     panic!("not decided in {TRIES_MAX} tries:\n{}", why.join("\n"));
-}
-
-/// The same for very many, some at once; one such test at a time.
-fn very_many_come_out_as_expected(scenarios: Vec<String>) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    all_come_out_as_expected(scenarios, &["--jobs", AT_ONCE, "--report", "none"]);
 }
 
 /// A run that could not tell.
@@ -187,8 +177,8 @@ fn every_experiment_of_the_origin_comes_out_as_its_file_says() {
 }
 
 #[test]
-fn every_hazard_comes_out_as_its_file_says() {
-    very_many_come_out_as_expected(shipped("hazards"));
+fn every_example_comes_out_as_its_file_says() {
+    all_come_out_as_expected(shipped("examples"), &PAGES);
 }
 
 #[test]
@@ -196,16 +186,9 @@ fn every_storm_comes_out_as_its_file_says() {
     all_come_out_as_expected(shipped("storms"), &PAGES);
 }
 
-/// All locks under all hazards.
+/// A comparison of locks by a `[matrix]`, and every report that it writes.
 #[test]
-fn every_cell_of_the_matrix_comes_out_as_its_file_says() {
-    let matrix = root().join("scenarios/library/matrix.toml");
-    very_many_come_out_as_expected(vec![matrix.display().to_string()]);
-}
-
-/// The comparison of the README, and with it every report that it writes.
-#[test]
-fn the_comparison_comes_out_as_expected_and_leaves_its_reports() {
+fn a_comparison_comes_out_as_expected_and_leaves_its_reports() {
     if !have_server() {
         return;
     }

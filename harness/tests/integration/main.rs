@@ -39,6 +39,7 @@ mod orders;
 mod orphans;
 mod outputs;
 mod processes;
+mod promises;
 mod real_redisson;
 mod redisson;
 mod redisson_multi;

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value as Json, json};
 
-const HAZARDS: &str = "scenarios/library/hazards";
+const LIBRARY: &str = "scenarios/library";
 
 /// Runs a scenario with clients of this kind; gives the verdict of each property, of all its runs.
 fn verdicts(scenario: &str, kind: &str, out: &Path, more: &[&str]) -> BTreeMap<String, Json> {
@@ -60,6 +60,14 @@ fn same_for_both_kinds(scenario: &str) {
     same_with(scenario, &[]);
 }
 
+/// The same of a situation with Redisson's lock, which renews what it holds.
+fn same_of_a_watchdog(situation: &str) {
+    // A watchdog that a busy machine does not keep from its work.
+    let lock = "lock={ redisson = { watchdog = '2s' } }";
+    let sets = ["--set", lock, "--set", "topology={ single = {} }"];
+    same_with(&format!("{LIBRARY}/situations/{situation}.toml"), &sets);
+}
+
 fn same_with(scenario: &str, more: &[&str]) {
     if !have_server() {
         return;
@@ -72,43 +80,34 @@ fn same_with(scenario: &str, more: &[&str]) {
 
 #[test]
 fn the_control_says_the_same_of_tasks_and_of_processes() {
-    same_for_both_kinds(&format!("{HAZARDS}/control-single.toml"));
+    same_for_both_kinds(&format!("{LIBRARY}/examples/control-single.toml"));
 }
 
 #[test]
 fn a_pause_beyond_the_lease_says_the_same_of_tasks_and_of_processes() {
     same_for_both_kinds(&format!(
-        "{HAZARDS}/client-pause-beyond-the-lease-single.toml"
+        "{LIBRARY}/examples/client-pause-beyond-the-lease-single.toml"
     ));
 }
 
 #[test]
 fn a_lost_write_says_the_same_of_tasks_and_of_processes() {
-    same_for_both_kinds(&format!("{HAZARDS}/failover-loses-the-lock.toml"));
+    same_for_both_kinds(&format!("{LIBRARY}/examples/failover-loses-the-lock.toml"));
 }
 
 #[test]
 fn a_watchdog_that_stops_with_its_client_says_the_same_of_tasks_and_of_processes() {
-    // A watchdog that a busy machine does not keep from its work.
-    let locks = r#"matrix.locks=[{ redisson = { watchdog = "3s" } }]"#;
-    let scenario = format!("{HAZARDS}/watchdog-stops-with-its-client.toml");
-    same_with(&scenario, &["--set", locks]);
+    same_of_a_watchdog("dead-client-stops-renewing");
 }
 
 #[test]
 fn a_watchdog_that_stalls_says_the_same_of_tasks_and_of_processes() {
-    let locks = r#"matrix.locks=[{ redisson = { watchdog = "900ms" } }]"#;
-    let topologies = "matrix.topologies=[{ single = {} }]";
-    let scenario = format!("{HAZARDS}/watchdog-stalled-by-its-timer.toml");
-    same_with(&scenario, &["--set", locks, "--set", topologies]);
+    same_of_a_watchdog("watchdog-stalls");
 }
 
 #[test]
 fn a_watchdog_that_outlives_its_thread_says_the_same_of_tasks_and_of_processes() {
-    let locks = r#"matrix.locks=[{ redisson = { watchdog = "900ms" } }]"#;
-    let topologies = "matrix.topologies=[{ single = {} }]";
-    let scenario = format!("{HAZARDS}/watchdog-outlives-its-thread.toml");
-    same_with(&scenario, &["--set", locks, "--set", topologies]);
+    same_of_a_watchdog("thread-dies");
 }
 
 /// Renewals fall due only for who holds something.

@@ -18,7 +18,7 @@ use lockstorm_harness::trace::Watch;
 use serde_json::Value as Json;
 use tokio::time::{Instant, sleep};
 
-const FAILOVER: &str = "scenarios/library/hazards/failover-loses-the-lock.toml";
+const FAILOVER: &str = "scenarios/library/examples/failover-loses-the-lock.toml";
 
 /// Runs at most, on a machine that is too busy to let servers answer in time. The trace says so.
 const RUNS_MAX: u32 = 10;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::support::{have_server, run_scenario, stderr, stdout};
 
-const FAILOVER: &str = "scenarios/library/hazards/failover-loses-the-lock.toml";
-const CONTROL: &str = "scenarios/library/hazards/control-single.toml";
+const FAILOVER: &str = "scenarios/library/examples/failover-loses-the-lock.toml";
+const CONTROL: &str = "scenarios/library/examples/control-single.toml";
 
 /// Runs a scenario, and gives its exit code with what it said.
 fn outcome(scenario: &str, more: &[&str]) -> (Option<i32>, String) {
@@ -121,7 +121,7 @@ fn a_stuck_lock_alone_exits_with_3() {
     if !have_server() {
         return;
     }
-    let scenario = "scenarios/library/hazards/setnx-without-expire.toml";
+    let scenario = "scenarios/library/examples/setnx-without-expire.toml";
     let (code, text) = outcome(scenario, &["--set", "expect.liveness=valid"]);
     assert_eq!(code, Some(3), "{text}");
 }

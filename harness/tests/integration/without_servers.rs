@@ -8,7 +8,7 @@ use crate::support::{have_server, run_scenario, stderr};
 use lockstorm_harness::server::find_program;
 use serde_json::Value;
 
-const SCENARIO: &str = "scenarios/library/hazards/control-single.toml";
+const SCENARIO: &str = "scenarios/library/examples/control-single.toml";
 
 /// A server program that ends at once in its first `failing` starts, and is the real one after.
 fn failing_server(folder: &Path, failing: u32) -> PathBuf {

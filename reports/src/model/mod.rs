@@ -13,5 +13,5 @@ pub use record::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
-pub(crate) use tested::PromiseOutcome;
-pub use tested::{Answer, Tested};
+
+pub use tested::{Answer, PromiseOutcome, Tested};

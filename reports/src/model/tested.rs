@@ -57,15 +57,15 @@ impl Answer {
 
 /// Fate of a promise in a run, whether or not the lock makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PromiseOutcome {
+pub struct PromiseOutcome {
     /// The promise.
-    pub(crate) promise: Promise,
+    pub promise: Promise,
     /// True if the lock makes it.
-    pub(crate) is_promised: bool,
+    pub is_promised: bool,
     /// Kept, broken, or neither, as it was seen.
-    pub(crate) seen: Answer,
+    pub seen: Answer,
     /// Evidence or reason, in a sentence; none for what was kept.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 impl PromiseOutcome {
@@ -82,7 +82,7 @@ impl PromiseOutcome {
 impl RunRecord {
     /// Returns what happened to each promise that the situation tests; none for a run of another
     /// kind.
-    pub(crate) fn outcomes(&self) -> Vec<PromiseOutcome> {
+    pub fn outcomes(&self) -> Vec<PromiseOutcome> {
         let Some(tested) = &self.situation else {
             return Vec::new();
         };
@@ -96,14 +96,6 @@ impl RunRecord {
             }
         };
         tested.tests.iter().map(outcome).collect()
-    }
-
-    /// Returns the promises that were seen broken, of those that the situation tests: whether or
-    /// not the lock makes them.
-    pub fn broken_promises(&self) -> Vec<Promise> {
-        let outcomes = self.outcomes().into_iter();
-        let broken = outcomes.filter(|outcome| outcome.seen == Answer::Broken);
-        broken.map(|outcome| outcome.promise).collect()
     }
 
     fn seen(&self, tested: &Tested, promise: Promise) -> (Answer, Option<String>) {

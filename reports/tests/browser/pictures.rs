@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 400_000;
 /// the picture goes.
 const PICTURES: [(&str, u32, &str, &str); 3] = [
     ("failover", 1180, ".top", ".card .picture"),
-    ("matrix", 1760, "#matrix", "#matrix .matrix"),
+    ("comparison", 1280, "#comparison", "#comparison table"),
     ("storm", 1060, "#timeline", "#timeline-frame"),
 ];
 

@@ -38,6 +38,10 @@ pub struct Clients {
     pub read_percent: u32,
     /// Time for which a client waits for a reply; then the outcome is indeterminate.
     pub reply_timeout: DurationSpec,
+    /// Name by which a library is to call the owner of each client, so that all are one owner to
+    /// it. Absent: the library's own names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
 }
 
 /// Kind of a client.
@@ -85,6 +89,7 @@ impl Default for Clients {
             retry: DurationRange::from_millis(5, 20),
             read_percent: 0,
             reply_timeout: DurationSpec::from_millis(500),
+            identity: None,
         }
     }
 }

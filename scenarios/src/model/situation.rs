@@ -36,6 +36,9 @@ pub struct Situation {
     /// Patience with one of several servers of a lock that can be told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_timeout: Option<DurationSpec>,
+    /// So many clients share an instance of the library, as threads of one process do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Promises that the lock makes beside those that are known of it, as a user says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,

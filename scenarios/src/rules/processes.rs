@@ -22,6 +22,9 @@ pub(crate) fn judge(draft: &Draft, findings: &mut Findings<'_>) {
             judge_stall(fault, &path, lock, findings);
         }
     }
+    if !foreign {
+        judge_identity(draft, findings);
+    }
     if !asked && !foreign {
         for (fault, path) in faults(draft) {
             judge_clock(fault, &path, findings);
@@ -58,6 +61,15 @@ fn faults(draft: &Draft) -> Vec<(&FaultSpec, String)> {
         Some((fault, format!("nemesis.{n}.fault.{}", fault.kind())))
     });
     steps.chain(entries).collect()
+}
+
+/// Ours make names of their own.
+fn judge_identity(draft: &Draft, findings: &mut Findings<'_>) {
+    let clients = draft.clients.as_ref();
+    if draft.lock.is_some() && clients.is_some_and(|clients| clients.identity.is_some()) {
+        let message = "only the library of an adapter can be told a name for its owners";
+        findings.value("clients.identity", message, "leave it out");
+    }
 }
 
 /// Where nothing is renewed, there is no watchdog.

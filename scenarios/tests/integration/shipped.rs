@@ -97,30 +97,6 @@ fn every_shipped_file_names_its_schema_by_a_path_that_exists() {
     }
 }
 
-/// One column for each hazard, and a reason wherever a cell is empty.
-#[test]
-fn the_comparison_has_the_cells_that_make_sense() {
-    let path = library().join("compare/single-vs-redlock.toml");
-    let expanded = expand(&load(&path, &[]).expect("it loads")).expect("it expands");
-    let line = |lock: &str, topology: &str, hazard: &str, what: &str| {
-        format!("{lock} · {topology} · {hazard}: {what}\n")
-    };
-    let mut text = String::new();
-    for case in &expanded.cases {
-        let labels = &case.labels;
-        text += &line(&labels.lock, &labels.topology, &labels.hazard, &case.name);
-    }
-    for (labels, reason) in &expanded.left_out {
-        text += &line(
-            &labels.lock,
-            &labels.topology,
-            &labels.hazard,
-            &format!("({reason})"),
-        );
-    }
-    insta::assert_snapshot!(text);
-}
-
 #[test]
 fn the_list_gives_name_and_first_sentence() {
     let listed = list(&library()).expect("the library can be read");
@@ -131,7 +107,7 @@ fn the_list_gives_name_and_first_sentence() {
     assert!(
         failover
             .path
-            .ends_with("hazards/failover-loses-the-lock.toml")
+            .ends_with("examples/failover-loses-the-lock.toml")
     );
     assert_eq!(
         failover.description,

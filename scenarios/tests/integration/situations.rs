@@ -58,10 +58,13 @@ fn locks_fit_into_the_situations_or_the_reason_is_told() {
         let lock = typed_lock(name).unwrap();
         let mut fits = 0;
         for loaded in shipped() {
-            for topology in &loaded.scenario.situation.as_ref().unwrap().topologies {
-                match put_into(&loaded, &lock, topology, &[], None) {
-                    Ok(_) => fits += 1,
-                    Err(reason) => assert!(!reason.is_empty()),
+            let situation = loaded.scenario.situation.as_ref().unwrap();
+            for topology in &situation.topologies {
+                for hits in situation.numbers_hit() {
+                    match put_into(&loaded, &lock, topology, &[], hits) {
+                        Ok(_) => fits += 1,
+                        Err(reason) => assert!(!reason.is_empty()),
+                    }
                 }
             }
         }

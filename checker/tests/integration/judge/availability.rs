@@ -27,12 +27,12 @@ fn bounded(text: &str, bound: u64) -> Analysis {
 fn a_stretch_without_a_grant_is_measured_from_the_end_of_the_lease_to_the_next_grant() {
     let analysis = judge(CRASH);
     let figures = analysis.availability.expect("somebody asked");
-    // Wanted from 0 to 800 ms; free until 10 ms, and from 210 ms on.
-    assert_eq!(figures.wanted, Nanos::from_millis(800));
+    // Wanted until 10 ms, and from 20 to 800 ms; free until 10 ms, and from 210 ms on.
+    assert_eq!(figures.wanted, Nanos::from_millis(790));
     assert_eq!(figures.longest, Nanos::from_millis(590));
     assert_eq!(figures.without_grant, Nanos::from_millis(600));
-    assert_eq!(figures.permille_without_grant(), 750);
-    let sentence = "nobody was granted a lock that was wanted and free for 75.0 % of the time, and \
+    assert_eq!(figures.permille_without_grant(), 759);
+    let sentence = "nobody was granted a lock that was wanted and free for 75.9 % of the time, and \
                     for 0.590 s at the longest";
     assert_eq!(figures.sentence(), sentence);
     let judged = analysis.properties.get(&Property::Availability);
@@ -57,6 +57,7 @@ fn only_a_bound_makes_a_long_stretch_a_violation() {
         story,
         [
             "a asked for \"lock\" and was granted it",
+            "b asked for \"lock\" and was refused",
             "b asked for \"lock\" in vain",
             "b asked for \"lock\" and was granted it",
             "nobody was granted \"lock\" for 0.590 s, though it was asked for and nobody held it",
@@ -68,6 +69,18 @@ fn only_a_bound_makes_a_long_stretch_a_violation() {
     named.header.availability_gap_ms_max = Some(589);
     let named = &check(&named, &exact()).properties[&Property::Availability];
     assert_eq!(named.verdict, Verdict::Violated);
+}
+
+/// The next client may take its time to start.
+#[test]
+fn who_was_granted_the_lock_wants_it_no_more() {
+    let longest = |answer: &str| {
+        let text =
+            format!("a acquire 0..10 {answer}\n a release 20..30 ok\n b acquire 900..910 ok");
+        judge(&text).availability.expect("somebody asked").longest
+    };
+    assert_eq!(longest("ok"), Nanos::from_millis(10));
+    assert_eq!(longest("refused"), Nanos::from_millis(910));
 }
 
 #[test]

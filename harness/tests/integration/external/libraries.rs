@@ -69,7 +69,7 @@ async fn keeps_to_its_own(adapter: &str, count: usize) {
 
 #[tokio::test]
 async fn redis_py_runs_there_and_leaves_nothing() {
-    if is_installed(".tools/redis-py/bin/python") {
+    if is_installed("adapters/python/redis-py/.venv/installed") {
         keeps_to_its_own("python/redis-py", 1).await;
     }
 }

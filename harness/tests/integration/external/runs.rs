@@ -40,7 +40,7 @@ async fn a_shipped_hazard_runs_on_a_server_with_an_access_list_and_leaves_nothin
     }
     let server = shared().await;
     let run = run_shipped(
-        "hazards/client-pause-beyond-the-lease-single.toml",
+        "examples/client-pause-beyond-the-lease-single.toml",
         &server.url(),
     );
     run.as_expected().nowhere(PASSWORD);

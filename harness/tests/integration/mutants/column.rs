@@ -1,7 +1,7 @@
 //! The columns of the search: each shipped situation that fits a lock which has mutants.
 
 use lockstorm_scenarios::{
-    Case, Loaded, LockKind, SITUATIONS, TopologyKind, load_str, put_into, typed_lock,
+    Case, Loaded, LockKind, Mutant, SITUATIONS, TopologyKind, load_str, put_into, typed_lock,
 };
 
 /// Servers that take seconds to notice anything; what they could catch, others do sooner.
@@ -11,6 +11,15 @@ const SLOW: [TopologyKind; 2] = [TopologyKind::Sentinel, TopologyKind::Cluster];
 pub struct Column {
     pub situation: String,
     pub case: Case,
+}
+
+impl Column {
+    /// The case with a mistake in the lock.
+    pub fn with(&self, mutant: Mutant) -> Case {
+        let mut case = self.case.clone();
+        case.lock = case.lock.with_mutant(mutant);
+        case
+    }
 }
 
 /// Every situation that fits the lock, each on the first of its servers that do: mutants do not

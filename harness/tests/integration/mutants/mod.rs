@@ -5,20 +5,18 @@
 //! situation.
 
 mod column;
-mod crew;
 mod table;
-mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::support::{have_server, root, run};
+use crate::support::situations::broken;
+use crate::support::{crew, have_server, root, run};
 use column::{Column, columns};
 use lockstorm_scenarios::{LockKind, Mutant, Promise};
 use table::{Catch, Section};
-use trial::broken;
 
 /// How many catches of a mutant are looked for, and tried until one catches again.
 const CATCHES_MAX: usize = 3;
@@ -55,7 +53,7 @@ fn every_mutant_is_broken_by_a_situation_that_the_page_names() {
         // Most are caught by the first; a few of the later ones need some luck.
         for catch in table::catches(&page, mutant) {
             let column = of_situation(&columns[&mutant.lock()], &catch.situation);
-            let now = broken(&column.case, Some(mutant));
+            let now = broken(&column.with(mutant));
             if now.iter().any(|promise| catch.broken.contains(promise)) {
                 return None;
             }
@@ -85,7 +83,7 @@ fn no_correct_lock_breaks_what_its_mutants_break() {
     let first: Vec<_> = first.into_iter().collect();
     let wrong = crew::all(&first, |((lock, situation), of_mutants)| {
         let column = of_situation(&columns[lock], situation);
-        let mut now = broken(&column.case, None);
+        let mut now = broken(&column.case);
         now.retain(|promise| of_mutants.contains(promise));
         (!now.is_empty()).then(|| format!("{} in {situation}: broken is {now:?}", lock.name()))
     });
@@ -147,7 +145,7 @@ fn of_the_correct(known: &Correct, column: &Column, lock: LockKind) -> Vec<Promi
         return promises.clone();
     }
     drop(so_far);
-    let promises = broken(&column.case, None);
+    let promises = broken(&column.case);
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     known.insert(place, promises.clone());
     promises
@@ -156,7 +154,7 @@ fn of_the_correct(known: &Correct, column: &Column, lock: LockKind) -> Vec<Promi
 /// Puts a mutant into one situation after the other until enough have caught it.
 fn search(mutant: Mutant, columns: &[Column], correct: &Correct) -> Vec<Catch> {
     let caught = columns.iter().filter_map(|column| {
-        let mut broken = broken(&column.case, Some(mutant));
+        let mut broken = broken(&column.with(mutant));
         if broken.is_empty() {
             return None;
         }

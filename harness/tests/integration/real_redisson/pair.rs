@@ -1,15 +1,13 @@
-//! One scenario with one lock on one kind of servers, run with ours and with the real Redisson.
+//! One situation with one lock on one kind of servers, run with ours and with the real Redisson.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockstorm_scenarios::{
-    Adapter, Case, DurationSpec, Era, Lock, LockKind, Step, TopologyKind, Workload, expand, list,
-    load_str, to_toml,
+    Adapter, Case, DurationSpec, Era, Lock, LockKind, SITUATIONS, ShippedSituation, Step,
+    TopologyKind, Workload, load_str, put_into, to_toml, typed_lock,
 };
 use serde_json::Value as Json;
 
@@ -25,10 +23,12 @@ const LOCKS: [(LockKind, &str); 6] = [
     (LockKind::RedissonRed, "red"),
 ];
 
-/// One scenario with a lock of ours.
+/// One situation with a lock of ours.
 pub struct Pair {
     pub case: Case,
     era: Era,
+    /// How many servers the situation hits, where it is about a number of them.
+    hits: Option<u32>,
 }
 
 /// What clients were told by both.
@@ -36,7 +36,7 @@ pub enum Told {
     Alike,
     /// By which of the answers they differ: ours, then the real one's.
     Otherwise(String),
-    /// The scenario is not for adapters.
+    /// The situation is not for adapters.
     Refused(String),
 }
 
@@ -50,35 +50,42 @@ impl fmt::Display for Told {
     }
 }
 
-/// Each of our locks in each era, on the servers that this hazard is written for.
-pub fn of_hazard(name: &str) -> Vec<Pair> {
-    let path = root().join(format!("scenarios/library/hazards/{name}.toml"));
-    let path = path.canonicalize().expect("the hazard is there");
-    let rows = LOCKS.iter().flat_map(|(kind, _)| {
-        let eras = kind.eras().iter();
-        eras.map(|era| format!("{{ {} = {{ era = \"{}\" }} }}", kind.name(), era.name()))
-    });
-    let rows: Vec<_> = rows.collect();
-    let text = format!(
-        "name = \"pairs\"\n[matrix]\nlocks = [{}]\n\
-         topologies = [{{ single = {{}} }}, {{ replicated = {{}} }}, {{ sentinel = {{}} }}, \
-         {{ cluster = {{}} }}, {{ independent = {{}} }}]\nscenarios = [\"{}\"]\n",
-        rows.join(", "),
-        path.display()
-    );
-    let Ok(loaded) = load_str(&text, "pairs", &[]) else {
-        return Vec::new();
-    };
-    let Ok(expanded) = expand(&loaded) else {
-        return Vec::new();
-    };
-    let cases = expanded.cases.into_iter();
-    let of_ours = cases.filter_map(|mut case| {
-        let era = case.lock.era()?;
-        case.workload = up_to_a_renewal_by_hand(case.workload)?;
-        Some(Pair { case, era })
-    });
-    of_ours.collect()
+/// Each of our locks in each era in this situation, on all its servers.
+pub fn of_situation(name: &str) -> Vec<Pair> {
+    let shipped = SITUATIONS
+        .iter()
+        .find(|shipped| shipped.path.ends_with(&format!("/{name}.toml")));
+    of_shipped(shipped.expect("it is a shipped situation"))
+}
+
+fn of_shipped(shipped: &ShippedSituation) -> Vec<Pair> {
+    let loaded = load_str(shipped.text, shipped.path, &[]).expect("shipped situations load");
+    let situation = loaded
+        .scenario
+        .situation
+        .clone()
+        .expect("it is a situation");
+    let mut pairs = Vec::new();
+    for (kind, era) in LOCKS
+        .iter()
+        .flat_map(|(kind, _)| kind.eras().iter().map(move |era| (kind, *era)))
+    {
+        let typed = format!("{}={{era=\"{}\"}}", kind.name(), era.name());
+        let lock = typed_lock(&typed).expect("it is one of ours");
+        for topology in &situation.topologies {
+            for hits in situation.numbers_hit() {
+                let Ok(mut case) = put_into(&loaded, &lock, topology, &[], hits) else {
+                    continue;
+                };
+                let Some(workload) = up_to_a_renewal_by_hand(case.workload) else {
+                    continue;
+                };
+                case.workload = workload;
+                pairs.push(Pair { case, era, hits });
+            }
+        }
+    }
+    pairs
 }
 
 /// What both can do of a script: Redisson has no call by which its user renews a lease.
@@ -91,11 +98,9 @@ fn up_to_a_renewal_by_hand(workload: Workload) -> Option<Workload> {
     Some(Workload::Litmus(steps))
 }
 
-/// The same of every hazard.
-pub fn of_every_hazard() -> Vec<Pair> {
-    let hazards = list(&root().join("scenarios/library/hazards")).expect("the library is there");
-    let pairs = hazards.iter().flat_map(|hazard| of_hazard(&hazard.name));
-    let mut pairs: Vec<_> = pairs.collect();
+/// The same of every situation.
+pub fn of_every_situation() -> Vec<Pair> {
+    let mut pairs: Vec<_> = SITUATIONS.iter().flat_map(of_shipped).collect();
     // First the locks that take the most to imitate.
     pairs.sort_by_key(|pair| pair.case.topology.kind() != TopologyKind::Independent);
     pairs
@@ -104,12 +109,22 @@ pub fn of_every_hazard() -> Vec<Pair> {
 impl Pair {
     /// Which pair it is.
     pub fn title(&self) -> String {
+        let hits = self.hits.map(|hits| format!(" ({hits})"));
         format!(
-            "{} · {} {} · {}",
+            "{}{} · {} {} · {}",
             self.case.name,
+            hits.unwrap_or_default(),
             self.case.lock.kind().name(),
             self.era.name(),
             self.case.topology.kind().name()
+        )
+    }
+
+    /// Tells whether its servers need nobody's vote to be ready.
+    pub const fn starts_at_once(&self) -> bool {
+        matches!(
+            self.case.topology.kind(),
+            TopologyKind::Single | TopologyKind::Independent
         )
     }
 
@@ -319,31 +334,4 @@ fn leave_out_the_end(told: &mut Vec<String>, case: &Case) {
         *left -= 1;
         true
     });
-}
-
-/// Does this with each of them, so many at once; gives the results in order.
-pub fn each<T: Sync, R: Send>(
-    items: &[T],
-    at_once: usize,
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..at_once {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let result = work(item);
-                    done.lock()
-                        .expect("no worker panics with it")
-                        .push((at, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no worker panics with it");
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }

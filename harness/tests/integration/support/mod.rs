@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+pub mod crew;
 pub mod ground;
+pub mod situations;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -79,6 +79,11 @@ impl LockOptions for Fair {
         self.threads
     }
 
+    fn take_threads(&mut self, threads: u32) -> Result<(), &'static str> {
+        self.threads = threads;
+        Ok(())
+    }
+
     fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
         if renewed {
             (self.lease, self.watchdog) = (None, lease);

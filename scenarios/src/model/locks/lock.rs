@@ -108,6 +108,14 @@ impl Lock {
         self.options_mut().take_lease(lease, renewed)
     }
 
+    /// See [`LockOptions::take_threads`].
+    ///
+    /// # Errors
+    /// In words, why they cannot.
+    pub fn take_threads(&mut self, threads: u32) -> Result<(), &'static str> {
+        self.options_mut().take_threads(threads)
+    }
+
     /// See [`LockOptions::take_node_timeout`].
     pub fn take_node_timeout(&mut self, timeout: DurationSpec) {
         self.options_mut().take_node_timeout(timeout);

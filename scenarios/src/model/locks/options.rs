@@ -36,6 +36,14 @@ pub trait LockOptions {
         Ok(())
     }
 
+    /// Lets so many clients share an instance, as a situation asks for.
+    ///
+    /// # Errors
+    /// In words, why they cannot.
+    fn take_threads(&mut self, _threads: u32) -> Result<(), &'static str> {
+        Err("its clients share nothing")
+    }
+
     /// Takes the patience with one of several servers that a situation asks for, where the lock
     /// can be told one.
     fn take_node_timeout(&mut self, _timeout: DurationSpec) {}

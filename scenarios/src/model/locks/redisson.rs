@@ -69,6 +69,11 @@ impl LockOptions for Redisson {
         self.threads
     }
 
+    fn take_threads(&mut self, threads: u32) -> Result<(), &'static str> {
+        self.threads = threads;
+        Ok(())
+    }
+
     fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
         if renewed {
             (self.lease, self.watchdog) = (None, lease);

@@ -1,0 +1,148 @@
+//! What every built-in lock promises, keeps and breaks is in `docs/promises.md`, written by `make
+//! promises`. The tests that always run hold the page to what it says: one run for each broken
+//! promise, and the literature on what must be broken.
+
+mod page;
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::situations::broken;
+use crate::support::{crew, have_server, lockstorm, root, stderr};
+use lockstorm_reports::{Record, read_record};
+use lockstorm_scenarios::{Case, LockKind, Promise, SITUATIONS, load_str, put_into, typed_lock};
+use page::Place;
+
+/// Defects that the literature states of a kind of lock, whatever it promises: each must be broken
+/// by some situation. The sources are in `docs/origin.md` and in the documentation of Redis.
+const STATED: [(LockKind, Promise); 14] = [
+    // A client that dies between SETNX and EXPIRE leaves a lock for ever.
+    (LockKind::Setnx, Promise::Obtainable),
+    // A plain DEL removes another's lock.
+    (LockKind::Setnx, Promise::OwnRelease),
+    (LockKind::PlainDel, Promise::OwnRelease),
+    (LockKind::PlainDel, Promise::Exclusive),
+    // Replication is asynchronous.
+    (LockKind::Token, Promise::SurvivesFailover),
+    (LockKind::TokenFenced, Promise::SurvivesFailover),
+    // WAIT says that a replica has it, and not that this one takes over.
+    (LockKind::TokenWait, Promise::SurvivesFailover),
+    // A lease that is looked at by nobody may be over when the answer comes.
+    (LockKind::Token, Promise::ValidOnReturn),
+    (LockKind::Redisson, Promise::ValidOnReturn),
+    (LockKind::Redisson, Promise::SurvivesFailover),
+    // MultiLock needs all of its masters.
+    (LockKind::RedissonMulti, Promise::SurvivesMinority),
+    // Its queue is ordered by the clocks of its clients.
+    (LockKind::RedissonFair, Promise::Fair),
+    // Nothing is on a disk unless somebody asks for it.
+    (LockKind::Token, Promise::SurvivesRestart),
+    (LockKind::Redisson, Promise::SurvivesRestart),
+];
+
+fn path() -> PathBuf {
+    root().join("docs/promises.md")
+}
+
+fn written() -> String {
+    fs::read_to_string(path()).expect("docs/promises.md is there")
+}
+
+/// The case of a lock in the situation that the page names.
+fn case(lock: LockKind, place: &Place) -> Case {
+    let lock = typed_lock(lock.name()).expect("it is one of ours");
+    let name = format!("/{}.toml", place.situation);
+    let shipped = SITUATIONS
+        .iter()
+        .find(|shipped| shipped.path.ends_with(&name));
+    let shipped = shipped.unwrap_or_else(|| panic!("{place:?} is no situation any more"));
+    let loaded = load_str(shipped.text, shipped.path, &[]).expect("shipped situations load");
+    let situation = loaded
+        .scenario
+        .situation
+        .clone()
+        .expect("it is a situation");
+    let servers = situation.topologies.iter();
+    let mut servers = servers.filter(|servers| servers.label() == place.topology);
+    let of_hazard = |case: &Case| case.labels.hazard == place.hazard;
+    let found = servers.find_map(|servers| {
+        let mut hits = situation.numbers_hit().into_iter();
+        hits.find_map(|hits| {
+            put_into(&loaded, &lock, servers, &[], hits)
+                .ok()
+                .filter(of_hazard)
+        })
+    });
+    found.unwrap_or_else(|| panic!("{place:?} does not fit any more: run 'make promises'"))
+}
+
+#[test]
+fn each_broken_promise_is_broken_again_as_the_page_says() {
+    if !have_server() {
+        return;
+    }
+    let places = page::broken(&written());
+    assert!(
+        places.len() >= STATED.len(),
+        "the page must name what is broken"
+    );
+    let wrong = crew::all(&places, |(lock, promise, place)| {
+        let now = broken(&case(*lock, place));
+        let (lock, name) = (lock.name(), promise.name());
+        (!now.contains(promise))
+            .then(|| format!("{lock} did not break {name} in {place:?}: {now:?}"))
+    });
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_the_literature_denies_a_lock_is_broken_by_a_situation() {
+    let places = page::broken(&written());
+    for (lock, promise) in STATED {
+        let is_broken = places
+            .iter()
+            .any(|place| (place.0, place.1) == (lock, promise));
+        assert!(
+            is_broken,
+            "nothing breaks {} of {}",
+            promise.name(),
+            lock.name()
+        );
+    }
+}
+
+/// Assesses every built-in lock on all servers, and holds the page to what comes of it. With
+/// `UPDATE_PROMISES` set, writes the page.
+#[test]
+#[ignore = "takes an hour; make promises"]
+fn what_every_built_in_lock_keeps_and_breaks() {
+    assert!(have_server(), "without a server nothing is found");
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let own = LockKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != LockKind::Adapter);
+    let mut command = lockstorm();
+    command
+        .arg("assess")
+        .args(own.map(LockKind::name))
+        .args(["--jobs", "4"]);
+    command
+        .args(["--report", "none", "--progress", "none", "--out"])
+        .arg(out.path());
+    let output = command.output().expect("it can be started");
+    let folder = fs::read_dir(out.path().join("assess")).expect("it leaves its runs");
+    let folder = folder
+        .last()
+        .expect("there is one")
+        .expect("it can be read")
+        .path();
+    let Ok(Record::Suite(suite)) = read_record(&folder) else {
+        panic!("{}", stderr(&output));
+    };
+    let text = page::page(&page::rows(&suite));
+    if std::env::var_os("UPDATE_PROMISES").is_some() {
+        fs::write(path(), &text).expect("docs/ can be written");
+    }
+    assert_eq!(page::words(&text), page::words(&written()));
+}

@@ -1,0 +1,173 @@
+//! The page with what every built-in lock keeps and breaks: how it is written, and how it is read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lockstorm_reports::{Answer, SuiteRecord};
+use lockstorm_scenarios::{LockKind, Promise};
+
+const HEAD: &str = "\
+# What the built-in locks promise, keep and break
+
+Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every kind of servers, by
+`lockstorm assess`. A promise that was kept was kept in every run that could tell. Where a lock does not make a promise,
+the table says what would have broken it all the same. The situations know of no lock.
+
+This page is written by `make promises`, from real runs; `make test` repeats one run for each broken promise.
+";
+
+/// A situation on some servers: as the page names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub hazard: String,
+    pub situation: String,
+    pub topology: String,
+}
+
+/// What became of a promise of a lock.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    pub is_promised: bool,
+    pub kept: usize,
+    pub broken: Vec<Place>,
+}
+
+/// The rows of each lock.
+pub type Rows = BTreeMap<LockKind, BTreeMap<Promise, Row>>;
+
+/// What an assessment of built-in locks shows.
+pub fn rows(suite: &SuiteRecord) -> Rows {
+    let mut rows = Rows::new();
+    for run in &suite.runs {
+        let run = &run.record;
+        let kind = LockKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == run.labels.lock);
+        let of_lock = rows
+            .entry(kind.expect("the locks are our own"))
+            .or_default();
+        for outcome in run.outcomes() {
+            let row: &mut Row = of_lock.entry(outcome.promise).or_default();
+            row.is_promised = outcome.is_promised;
+            match outcome.seen {
+                Answer::Kept => row.kept += 1,
+                Answer::Broken => row.broken.push(Place {
+                    hazard: run.labels.hazard.clone(),
+                    situation: run.scenario.clone(),
+                    topology: run.labels.topology.clone(),
+                }),
+                Answer::CouldNotTell | Answer::NotPromised => {}
+            }
+        }
+    }
+    rows
+}
+
+/// The whole page.
+pub fn page(rows: &Rows) -> String {
+    let mut page = HEAD.to_owned();
+    for (lock, promises) in rows {
+        put(&mut page, &format!("\n## {}\n", lock.name()));
+        put(&mut page, &format!("{}\n", lock.summary()));
+        put(&mut page, "| promise | | by |");
+        put(&mut page, "|---|---|---|");
+        for (promise, row) in promises {
+            let by: Vec<String> = places(row).map(cell).collect();
+            put(
+                &mut page,
+                &format!("| {} | {} | {} |", promise.name(), word(row), by.join("; ")),
+            );
+        }
+    }
+    page
+}
+
+const fn word(row: &Row) -> &'static str {
+    match (row.is_promised, row.broken.is_empty(), row.kept) {
+        (true, false, _) => "✗ broken",
+        (true, true, 0) => "? could not tell",
+        (true, true, _) => "✓ kept",
+        (false, false, _) => "· not promised, would be broken",
+        (false, true, _) => "· not promised",
+    }
+}
+
+/// What broke it: each situation once, on the first servers on which it did.
+fn places(row: &Row) -> impl Iterator<Item = &Place> {
+    let mut seen = std::collections::BTreeSet::new();
+    row.broken
+        .iter()
+        .filter(move |place| seen.insert(&place.hazard))
+}
+
+fn cell(place: &Place) -> String {
+    let Place {
+        hazard,
+        situation,
+        topology,
+    } = place;
+    format!("[{hazard}](../scenarios/library/situations/{situation}.toml) on {topology}")
+}
+
+fn put(page: &mut String, line: &str) {
+    writeln!(page, "{line}").expect("a string takes all");
+}
+
+/// What a page says of each promise of each lock.
+pub fn words(page: &str) -> BTreeMap<(String, String), String> {
+    let mut words = BTreeMap::new();
+    let mut lock = String::new();
+    for line in page.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            title.clone_into(&mut lock);
+        }
+        if let [promise, word, _] = *cells(line) {
+            words.insert((lock.clone(), promise.to_owned()), word.to_owned());
+        }
+    }
+    words
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    let row = line
+        .strip_prefix("| ")
+        .and_then(|row| row.strip_suffix(" |"));
+    row.map_or_else(Vec::new, |row| row.split(" | ").collect())
+}
+
+/// The broken promises that the page names, of a lock that makes them or not, each with its first
+/// place.
+pub fn broken(page: &str) -> Vec<(LockKind, Promise, Place)> {
+    let mut broken = Vec::new();
+    let mut lock = None;
+    for line in page.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            lock = LockKind::ALL.into_iter().find(|kind| kind.name() == title);
+        }
+        let Some((promise, rest)) = line
+            .strip_prefix("| ")
+            .and_then(|row| row.split_once(" | "))
+        else {
+            continue;
+        };
+        let promise = Promise::ALL
+            .into_iter()
+            .find(|known| known.name() == promise);
+        if let (Some(lock), Some(promise), Some(place)) = (lock, promise, first_place(rest)) {
+            broken.push((lock, promise, place));
+        }
+    }
+    broken
+}
+
+fn first_place(rest: &str) -> Option<Place> {
+    let (hazard, rest) = rest.split_once('[')?.1.split_once("](")?;
+    let (path, rest) = rest.split_once(") on ")?;
+    let situation = path.rsplit('/').next()?.strip_suffix(".toml")?;
+    let topology = rest.split([';', '|']).next()?.trim();
+    Some(Place {
+        hazard: hazard.to_owned(),
+        situation: situation.to_owned(),
+        topology: topology.to_owned(),
+    })
+}

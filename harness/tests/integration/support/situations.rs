@@ -1,0 +1,46 @@
+//! Runs of locks in situations, as a user runs them, and the promises that broke.
+
+use std::fs;
+use std::path::Path;
+
+use lockstorm_reports::{Answer, Record, RunRecord, read_record};
+use lockstorm_scenarios::{Case, Promise, effective};
+
+use super::{run_scenario, stderr};
+
+/// Runs the case from a file, and returns the promises that were seen broken, whether or not the
+/// lock makes them.
+pub fn broken(case: &Case) -> Vec<Promise> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("scenario.toml");
+    fs::write(&path, effective(case)).expect("the file can be written");
+    let output = run_scenario(
+        path.to_str().expect("temporary folders have plain names"),
+        folder.path(),
+        &["--report", "none", "--seed", "1"],
+    );
+    match run_record(folder.path()) {
+        Ok(run) => broken_in(&run),
+        Err(error) => panic!(
+            "{} with {}: {error}\n{}",
+            case.name,
+            case.lock.label(),
+            stderr(&output)
+        ),
+    }
+}
+
+/// The promises that a run saw broken.
+pub fn broken_in(run: &RunRecord) -> Vec<Promise> {
+    let outcomes = run.outcomes().into_iter();
+    let broken = outcomes.filter(|outcome| outcome.seen == Answer::Broken);
+    broken.map(|outcome| outcome.promise).collect()
+}
+
+fn run_record(folder: &Path) -> Result<RunRecord, String> {
+    match read_record(&folder.join("latest")) {
+        Ok(Record::Run(run)) => Ok(*run),
+        Ok(Record::Suite(_)) => Err("it is no single run".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
