@@ -93,7 +93,7 @@ struct Places<'a> {
     case: Value,
     /// The lock before the situation changed it.
     typed: Value,
-    /// The same if nobody had chosen anything.
+    /// Values of both if nobody had chosen anything.
     usual: Value,
 }
 
@@ -143,7 +143,7 @@ fn usual_lock(kind: LockKind) -> Value {
     }
 }
 
-/// What is read from these options alone, and written again with all of them.
+/// Reads these options alone, and writes them again with all the others.
 fn usual<T: DeserializeOwned + Serialize>(kind: &str, options: Value) -> Value {
     let tagged = Map::from_iter([(kind.to_owned(), options)]);
     let read = serde_json::from_value::<T>(Value::Object(tagged));

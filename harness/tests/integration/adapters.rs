@@ -1,6 +1,6 @@
-//! The adapters that come along, one of each language: they keep to the protocol, and come out of an
-//! assessment. They need what `.ci/setup adapters` installs, and are skipped loudly where that was
-//! not done.
+//! The adapters that come along, one of each language: they keep to the protocol, and come out of
+//! an assessment. They need what `.ci/setup adapters` installs, and are skipped loudly where that
+//! was not done.
 
 use std::fs;
 use std::process::Output;

@@ -1,8 +1,8 @@
 //! Known-bad locks are broken by situations that do not know them, and correct ones are not.
 //!
-//! What breaks each mutant is in `docs/mutants.md`, written by `make mutants`. The tests that always
-//! run hold the page to what it says: one catch of each mutant, and the correct lock in the same
-//! situation.
+//! What breaks each mutant is in `docs/mutants.md`, written by `make mutants`. The tests that
+//! always run hold the page to what it says: one catch of each mutant, and the correct lock in the
+//! same situation.
 
 mod column;
 mod table;

@@ -16,9 +16,10 @@ lockstorm assess 'redisson-fair={mutant=\"nobody-is-woken\"}' --only waiter-is-w
 
 In a file it is `lock.redisson-fair = { lease = \"30s\", mutant = \"nobody-is-woken\" }`.
 
-The tables show by which promise and in which of the shipped situations `lockstorm assess` finds each mistake: the first
-three that do, of those on other servers than Sentinel and Cluster, in the order in which `assess` runs them. No
-situation knows of any mutant. A promise counts only if the correct lock did not break it in the same situation.
+The tables show by which promise and in which of the shipped situations `lockstorm assess` finds
+each mistake: the first three that do, of those on other servers than Sentinel and Cluster, in the
+order in which `assess` runs them. No situation knows of any mutant. A promise counts only if the
+correct lock did not break it in the same situation.
 
 This page is written by `make mutants`, from real runs; `make test` repeats a catch of each mutant.
 ";

@@ -5,7 +5,7 @@
 mod page;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::support::situations::broken;
 use crate::support::{crew, have_server, lockstorm, root, stderr};
@@ -112,37 +112,51 @@ fn what_the_literature_denies_a_lock_is_broken_by_a_situation() {
     }
 }
 
-/// Assesses every built-in lock on all servers, and holds the page to what comes of it. With
-/// `UPDATE_PROMISES` set, writes the page.
+/// Assesses every built-in lock on all servers, or reads the assessment in `LOCKSTORM_ASSESSED`, and
+/// holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.
 #[test]
 #[ignore = "takes an hour; make promises"]
 fn what_every_built_in_lock_keeps_and_breaks() {
     assert!(have_server(), "without a server nothing is found");
-    let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let own = LockKind::ALL
-        .into_iter()
-        .filter(|kind| *kind != LockKind::Adapter);
-    let mut command = lockstorm();
-    command
-        .arg("assess")
-        .args(own.map(LockKind::name))
-        .args(["--jobs", "4"]);
-    command
-        .args(["--report", "none", "--progress", "none", "--out"])
-        .arg(out.path());
-    let output = command.output().expect("it can be started");
-    let folder = fs::read_dir(out.path().join("assess")).expect("it leaves its runs");
-    let folder = folder
-        .last()
-        .expect("there is one")
-        .expect("it can be read")
-        .path();
-    let Ok(Record::Suite(suite)) = read_record(&folder) else {
-        panic!("{}", stderr(&output));
+    let text = match std::env::var_os("LOCKSTORM_ASSESSED") {
+        Some(folder) => of_assessment(Path::new(&folder)),
+        None => assessed(),
     };
-    let text = page::page(&page::rows(&suite));
     if std::env::var_os("UPDATE_PROMISES").is_some() {
         fs::write(path(), &text).expect("docs/ can be written");
     }
     assert_eq!(page::words(&text), page::words(&written()));
+}
+
+/// The page of an assessment that is in this folder.
+fn of_assessment(folder: &Path) -> String {
+    match read_record(folder) {
+        Ok(Record::Suite(suite)) => page::page(&page::rows(&suite)),
+        Ok(Record::Run(_)) => panic!("{} is no assessment", folder.display()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The page of an assessment that is made now.
+fn assessed() -> String {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let all = LockKind::ALL.into_iter();
+    let own = all.filter(|kind| ![LockKind::Adapter, LockKind::None].contains(kind));
+    let mut command = lockstorm();
+    command.arg("assess").args(own.map(LockKind::name));
+    command.args([
+        "--jobs",
+        "4",
+        "--report",
+        "none",
+        "--progress",
+        "none",
+        "--out",
+    ]);
+    let output = command.arg(out.path()).output();
+    let output = output.expect("it can be started");
+    let folders = fs::read_dir(out.path().join("assess"));
+    let folder = folders.ok().and_then(|mut folders| folders.next()?.ok());
+    let folder = folder.unwrap_or_else(|| panic!("{}", stderr(&output)));
+    of_assessment(&folder.path())
 }

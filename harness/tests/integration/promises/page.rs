@@ -9,11 +9,13 @@ use lockstorm_scenarios::{LockKind, Promise};
 const HEAD: &str = "\
 # What the built-in locks promise, keep and break
 
-Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every kind of servers, by
-`lockstorm assess`. A promise that was kept was kept in every run that could tell. Where a lock does not make a promise,
-the table says what would have broken it all the same. The situations know of no lock.
+Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every
+kind of servers, by `lockstorm assess`. A promise that was kept was kept in every run that could
+tell. Where a lock does not make a promise, the table says what would have broken it all the same.
+The situations know of no lock.
 
-This page is written by `make promises`, from real runs; `make test` repeats one run for each broken promise.
+This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
+promise.
 ";
 
 /// A situation on some servers: as the page names it.
