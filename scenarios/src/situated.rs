@@ -49,6 +49,7 @@ pub fn put_into(
     if let Some(timeout) = situation.node_timeout {
         lock.take_node_timeout(timeout);
     }
+    lock.take_permits(situation.permits.unwrap_or(1));
     let draft = Draft::of_cell(scenario, &lock, topology);
     let mistakes = rules::judge_cell(&draft, &loaded.places);
     if let Some(mistake) = mistakes.into_iter().next() {
@@ -59,6 +60,9 @@ pub fn put_into(
         situation.promised = promised.to_vec();
         let made = situation.promises_of(&lock);
         situation.hits.clear();
+        if lock.is_semaphore() {
+            situation.of_a_semaphore(made.contains(&Promise::OwnRelease));
+        }
         situation.tests.retain(|tested| {
             // Only programs can hang or end by themselves: nothing is judged of tasks.
             let is_judged = *tested != Promise::Settles || is_program;

@@ -60,7 +60,7 @@ func TestOpenSaysWhoToBe(t *testing.T) {
 	client := lock.client
 	if client.Name != "a" || client.Lease != 600*time.Millisecond || client.NodeTimeout != 0 ||
 		client.RenewEvery != 200*time.Millisecond || client.Patience != 500*time.Millisecond ||
-		client.Seed != 7 || client.Identity != "" || !strings.Contains(string(client.Request), `"lock"`) {
+		client.Seed != 7 || client.Identity != "" || client.Permits != 1 || !strings.Contains(string(client.Request), `"lock"`) {
 		t.Errorf("%+v", client)
 	}
 	if client.Servers[0] != (Server{"n1", "127.0.0.1", 6379}) {

@@ -22,6 +22,8 @@ type Client struct {
 	// NodeTimeout is how long to wait for one of several servers that are asked for one lock; 0 for
 	// the library's own time.
 	NodeTimeout time.Duration
+	// Permits is how many a semaphore has in all; 1 for a mutex.
+	Permits int
 	// Identity is the name by which the library is to call its owner; empty for its own.
 	Identity string
 	// Topology is the shape of the deployment: single, replicated, sentinel, cluster, independent.
@@ -126,6 +128,7 @@ func (r *request) client(s *session) (*Client, error) {
 		RenewEvery:  milliseconds(r.RenewEveryMS),
 		Patience:    milliseconds(r.ReplyTimeoutMS),
 		NodeTimeout: milliseconds(r.NodeTimeoutMS),
+		Permits:     max(r.Permits, 1),
 		Identity:    r.Identity,
 		Topology:    r.Topology,
 		Servers:     read.servers("servers", r.Servers),

@@ -54,6 +54,7 @@ export const UNKNOWN = Symbol("unknown");
  * @property {number} patience How long to wait for a server's reply.
  * @property {number} [nodeTimeout] Patience with one of several servers; undefined for the
  *   library's own.
+ * @property {number} permits How many a semaphore has in all.
  * @property {string} [identity] Name by which the library is to call its owner.
  * @property {string} topology
  * @property {Server[]} servers Those that take writes.
@@ -523,6 +524,7 @@ function clientOf(request) {
     renewEvery: timeOf(request, "renew_every_ms"),
     patience,
     nodeTimeout: timeOf(request, "node_timeout_ms"),
+    permits: request.permits ?? 1,
     identity: request.identity ?? undefined,
     topology,
     servers: serversOf(request, "servers"),

@@ -125,6 +125,7 @@ withAdapter(
       lease: 2000,
       renewEvery: 100,
       patience: 500,
+      permits: 1,
       identity: "me",
       topology: "single",
       servers: [{ name: "primary", host: "127.0.0.1", port: 6379 }],

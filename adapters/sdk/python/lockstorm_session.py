@@ -96,6 +96,7 @@ class Client:
         self.renew_every = seconds("renew_every_ms")  #: None: leases are not renewed
         self.patience = request["reply_timeout_ms"] / 1000  #: with a server
         self.node_timeout = seconds("node_timeout_ms")  #: with one of several; None: the library's
+        self.permits = request.get("permits", 1)  #: how many a semaphore has in all
         self.identity = request.get("identity")  #: what to call the owner; None: the library's
         self.topology = request["topology"]
         self.servers = servers(request["servers"])  #: those that take writes

@@ -380,12 +380,14 @@ class Input(unittest.TestCase):
 
     def test_reads_who_to_be(self):
         watch = {"master": "m", "sentinels": [{"name": "s1", "address": "[::1]:26379"}]}
-        request = {**OPEN, "renew_every_ms": 500, "identity": "me", "node_timeout_ms": 50}
+        request = {**OPEN, "renew_every_ms": 500, "identity": "me", "permits": 2}
+        request["node_timeout_ms"] = 50
         client = kit.Client({**request, "sentinels": {**watch, "servers": OPEN["servers"]}})
         [(host, port)] = client.servers
         self.assertEqual((host, port, client.servers[0].name), ("127.0.0.1", 6379, "primary"))
         self.assertEqual((client.lease, client.renew_every, client.node_timeout), (1.5, 0.5, 0.05))
         self.assertEqual((client.patience, client.identity, client.seed), (0.5, "me", 7))
+        self.assertEqual(client.permits, 2)
         self.assertEqual(client.sentinels.sentinels[0], ("::1", 26379))
         client = kit.Client({**OPEN, "lease_ms": None})
         self.assertEqual((client.lease, client.renew_every, client.sentinels), (None, None, None))

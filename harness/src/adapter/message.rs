@@ -141,6 +141,9 @@ pub struct Open {
     /// Name by which the library is to call its owner; absent for its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
+    /// Number of permits that a semaphore has in all; absent for a mutex, and for one permit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permits: Option<u32>,
     /// The shape of the deployment: `single`, `replicated`, `independent` ...
     pub topology: String,
     /// The servers that take writes, in order.

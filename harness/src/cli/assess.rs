@@ -156,6 +156,7 @@ impl Subject {
             "command": words,
             "promises": found.opened.promises,
             "denies": found.opened.denies,
+            "expires": !found.is_endless,
         });
         let adapter: Adapter = serde_json::from_value(options)?;
         Ok(Self {

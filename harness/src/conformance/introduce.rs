@@ -21,6 +21,8 @@ pub struct Introduction {
     pub name: String,
     /// Words about itself and its library.
     pub opened: Opened,
+    /// True if its locks have no lease.
+    pub is_endless: bool,
     /// Servers on which it cannot be opened, each with the reason in its own words.
     pub refused: Vec<(TopologyKind, String)>,
 }
@@ -67,6 +69,7 @@ pub async fn introduce(
             Ok(peer) => {
                 found.name.clone_from(&peer.name);
                 found.opened.clone_from(&peer.opened);
+                found.is_endless = bed.is_endless();
             }
             Err(why) => found.refused.push((*kind, why)),
         }

@@ -40,6 +40,7 @@ pub struct TestBed {
     /// Number of locks so far.
     keys: usize,
     unsupported: Option<String>,
+    is_endless: bool,
 }
 
 /// One client that is the program.
@@ -87,6 +88,7 @@ impl TestBed {
             clients: 0,
             keys: 0,
             unsupported: None,
+            is_endless: false,
         })
     }
 
@@ -101,9 +103,27 @@ impl TestBed {
         format!("check-{}", self.keys)
     }
 
-    /// A fresh client that has said hello and is open, with locks of this lease.
+    /// Tells whether its locks never end, as its clients so far have said.
+    pub(super) const fn is_endless(&self) -> bool {
+        self.is_endless
+    }
+
+    /// A fresh client that has said hello and is open, with locks of this lease, or without one
+    /// where the library has none.
     pub(super) async fn client(&mut self, lease: Duration) -> Result<Peer, String> {
-        self.opened(lease, None).await
+        if self.is_endless {
+            return self.opened(None, None).await;
+        }
+        let first = self.opened(Some(lease), None).await;
+        let Some(text) = self.unsupported() else {
+            return first;
+        };
+        let endless = self.opened(None, None).await;
+        self.is_endless = endless.is_ok();
+        if endless.is_err() {
+            self.unsupported = Some(text);
+        }
+        endless.or(first)
     }
 
     /// Opens a fresh client with locks of this lease, told to renew what it holds.
@@ -112,12 +132,12 @@ impl TestBed {
         lease: Duration,
         renew_every: Duration,
     ) -> Result<Peer, String> {
-        self.opened(lease, Some(renew_every)).await
+        self.opened(Some(lease), Some(renew_every)).await
     }
 
     async fn opened(
         &mut self,
-        lease: Duration,
+        lease: Option<Duration>,
         renew_every: Option<Duration>,
     ) -> Result<Peer, String> {
         let number = self.clients;
@@ -132,7 +152,7 @@ impl TestBed {
         let sink = self.recorder.sink();
         let rounds = Rounds::new(
             name.as_str().into(),
-            Some(lease.as_millis() as u64),
+            lease.map(|lease| lease.as_millis() as u64),
             sink.clone(),
             Processes::new(number as u64, u64::from(u32::MAX)),
         );
@@ -203,15 +223,16 @@ impl TestBed {
         &self,
         name: &str,
         number: usize,
-        (lease, renew_every): (Duration, Option<Duration>),
+        (lease, renew_every): (Option<Duration>, Option<Duration>),
     ) -> Open {
         Open {
             client: name.to_owned(),
-            lease_ms: Some(lease.as_millis() as u64),
+            lease_ms: lease.map(|lease| lease.as_millis() as u64),
             renew_every_ms: renew_every.map(|every| every.as_millis() as u64),
             reply_timeout_ms: REPLY_TIMEOUT.as_millis(),
             node_timeout_ms: None,
             identity: None,
+            permits: None,
             topology: self.topology.kind().name().to_owned(),
             servers: Directory::default().servers(&self.servers.route()),
             nodes: Directory::default().nodes(&self.servers),
@@ -221,11 +242,12 @@ impl TestBed {
             lock: Lock::Adapter(Adapter {
                 name: "adapter".to_owned(),
                 command: self.command.clone(),
-                lease: DurationSpec(lease),
-                expires: true,
+                lease: DurationSpec(lease.unwrap_or_default()),
+                expires: lease.is_some(),
                 renew_every: renew_every.map(DurationSpec),
                 answers_within: None,
                 node_timeout: None,
+                permits: 1,
                 promises: Vec::new(),
                 denies: Vec::new(),
             }),

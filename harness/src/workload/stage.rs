@@ -323,6 +323,7 @@ impl Stage {
             reply_timeout_ms: self.case.clients.reply_timeout.as_millis(),
             node_timeout_ms: spec.node_timeout().map(DurationSpec::as_millis),
             identity: self.case.clients.identity.clone(),
+            permits: Some(spec.permits()).filter(|permits| *permits != 1),
             topology: self.case.topology.alike().name().to_owned(),
             servers: directory.servers(&self.servers.route()),
             nodes: directory.nodes(&self.servers),

@@ -316,7 +316,7 @@ fn files_that_are_not_there_are_named() {
 fn a_filter_that_selects_nothing_exits_with_4() {
     let args = [
         "run",
-        "scenarios/library/compare/single-vs-redlock.toml",
+        "scenarios/library/examples/failover-loses-the-lock.toml",
         "--filter",
         "zookeeper",
     ];

@@ -93,9 +93,19 @@ fn take(step: &Step, copy: &Path) {
     }
 }
 
-/// Builds the copy under a name of its own, and returns the program. Libraries of others, which are
-/// built already, are built no second time.
+/// Builds the copy under a name and a version of its own, and returns the program: by its version
+/// cargo tells our libraries from those of the copy. Libraries of others, which are built already,
+/// are built no second time.
 fn build(copy: &Path) -> PathBuf {
+    edit(&copy.join("Cargo.toml"), |text| {
+        let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+        let of_copy = concat!(
+            "version = \"",
+            env!("CARGO_PKG_VERSION"),
+            "-by-the-guides\""
+        );
+        text.replacen(version, of_copy, 1)
+    });
     edit(&copy.join("harness/Cargo.toml"), |text| {
         let (package, program) = text.split_once("[[bin]]").expect("there is a program");
         let program = program.replacen("\"lockstorm\"", &format!("\"{PROGRAM}\""), 1);
@@ -110,7 +120,7 @@ fn build(copy: &Path) -> PathBuf {
         cargo.env_remove(name);
     }
     let built = cargo
-        .args(["build", "--locked", "--quiet", "--bin", PROGRAM])
+        .args(["build", "--offline", "--quiet", "--bin", PROGRAM])
         .env("CARGO_TARGET_DIR", target)
         .current_dir(copy)
         .output()

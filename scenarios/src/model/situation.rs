@@ -39,6 +39,9 @@ pub struct Situation {
     /// So many clients share an instance of the library, as threads of one process do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Number of permits that a semaphore has; absent: one, as if it were a mutex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permits: Option<u32>,
     /// Promises that the lock makes beside those that are known of it, as a user says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,
@@ -90,6 +93,19 @@ impl Situation {
             judges.any(|judged| judged == property)
         };
         self.inherent.retain(|property, _| !breaks(property));
+    }
+
+    /// Becomes what it is for a semaphore, which promises `permits` where a mutex promises
+    /// `exclusive`: of one permit, unless the situation says otherwise. If anybody may give a
+    /// permit back, what comes of that is as it should be.
+    pub(crate) fn of_a_semaphore(&mut self, promises_own_release: bool) {
+        let is_misuse = self.tests.contains(&Promise::OwnRelease) && !promises_own_release;
+        self.tests.retain(|promise| *promise != Promise::Exclusive);
+        if is_misuse {
+            self.tests.retain(|promise| *promise != Promise::OwnRelease);
+        } else if !self.tests.contains(&Promise::Permits) {
+            self.tests.insert(0, Promise::Permits);
+        }
     }
 
     /// Returns the numbers of servers that it hits, one after the other; only `None` for a script

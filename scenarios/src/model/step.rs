@@ -380,8 +380,10 @@ impl Step {
         }
     }
 
-    /// Forgets the promise that another answer breaks, unless it is one of these.
+    /// Forgets the promise that another answer breaks, unless it is one of these. Where permits are
+    /// counted, they stand for exclusion.
     pub(crate) fn keep_breaks(&mut self, tested: &[Promise]) {
+        let counts = tested.contains(&Promise::Permits);
         let breaks = match self {
             Self::Acquire(acquire) => &mut acquire.breaks,
             Self::Renew(renew) => &mut renew.breaks,
@@ -394,7 +396,12 @@ impl Step {
             | Self::Heal(_)
             | Self::Fault(_) => return,
         };
-        *breaks = breaks.filter(|promise| tested.contains(promise));
+        *breaks = breaks
+            .map(|promise| match promise {
+                Promise::Exclusive if counts => Promise::Permits,
+                other => other,
+            })
+            .filter(|promise| tested.contains(promise));
     }
 
     /// The fault that the step injects, if it injects one.

@@ -5,9 +5,7 @@ use lockstorm_checker::history::Mode;
 use super::findings::Findings;
 use super::threads;
 use crate::draft::Draft;
-use crate::model::{
-    DurationSpec, Lock, LockFeature, LockKind, Mutant, Step, Sync, Topology, TopologyKind,
-};
+use crate::model::{DurationSpec, Lock, LockKind, Mutant, Step, Sync, Topology, TopologyKind};
 
 /// All of a share.
 const PERCENT: u32 = 100;
@@ -131,7 +129,7 @@ pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>)
     if read_percent > PERCENT {
         let message = format!("{read_percent} percent is more than all");
         findings.value("clients.read-percent", message, "take 0 to 100");
-    } else if read_percent > 0 && !kind.has(LockFeature::Readers) {
+    } else if read_percent > 0 && !lock.knows_readers() {
         findings.value("clients.read-percent", no_readers(), READERS_HELP);
     }
     for (n, step) in draft.steps.iter().enumerate() {
@@ -142,10 +140,10 @@ pub(crate) fn judge_use(lock: &Lock, draft: &Draft, findings: &mut Findings<'_>)
             let step = step.as_ref().map_or("", Step::kind);
             format!("step.{n}.{step}.{option}")
         };
-        if mode == Mode::Read && !kind.has(LockFeature::Readers) {
+        if mode == Mode::Read && !lock.knows_readers() {
             findings.value(&path("mode"), no_readers(), READERS_HELP);
         }
-        if permits != 1 && !kind.has(LockFeature::Permits) {
+        if permits != 1 && !lock.is_semaphore() {
             let message = format!("{} knows no permits", kind.name());
             findings.value(
                 &path("permits"),

@@ -15,9 +15,9 @@ use lockstorm_scenarios::{
 const HEAD: &str = "\
 # Hazards
 
-What can go wrong with a distributed lock: the situations into which [`lockstorm assess`](assess.md) puts one, on real
-servers. None of them knows the lock. Each says which promises it puts to the test, and what no lock of any kind can
-prevent there.
+What can go wrong with a distributed lock: the situations into which
+[`lockstorm assess`](assess.md) puts one, on real servers. None of them knows the lock. Each says
+which promises it puts to the test, and what no lock of any kind can prevent there.
 
 This page is written from the files in `scenarios/library/situations`, by
 `UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`.

@@ -98,7 +98,8 @@ fn what_is_expected_of_one_kind_of_lock_was_written_too() {
 
 #[test]
 fn a_lock_in_a_situation_tells_what_was_typed_from_what_nobody_chose() {
-    let text = "name = \"hit\"\nhazard = \"{hits} hit\"\ndescription = \"\"\"\nSome are hit.\"\"\"\n\
+    let text = "name = \"hit\"\nhazard = \"{hits} hit\"\n\
+                description = \"\"\"\nSome are hit.\"\"\"\n\
                 situation.tests = [\"exclusive\"]\nsituation.lease = \"7s\"\nsituation.hits = [2]\n\
                 situation.topologies = [{ independent = { nodes = 3 } }]\n\
                 step = [{ kill = { node = \"hit\" } }, { acquire = { client = \"a\" } }]\n";

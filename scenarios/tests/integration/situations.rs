@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_scenarios::{
-    Expected, Loaded, Promise, SITUATIONS, expand, load_str, put_into, typed_lock,
+    Case, Expected, Loaded, Lock, Promise, SITUATIONS, expand, load_str, put_into, typed_lock,
 };
+use serde_json::json;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("library/situations")
@@ -90,6 +91,52 @@ fn a_situation_expects_what_the_lock_promises() {
     assert_eq!(case.expected(exclusion), Expected::Any);
     let case = put_into(failover, &token, on, &[Promise::SurvivesFailover], None).unwrap();
     assert_eq!(case.expected(exclusion), Expected::Valid);
+}
+
+/// A library's lock that makes these promises beside those of every lock.
+fn library(promises: &[Promise]) -> Lock {
+    let options = json!({ "name": "it", "command": ["it"], "promises": promises });
+    Lock::Adapter(serde_json::from_value(options).unwrap())
+}
+
+/// The case of a lock in the situation of this name, on the first servers of the file.
+fn case(name: &str, lock: &Lock) -> Result<Case, String> {
+    let all = shipped();
+    let loaded = all.iter().find(|loaded| loaded.scenario.name == name);
+    let loaded = loaded.expect("it is shipped");
+    let situation = loaded.scenario.situation.as_ref().unwrap();
+    put_into(loaded, lock, &situation.topologies[0], &[], None)
+}
+
+#[test]
+fn a_library_is_put_into_what_its_promises_name() {
+    let every = library(&[]);
+    for (name, promise) in [
+        ("permits-are-counted", Promise::Permits),
+        ("permits-of-the-dead", Promise::Permits),
+        ("readers-share", Promise::SharedReaders),
+        ("reader-outlives-its-lease", Promise::SharedReaders),
+    ] {
+        assert!(case(name, &every).is_err(), "{name}");
+        let case = case(name, &library(&[promise]));
+        assert!(case.is_ok(), "{name}: {case:?}");
+    }
+}
+
+#[test]
+fn a_semaphore_counts_permits_where_a_mutex_is_exclusive() {
+    let semaphore = library(&[Promise::Permits]);
+    let tests = |case: &Case| case.situation.clone().unwrap().tests;
+    let of_one = case("plain-use", &semaphore).unwrap();
+    assert_eq!(of_one.lock.permits(), 1);
+    assert!(tests(&of_one).contains(&Promise::Permits));
+    assert!(!tests(&of_one).contains(&Promise::Exclusive));
+    let of_two = case("permits-are-counted", &semaphore).unwrap();
+    assert_eq!(of_two.lock.permits(), 2);
+    // Redisson's plain semaphore says that anybody may give a permit back.
+    let ownerless = typed_lock("redisson-semaphore").unwrap();
+    let misused = case("release-twice", &ownerless).map(|case| tests(&case));
+    assert!(!misused.is_ok_and(|tests| tests.contains(&Promise::Permits)));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Client {
     /// Time to wait for one of several servers that are asked for one lock; none for the library's
     /// own.
     pub node_timeout: Option<Duration>,
+    /// Number of permits that a semaphore has in all; 1 for a mutex.
+    pub permits: u32,
     /// Name by which the library is to call its owner; none for its own.
     pub identity: Option<String>,
     /// Shape of the deployment: `single`, `replicated`, `sentinel`, `cluster`, `independent`.

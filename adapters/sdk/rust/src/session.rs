@@ -227,6 +227,7 @@ fn client(request: &Request, outlet: Arc<Outlet>) -> Result<Client, Error> {
         renew_every: open.renew_every_ms.map(Duration::from_millis),
         patience: Duration::from_millis(open.reply_timeout_ms),
         node_timeout: open.node_timeout_ms.map(Duration::from_millis),
+        permits: open.permits.unwrap_or(1),
         identity: open.identity,
         topology: open.topology,
         servers: open.servers,

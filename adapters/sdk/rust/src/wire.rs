@@ -89,6 +89,7 @@ pub(crate) struct Open {
     #[serde(default)]
     pub(crate) reply_timeout_ms: u64,
     pub(crate) node_timeout_ms: Option<u64>,
+    pub(crate) permits: Option<u32>,
     pub(crate) identity: Option<String>,
     #[serde(default)]
     pub(crate) topology: String,

@@ -11,7 +11,7 @@ use crate::support::situations::broken;
 use crate::support::{crew, have_server, lockstorm, root, stderr};
 use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::{Case, LockKind, Promise, SITUATIONS, load_str, put_into, typed_lock};
-use page::Place;
+use page::{Place, Rows};
 
 /// Defects that the literature states of a kind of lock, whatever it promises: each must be broken
 /// by some situation. The sources are in `docs/origin.md` and in the documentation of Redis.
@@ -112,47 +112,46 @@ fn what_the_literature_denies_a_lock_is_broken_by_a_situation() {
     }
 }
 
-/// Assesses every built-in lock on all servers, or reads the assessment in `LOCKSTORM_ASSESSED`, and
-/// holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.
+/// Assesses every built-in lock on all servers, or reads the assessments whose folders are in
+/// `LOCKSTORM_ASSESSED`, with commas between them; of a lock that is in several the last counts.
+/// Holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.
 #[test]
 #[ignore = "takes an hour; make promises"]
 fn what_every_built_in_lock_keeps_and_breaks() {
     assert!(have_server(), "without a server nothing is found");
-    let text = match std::env::var_os("LOCKSTORM_ASSESSED") {
-        Some(folder) => of_assessment(Path::new(&folder)),
-        None => assessed(),
+    let rows = match std::env::var("LOCKSTORM_ASSESSED") {
+        Ok(folders) => folders
+            .split(',')
+            .map(Path::new)
+            .flat_map(of_assessment)
+            .collect(),
+        Err(_) => assessed(),
     };
+    let text = page::page(&rows);
     if std::env::var_os("UPDATE_PROMISES").is_some() {
         fs::write(path(), &text).expect("docs/ can be written");
     }
     assert_eq!(page::words(&text), page::words(&written()));
 }
 
-/// The page of an assessment that is in this folder.
-fn of_assessment(folder: &Path) -> String {
+/// The rows of an assessment that is in this folder.
+fn of_assessment(folder: &Path) -> Rows {
     match read_record(folder) {
-        Ok(Record::Suite(suite)) => page::page(&page::rows(&suite)),
+        Ok(Record::Suite(suite)) => page::rows(&suite),
         Ok(Record::Run(_)) => panic!("{} is no assessment", folder.display()),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// The page of an assessment that is made now.
-fn assessed() -> String {
+/// The rows of an assessment that is made now.
+fn assessed() -> Rows {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let all = LockKind::ALL.into_iter();
-    let own = all.filter(|kind| ![LockKind::Adapter, LockKind::None].contains(kind));
+    let own = all.filter(|kind| ![LockKind::Adapter, LockKind::NoLock].contains(kind));
     let mut command = lockstorm();
     command.arg("assess").args(own.map(LockKind::name));
-    command.args([
-        "--jobs",
-        "4",
-        "--report",
-        "none",
-        "--progress",
-        "none",
-        "--out",
-    ]);
+    command.args(["--jobs", "4", "--report", "none"]);
+    command.args(["--progress", "none", "--out"]);
     let output = command.arg(out.path()).output();
     let output = output.expect("it can be started");
     let folders = fs::read_dir(out.path().join("assess"));

@@ -18,8 +18,9 @@ pub struct Differences {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Difference {
-    scenario: String,
-    /// All of them where it is empty; so below.
+    /// Names of situations; all of them where there is none, so below.
+    #[serde(default)]
+    situations: Vec<String>,
     #[serde(default)]
     locks: Vec<String>,
     #[serde(default)]
@@ -40,8 +41,8 @@ impl Differences {
         for known in &read.difference {
             assert!(
                 known.reason.len() > 20,
-                "{}: a reason is a sentence",
-                known.scenario
+                "{:?}: a reason is a sentence",
+                known.situations
             );
         }
         read
@@ -59,7 +60,7 @@ impl Differences {
             !known.sometimes && !used.contains(at) && pairs.iter().any(|pair| known.is_of(pair))
         });
         unused
-            .map(|(_, known)| format!("{}: {}", known.scenario, known.reason))
+            .map(|(_, known)| format!("{:?}: {}", known.situations, known.reason))
             .collect()
     }
 }
@@ -69,7 +70,7 @@ impl Difference {
         let allows = |list: &[String], name: &str| {
             list.is_empty() || list.iter().any(|allowed| allowed == name)
         };
-        self.scenario == pair.case.name
+        allows(&self.situations, &pair.case.name)
             && allows(&self.locks, pair.case.lock.kind().name())
             && allows(&self.eras, pair.era_name())
             && allows(&self.topologies, pair.case.topology.kind().name())

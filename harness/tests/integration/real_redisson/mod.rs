@@ -1,7 +1,7 @@
-//! Every situation that both know, with the real Redisson beside ours, on every topology and in every
-//! era. A difference in what clients are told has its reason in `differences.toml`, or the test
-//! fails; so does a reason for a difference that is not there any more. The real one is driven by
-//! the adapter in `adapters/java/redisson`, which `.ci/setup adapters` builds; without it the
+//! Every situation that both know, with the real Redisson beside ours, on every topology and in
+//! every era. A difference in what clients are told has its reason in `differences.toml`, or the
+//! test fails; so does a reason for a difference that is not there any more. The real one is driven
+//! by the adapter in `adapters/java/redisson`, which `.ci/setup adapters` builds; without it the
 //! tests are skipped. `make interop` runs all of it, or the pairs whose titles contain one of the
 //! texts in `LOCKSTORM_ONLY`, with commas between them; `LOCKSTORM_KEEP=1` keeps the folders of the
 //! runs. CI runs a cheap part.

@@ -23,6 +23,9 @@ const LOCKS: [(LockKind, &str); 6] = [
     (LockKind::RedissonRed, "red"),
 ];
 
+/// What opens the words for a refusal whose reason the library keeps to itself.
+const UNEXPLAINED: &str = "refused, ";
+
 /// One situation with a lock of ours.
 pub struct Pair {
     pub case: Case,
@@ -162,6 +165,7 @@ impl Pair {
             answers_within: Some(DurationSpec::from_secs(60)),
             expires: true,
             node_timeout: None,
+            permits: 1,
             denies: Vec::new(),
             promises: Vec::new(),
         });
@@ -290,6 +294,9 @@ fn told(history: &Path) -> Vec<String> {
                 if let Some(at) = open.remove(&process) {
                     asked[at].2 = match (how, event["error"].as_str()) {
                         ("fail", Some(error @ ("refused" | "not-owner"))) => error.to_owned(),
+                        ("info", Some(error)) if error.starts_with(UNEXPLAINED) => {
+                            "refused".to_owned()
+                        }
                         ("ok", _) => "ok".to_owned(),
                         _ => "error".to_owned(),
                     };

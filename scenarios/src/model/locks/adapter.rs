@@ -32,6 +32,9 @@ pub struct Adapter {
     /// Patience with one of several servers that are asked for one lock; absent: the library's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_timeout: Option<DurationSpec>,
+    /// Number of permits of a semaphore; 1 for a mutex.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub permits: u32,
     /// Promises of the library beyond what every lock promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
@@ -44,6 +47,15 @@ const fn yes() -> bool {
     true
 }
 
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_one(permits: &u32) -> bool {
+    *permits == 1
+}
+
 impl LockOptions for Adapter {
     fn lease(&self) -> Option<DurationSpec> {
         self.expires.then_some(self.lease)
@@ -51,6 +63,16 @@ impl LockOptions for Adapter {
 
     fn renew_every(&self) -> Option<DurationSpec> {
         self.renew_every
+    }
+
+    fn permits(&self) -> u32 {
+        self.permits
+    }
+
+    fn take_permits(&mut self, permits: u32) {
+        if self.promises.contains(&Promise::Permits) {
+            self.permits = permits;
+        }
     }
 
     fn promises(&self) -> &[Promise] {

@@ -51,12 +51,8 @@ pub enum LockFeature {
     /// A call gets its lease by one request to each server, sent when the call begins. Others send
     /// a second one that counts, or the same again.
     SingleRequest,
-    /// It knows readers, who share it.
-    Readers,
     /// Its grants come with fencing tokens, or may: what an adapter gives shows in a run.
     Tokens,
-    /// It counts permits.
-    Permits,
 }
 
 macro_rules! lock_kind {

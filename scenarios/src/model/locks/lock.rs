@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::adapter::Adapter;
 use super::fair::Fair;
-use super::kind::{LockFeature, LockKind};
+use super::kind::LockKind;
 use super::no_lock::NoLock;
 use super::options::{LockOptions, OptionMistake};
 use super::permits::Permits;
@@ -87,13 +87,24 @@ impl Lock {
         Promise::ALL.into_iter().filter(is_made).collect()
     }
 
-    /// Everything that it promises, in the order of reports. A lock that counts permits is not
-    /// exclusive.
+    /// Tells whether it has permits, of which several may be held. A library says so by its
+    /// promise, or by their number.
+    pub fn is_semaphore(&self) -> bool {
+        self.extra_promises().contains(&Promise::Permits) || self.permits() != 1
+    }
+
+    /// Tells whether readers may share it. A library says so by its promise.
+    pub fn knows_readers(&self) -> bool {
+        self.extra_promises().contains(&Promise::SharedReaders)
+    }
+
+    /// Everything that it promises, in the order of reports. A semaphore promises `permits` where
+    /// other locks promise `exclusive`.
     pub fn promises(&self) -> Vec<Promise> {
         let extra = self.extra_promises();
         let denied = self.options().denies();
         let of_every_lock = |promise: &Promise| {
-            let counts = *promise == Promise::Exclusive && self.kind().has(LockFeature::Permits);
+            let counts = *promise == Promise::Exclusive && self.is_semaphore();
             Promise::OF_EVERY_LOCK.contains(promise) && !counts && !denied.contains(promise)
         };
         let is_made = |promise: &Promise| of_every_lock(promise) || extra.contains(promise);
@@ -119,6 +130,11 @@ impl Lock {
     /// See [`LockOptions::take_node_timeout`].
     pub fn take_node_timeout(&mut self, timeout: DurationSpec) {
         self.options_mut().take_node_timeout(timeout);
+    }
+
+    /// See [`LockOptions::take_permits`].
+    pub fn take_permits(&mut self, permits: u32) {
+        self.options_mut().take_permits(permits);
     }
 
     /// See [`LockOptions::renew_every`].

@@ -48,6 +48,9 @@ pub trait LockOptions {
     /// can be told one.
     fn take_node_timeout(&mut self, _timeout: DurationSpec) {}
 
+    /// Takes the number of permits that a situation asks for, where the lock is a semaphore.
+    fn take_permits(&mut self, _permits: u32) {}
+
     /// Promises of every lock that these options deny.
     fn denies(&self) -> &[Promise] {
         &[]

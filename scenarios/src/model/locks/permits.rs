@@ -31,6 +31,10 @@ impl LockOptions for Permits {
         self.permits
     }
 
+    fn take_permits(&mut self, permits: u32) {
+        self.permits = permits;
+    }
+
     fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
         self.lease = lease;
         if renewed {

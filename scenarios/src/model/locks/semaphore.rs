@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::{LockOptions, default_permits};
 use crate::model::mutant::Mutant;
+use crate::model::promise::Promise;
 
 /// Options of [`Lock::RedissonSemaphore`](super::Lock::RedissonSemaphore).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +22,15 @@ pub struct Semaphore {
 impl LockOptions for Semaphore {
     fn permits(&self) -> u32 {
         self.permits
+    }
+
+    fn take_permits(&mut self, permits: u32) {
+        self.permits = permits;
+    }
+
+    /// Anybody may give a permit back: the documentation of `RSemaphore` knows no owners.
+    fn denies(&self) -> &[Promise] {
+        &[Promise::OwnRelease]
     }
 
     fn mutant(&self) -> Option<Mutant> {

@@ -73,7 +73,7 @@ macro_rules! with_every_lock {
                 sends ["EVAL", "INFO", "WAIT", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "HEXISTS",
                     "HINCRBY", "HGET", "HSET", "HDEL", "HLEN", "HKEYS", "PEXPIRE", "PTTL", "GET",
                     "SET", "DEL"],
-                has [ReplicaWait, Readers],
+                has [ReplicaWait],
                 promises [KeepsAlive, Reentrant, SharedReaders], eras [V3_10, V3_17, V4_7];
             /// Redisson's `MultiLock`: an `RLock` on every master; one that is down blocks it
             "redisson-multi" => RedissonMulti(Redisson) on MASTERS,
@@ -91,13 +91,13 @@ macro_rules! with_every_lock {
             "redisson-semaphore" => RedissonSemaphore(Semaphore) on ONE_MASTER,
                 sends ["EVAL", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET", "SETNX", "INCRBY",
                     "DECRBY"],
-                has [Permits], promises [Permits], eras [];
+                has [], promises [Permits], eras [];
             /// Redisson's semaphore with permits that expire, by the clocks of its clients
             "redisson-permits" => RedissonPermits(Permits) on ONE_MASTER,
                 sends ["EVAL", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET", "SETNX", "INCRBY",
                     "DECRBY", "PTTL", "PEXPIRE", "ZADD", "ZREM", "ZSCORE", "ZRANGE",
                     "ZRANGEBYSCORE"],
-                has [Permits], promises [Permits], eras [];
+                has [], promises [Permits], eras [];
         }
     };
 }

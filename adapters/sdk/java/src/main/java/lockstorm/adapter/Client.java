@@ -55,6 +55,11 @@ public final class Client {
         return request.millisIfAny("node_timeout_ms");
     }
 
+    /** Returns how many permits a semaphore has in all; 1 for a mutex. */
+    public int permits() {
+        return request.permits();
+    }
+
     /** Returns the name by which the library is to call its owner; empty for its own. */
     public Optional<String> identity() {
         return request.textIfAny("identity");

@@ -111,15 +111,19 @@ final class Request {
         if (!mode.equals("write") && !mode.equals("read")) {
             throw new Malformed("'mode' must be 'write' or 'read', and is '" + mode + "'");
         }
+        return new Target(
+                text("key"),
+                mode.equals("read") ? Mode.READ : Mode.WRITE,
+                permits(),
+                millisIfAny("wait_ms").orElse(null));
+    }
+
+    int permits() {
         long permits = numberIfAny("permits").orElse(1L);
         if (permits < 1 || permits > Integer.MAX_VALUE) {
             throw new Malformed("'permits' must be 1 or more, and is " + permits);
         }
-        return new Target(
-                text("key"),
-                mode.equals("read") ? Mode.READ : Mode.WRITE,
-                (int) permits,
-                millisIfAny("wait_ms").orElse(null));
+        return (int) permits;
     }
 
     private Optional<JsonPrimitive> primitive(String field, String kind) {

@@ -31,7 +31,7 @@ class SessionTest {
     @Test
     void openSaysWhoToBe() throws Exception {
         String more =
-                ",'renew_every_ms':600,'node_timeout_ms':50,'identity':'me','nodes':[],"
+                ",'renew_every_ms':600,'node_timeout_ms':50,'identity':'me','permits':2,'nodes':[],"
                     + "'sentinels':{'master':'m','sentinels':[{'name':'s','address':'::1:26379'}],"
                     + "'servers':[]},'new':true";
         try (Conversation talk = new Conversation(lock)) {
@@ -44,6 +44,7 @@ class SessionTest {
         assertEquals(Duration.ofMillis(500), client.patience());
         assertEquals(Optional.of(Duration.ofMillis(50)), client.nodeTimeout());
         assertEquals(Optional.of("me"), client.identity());
+        assertEquals(2, client.permits());
         assertEquals("primary at 127.0.0.1:6379", client.onlyServer().toString());
         assertEquals(List.of(), client.nodes());
         Sentinels sentinels = client.sentinels().orElseThrow();

@@ -20,9 +20,9 @@ final class ExpiringPermits implements Holding {
     /** The permits of each grant, the last first. */
     private final Deque<List<?>> held = new ArrayDeque<>();
 
-    ExpiringPermits(RPermitExpirableSemaphore semaphore) {
+    ExpiringPermits(RPermitExpirableSemaphore semaphore, int permits) {
         this.semaphore = semaphore;
-        semaphore.trySetPermits(Semaphore.PERMITS);
+        semaphore.trySetPermits(permits);
     }
 
     @Override

@@ -52,7 +52,9 @@ enum Kind {
     Abilities abilities() {
         Abilities abilities = new Abilities().waits();
         if (hasPermits()) {
-            return abilities.permits().promises("permits");
+            abilities.permits().promises("permits");
+            // Whoever likes may give back what a plain semaphore has given out.
+            return this == SEMAPHORE ? abilities.denies("own-release") : abilities;
         }
         abilities.silentWatchdog().promises("keeps-alive", "reentrant");
         switch (this) {
@@ -70,7 +72,8 @@ enum Kind {
     }
 
     /** Makes the one of this name. */
-    Holding named(String key, Instances instances) throws ReflectiveOperationException {
+    Holding named(String key, int permits, Instances instances)
+            throws ReflectiveOperationException {
         RedissonClient redisson = instances.first();
         switch (this) {
             case SPIN:
@@ -85,9 +88,9 @@ enum Kind {
             case RED:
                 return new LockOfMasters(this == RED, key, instances.all());
             case SEMAPHORE:
-                return new Semaphore(redisson.getSemaphore(key));
+                return new Semaphore(redisson.getSemaphore(key), permits);
             case PERMITS:
-                return new ExpiringPermits(redisson.getPermitExpirableSemaphore(key));
+                return new ExpiringPermits(redisson.getPermitExpirableSemaphore(key), permits);
             default:
                 return new PlainLock(redisson.getLock(key));
         }

@@ -37,6 +37,7 @@ public final class RedissonAdapter implements Adapter {
     private long leaseMs;
 
     private boolean isWatched;
+    private int permits;
 
     private RedissonAdapter(String version, String word, List<String> options) {
         this.version = version;
@@ -61,6 +62,7 @@ public final class RedissonAdapter implements Adapter {
             throw new UnsupportedException("a " + word + " on " + client.topology() + " servers");
         }
         leaseMs = leaseMs(client);
+        permits = client.permits();
         isWatched = options.contains("watchdog") || client.renewEvery().isPresent();
         instances = new Instances(client, leaseMs, options.contains("unsynced"));
         Abilities abilities = kind.abilities().answersWithin(longestCall()).warmUp();
@@ -114,7 +116,7 @@ public final class RedissonAdapter implements Adapter {
     private Holding named(String key) throws ReflectiveOperationException {
         Holding holding = known.get(key);
         if (holding == null) {
-            holding = kind.named(key, instances);
+            holding = kind.named(key, permits, instances);
             known.put(key, holding);
         }
         return holding;

@@ -10,14 +10,11 @@ import java.util.concurrent.TimeUnit;
 
 /** A semaphore whose permits nobody takes back from the dead. */
 final class Semaphore implements Holding {
-    /** How many permits there are. The protocol has no word for it. */
-    static final int PERMITS = 2;
-
     private final RSemaphore semaphore;
 
-    Semaphore(RSemaphore semaphore) {
+    Semaphore(RSemaphore semaphore, int permits) {
         this.semaphore = semaphore;
-        semaphore.trySetPermits(PERMITS);
+        semaphore.trySetPermits(permits);
     }
 
     @Override
