@@ -96,7 +96,7 @@ fn a_situation_expects_what_the_lock_promises() {
 /// A library's lock that makes these promises beside those of every lock.
 fn library(promises: &[Promise]) -> Lock {
     let options = json!({ "name": "it", "command": ["it"], "promises": promises });
-    Lock::Adapter(serde_json::from_value(options).unwrap())
+    Lock::Adapter(serde_json::from_value(options).expect("the options are right"))
 }
 
 /// The case of a lock in the situation of this name, on the first servers of the file.
@@ -104,7 +104,11 @@ fn case(name: &str, lock: &Lock) -> Result<Case, String> {
     let all = shipped();
     let loaded = all.iter().find(|loaded| loaded.scenario.name == name);
     let loaded = loaded.expect("it is shipped");
-    let situation = loaded.scenario.situation.as_ref().unwrap();
+    let situation = loaded
+        .scenario
+        .situation
+        .as_ref()
+        .expect("it is a situation");
     put_into(loaded, lock, &situation.topologies[0], &[], None)
 }
 
