@@ -125,13 +125,18 @@ pub(crate) fn count(n: u64, thing: &str) -> String {
     }
 }
 
+/// Events that a sentence names: a witness may rest on thousands.
+pub(crate) const EVENTS_MAX: usize = 24;
+
 /// Indexes of events: `events 3, 7`.
 pub(crate) fn evidence(events: &[u64]) -> String {
-    let list: Vec<String> = events.iter().map(u64::to_string).collect();
-    match list.len() {
+    let named = &events[..events.len().min(EVENTS_MAX)];
+    let list: Vec<String> = named.iter().map(u64::to_string).collect();
+    match events.len() {
         0 => String::new(),
         1 => format!("event {}", list[0]),
-        _ => format!("events {}", list.join(", ")),
+        2..=EVENTS_MAX => format!("events {}", list.join(", ")),
+        all => format!("events {} and {} more", list.join(", "), all - EVENTS_MAX),
     }
 }
 

@@ -264,7 +264,8 @@ export async function renewing(key, send, more = {}) {
   const read = performance.now();
   const renewal = (async () => send())();
   const call = async () => renewed(await tell(renewal), read);
-  const outcome = await answerOf(call, placeOf(key, mode));
+  // Whether the hold is lost its owner learns by `lost`, and from nothing else.
+  const outcome = await answerOf(call);
   // The note has no word for what a library cannot do. That had no effect either.
   if (outcome.is === "unsupported") outcome.is = "failed";
   say({ note: "renewed", number, outcome });

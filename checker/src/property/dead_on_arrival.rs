@@ -84,13 +84,19 @@ fn judge(case: &Case) -> Ruling {
     name_holds(case, &mut findings);
     let traced = !case.digest.asides.commands.is_empty() || asks_once(case);
     let has_matter = leased().any(|(_, one)| traced || one.is_timed || one.is_void);
-    let why = "of no lease does the history say when the request for it was sent";
+    // What nobody can date may have been over.
+    let is_told = count > 0 || leased().all(|(id, one)| is_dated(case, id, one));
+    let why = if has_matter {
+        "of a lease that may have been over the history does not say when the request was sent"
+    } else {
+        "of no lease does the history say when the request for it was sent"
+    };
     Ruling {
         engine: "operation-scan",
         has_matter,
         count,
         findings,
-        tested: if has_matter {
+        tested: if has_matter && is_told {
             Tested::Yes
         } else {
             Tested::No(why.to_owned())
@@ -135,6 +141,22 @@ fn gives_lease(operation: &Operation) -> bool {
 /// Tells whether each call is one request, by the word of the history.
 fn asks_once(case: &Case) -> bool {
     case.digest.header.asks_once == Some(true)
+}
+
+/// Tells whether the history says from when on the lease counts, as far as that matters: one that
+/// would last even if it counted from the call is good in any case.
+fn is_dated(case: &Case, id: OpId, operation: &Operation) -> bool {
+    let (Some(answered), Some(length)) = (operation.answered(), operation.lease) else {
+        return operation.is_void;
+    };
+    let drift = case.options.drift(&case.digest.header);
+    answered < floor(operation.asked(), length, drift)
+        || operation.is_timed
+        || operation.is_void
+        || asks_once(case)
+        || case.digest.asides.is_stalled(operation.invoked, answered)
+        || is_kept(case, id, operation, answered, drift)
+        || seen(case, operation, answered).is_some()
 }
 
 fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {

@@ -67,6 +67,8 @@ struct Listener {
     settings: Arc<MonitorSettings>,
     noted: Arc<AtomicU32>,
     over: CancellationToken,
+    /// Sender and text of the last command, where it names no lock of the run.
+    unnamed: Option<(Name, String)>,
 }
 
 impl Monitor {
@@ -94,6 +96,7 @@ impl Monitor {
                 settings: settings.clone(),
                 noted: Arc::clone(&noted),
                 over: over.clone(),
+                unnamed: None,
             };
             listeners.spawn(listener.run(stream));
         }
@@ -178,56 +181,70 @@ impl Listener {
         }
     }
 
-    /// Notes a command of somebody who has a part in the run, on each lock that it names.
-    async fn note(&self, line: &[u8]) {
+    /// Notes a command of somebody who has a part in the run, on each lock that it names. A script
+    /// may be told a lock by another name than the server's key; then what it does names the lock,
+    /// and the call of the script is noted before.
+    async fn note(&mut self, line: &[u8]) {
         let Some(command) = Command::read(line) else {
             return;
         };
         let from: Option<Name> = match command.sender {
             Sender::Script => None,
-            Sender::Caller(address) => match self.settings.servers.caller(address) {
-                Some(name) => Some(name.into()),
-                // What the harness asks has nothing to do with the lock.
-                None => return,
-            },
+            Sender::Caller(address) => {
+                self.unnamed = None;
+                match self.settings.servers.caller(address) {
+                    Some(name) => Some(name.into()),
+                    // What the harness asks has nothing to do with the lock.
+                    None => return,
+                }
+            }
         };
-        for key in self
-            .settings
-            .keys
-            .iter()
-            .filter(|key| command.concerns(&self.settings.servers.server_key(key)))
-        {
-            let text = match self
-                .noted
-                .fetch_add(1, Ordering::Relaxed)
-                .cmp(&COMMANDS_MAX)
-            {
-                Less => command.text(),
-                Equal => format!("and more; {COMMANDS_MAX} are noted at most, all are in {FILE}"),
-                Greater => return,
-            };
-            let command = CommandNote {
-                node: self.node.clone(),
-                from: from.clone(),
-                text: text.into(),
-            };
-            let value = Value {
-                command: Some(Box::new(command)),
-                ..Value::default()
-            };
-            let sink = &self.settings.sink;
-            sink.record(Event {
-                index: 0,
-                time: sink.clock().now(),
-                kind: Kind::Note,
-                process: Process::Nemesis,
-                function: Function::Command,
-                key: key.clone(),
-                value,
-                error: None,
-                extra: None,
-            })
-            .await;
+        let servers = &self.settings.servers;
+        let names = |key: &&Name| command.concerns(&servers.server_key(key));
+        let keys: Vec<Name> = self.settings.keys.iter().filter(names).cloned().collect();
+        let call = match (&from, keys.is_empty()) {
+            (None, false) => self.unnamed.take(),
+            _ => None,
+        };
+        for key in &keys {
+            if let Some((caller, text)) = &call {
+                self.record(key, Some(caller), text).await;
+            }
+            self.record(key, from.as_ref(), &command.text()).await;
         }
+        if let (Some(from), true) = (from, keys.is_empty()) {
+            self.unnamed = Some((from, command.text()));
+        }
+    }
+
+    async fn record(&self, key: &Name, from: Option<&Name>, text: &str) {
+        let before = self.noted.fetch_add(1, Ordering::Relaxed);
+        let text = match before.cmp(&COMMANDS_MAX) {
+            Less => text.to_owned(),
+            Equal => format!("and more; {COMMANDS_MAX} are noted at most, all are in {FILE}"),
+            Greater => return,
+        };
+        let command = CommandNote {
+            node: self.node.clone(),
+            from: from.cloned(),
+            text: text.into(),
+        };
+        let value = Value {
+            command: Some(Box::new(command)),
+            ..Value::default()
+        };
+        let sink = &self.settings.sink;
+        sink.record(Event {
+            index: 0,
+            time: sink.clock().now(),
+            kind: Kind::Note,
+            process: Process::Nemesis,
+            function: Function::Command,
+            key: key.clone(),
+            value,
+            error: None,
+            extra: None,
+        })
+        .await;
     }
 }

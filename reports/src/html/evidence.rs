@@ -3,9 +3,7 @@
 use maud::{Markup, html};
 
 use super::link;
-
-/// Events that a sentence links to; a model's witness may cite hundreds.
-const LINKS_MAX: usize = 24;
+use crate::words::EVENTS_MAX;
 
 /// `events 3, 7`, each a link to its place in the timeline: that of this page, or that of the run
 /// in `folder`.
@@ -14,11 +12,11 @@ pub(super) fn links(events: &[u64], folder: Option<&str>) -> Markup {
     html! {
         @if !events.is_empty() {
             @if events.len() == 1 { "event " } @else { "events " }
-            @for (n, event) in events.iter().take(LINKS_MAX).enumerate() {
+            @for (n, event) in events.iter().take(EVENTS_MAX).enumerate() {
                 @if n > 0 { ", " }
                 a href=(format!("{page}#event={event}")) { (event) }
             }
-            @if events.len() > LINKS_MAX { " and " (events.len() - LINKS_MAX) " more" }
+            @if events.len() > EVENTS_MAX { " and " (events.len() - EVENTS_MAX) " more" }
         }
     }
 }
@@ -46,7 +44,7 @@ mod tests {
 
     #[test]
     fn more_events_than_links_are_counted() {
-        let many: Vec<u64> = (0..LINKS_MAX as u64 + 5).collect();
+        let many: Vec<u64> = (0..EVENTS_MAX as u64 + 5).collect();
         assert!(links(&many, None).into_string().ends_with(" and 5 more"));
         assert_eq!(links(&[], None).into_string(), "");
     }

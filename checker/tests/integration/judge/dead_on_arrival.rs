@@ -45,7 +45,7 @@ fn who_may_have_waited_is_not_judged_without_a_trace() {
     assert_eq!(judged(&told(600)), (Verdict::Violated, 1));
     assert_eq!(judged(&told(601)), (Verdict::Valid, 0), "near miss");
     let by_another = "a acquire 0..900 ok lease 300\n told 100 n1 b SET lock x";
-    assert_eq!(judged(by_another), (Verdict::Valid, 0));
+    assert_eq!(judged(by_another), (Verdict::Unknown, 0));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn another_lease_of_the_owner_keeps_the_lock_and_a_release_ends_the_matter() {
     let late = "a acquire 0..900 ok lease 300 waited 0";
     for excuse in [
         "a renew 700..710 ok lease 300",
-        "a renew 899..1500 ok lease 300",
+        "a renew 899..1150 ok lease 300",
         "a acquire 700..710 ok lease 300 waited 0",
         "a release 800..1000 ok",
     ] {

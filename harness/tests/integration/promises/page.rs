@@ -15,7 +15,7 @@ tell. Where a lock does not make a promise, the table says what would have broke
 The situations know of no lock.
 
 This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
-promise.
+promise. What only a storm broke needs some luck to be seen again.
 ";
 
 /// A situation on some servers: as the page names it.
