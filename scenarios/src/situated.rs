@@ -64,8 +64,13 @@ pub fn put_into(
             situation.of_a_semaphore(made.contains(&Promise::OwnRelease));
         }
         situation.tests.retain(|tested| {
-            // Only programs can hang or end by themselves: nothing is judged of tasks.
-            let is_judged = *tested != Promise::Settles || is_program;
+            let is_judged = match tested {
+                // Only programs can hang or end by themselves: nothing is judged of tasks.
+                Promise::Settles => is_program,
+                // What never ends is good whenever it comes.
+                Promise::ValidOnReturn => lock.lease().is_some(),
+                _ => true,
+            };
             is_judged && (made.contains(tested) || !tested.is_feature())
         });
         if situation.tests.is_empty() {

@@ -100,11 +100,14 @@ impl Situation {
     /// permit back, what comes of that is as it should be.
     pub(crate) fn of_a_semaphore(&mut self, promises_own_release: bool) {
         let is_misuse = self.tests.contains(&Promise::OwnRelease) && !promises_own_release;
-        self.tests.retain(|promise| *promise != Promise::Exclusive);
-        if is_misuse {
-            self.tests.retain(|promise| *promise != Promise::OwnRelease);
-        } else if !self.tests.contains(&Promise::Permits) {
-            self.tests.insert(0, Promise::Permits);
+        self.tests.retain(|promise| {
+            let is_of_owners = [Promise::Exclusive, Promise::OwnRelease].contains(promise);
+            !(is_misuse && is_of_owners)
+        });
+        for promise in &mut self.tests {
+            if *promise == Promise::Exclusive {
+                *promise = Promise::Permits;
+            }
         }
     }
 
