@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::driver::{Page, Scheme};
 use crate::palette::reduced;
 
-/// Height of the window, in CSS pixels; and pixels of the picture for each.
+/// Height of the window at least, in CSS pixels; and pixels of the picture for each.
 const HEIGHT: u32 = 1400;
 const SCALE: f64 = 1.25;
 /// What a page of the documentation may weigh for one picture.
@@ -71,6 +71,9 @@ fn the_pictures_of_the_documentation() {
                  document.documentElement.dataset.timeline === 'ready'",
             );
             page.evaluate(&on_whole_pixels());
+            // What is outside of the window is not painted.
+            let [.., height] = area(&page, first, last);
+            page.resize((width, HEIGHT.max(height.ceil() as u32)), SCALE);
             let area = area(&page, first, last);
             page.evaluate(&format!(
                 "scrollTo({{ top: {}, behavior: 'instant' }})",

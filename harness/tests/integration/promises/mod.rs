@@ -35,9 +35,9 @@ const STATED: [(LockKind, Promise); 14] = [
     (LockKind::RedissonMulti, Promise::SurvivesMinority),
     // Its queue is ordered by the clocks of its clients.
     (LockKind::RedissonFair, Promise::Fair),
-    // Nothing is on a disk unless somebody asks for it.
-    (LockKind::Token, Promise::SurvivesRestart),
-    (LockKind::Redisson, Promise::SurvivesRestart),
+    // Nobody takes back the permits of the dead, and those that end do so by clients' clocks.
+    (LockKind::RedissonSemaphore, Promise::Obtainable),
+    (LockKind::RedissonPermits, Promise::Permits),
 ];
 
 fn path() -> PathBuf {
