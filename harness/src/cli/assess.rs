@@ -117,10 +117,8 @@ struct Subject {
     lock: Lock,
     /// Topologies on which it cannot be, each with the reason in its own words.
     refused: Vec<(TopologyKind, String)>,
-    /// True if its clients can give up what they have under way.
-    cancels: bool,
-    /// True if its owners can be called by a name from outside.
-    identifies: bool,
+    /// What its program says that it can do; `None` for a lock of ours.
+    can: Option<BTreeSet<Can>>,
     /// The words by which it was named.
     words: String,
 }
@@ -132,10 +130,13 @@ impl Subject {
         Ok(Self {
             lock,
             refused: Vec::new(),
-            cancels: true,
-            identifies: false,
+            can: None,
             words: quoted(text),
         })
+    }
+
+    fn lacks(&self, ability: Can) -> bool {
+        self.can.as_ref().is_some_and(|can| !can.contains(&ability))
     }
 
     /// Asks a program what it is, and on which servers it can be.
@@ -151,10 +152,11 @@ impl Subject {
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let servers = (&program, args.how.port);
         let found = runtime.block_on(introduce(&words, &wanted, servers, &folder))?;
+        let promises = [&found.opened.promises[..], &args.promises].concat();
         let options = json!({
             "name": found.name,
             "command": words,
-            "promises": found.opened.promises,
+            "promises": promises,
             "denies": found.opened.denies,
             "expires": !found.is_endless,
         });
@@ -162,8 +164,7 @@ impl Subject {
         Ok(Self {
             lock: Lock::Adapter(adapter),
             refused: found.refused,
-            cancels: found.opened.can.contains(&Can::Cancel),
-            identifies: found.opened.can.contains(&Can::Identity),
+            can: Some(found.opened.can),
             words: format!("--adapter {}", quoted(command)),
         })
     }
@@ -251,18 +252,42 @@ fn place(
     if let Some((_, reason)) = refused.find(|(kind, _)| *kind == topology.kind()) {
         return Err(reason.clone());
     }
-    let steps = &loaded.scenario.step;
-    if !subject.cancels && steps.iter().any(|step| matches!(step, Step::Cancel(_))) {
-        return Err("its adapter cannot give a request up: it does not name 'cancel'".to_owned());
+    if let Some((_, why)) = wanting(&loaded.scenario).find(|(can, _)| subject.lacks(*can)) {
+        return Err(why.to_owned());
     }
     let lock = &subject.lock;
-    if lock.is_foreign() && !subject.identifies && loaded.scenario.clients.identity.is_some() {
-        return Err("its adapter cannot name the owner: it does not say 'identity'".to_owned());
-    }
     let mut case = put_into(loaded, lock, topology, promised, hits)?;
     // All situations of a lock stand in one row, whatever lease they take.
     case.labels.lock = lock.bare_label();
     Ok(case)
+}
+
+/// What a program must be able to do in this situation, each with the reason that stands for one
+/// that cannot.
+fn wanting(scenario: &Scenario) -> impl Iterator<Item = (Can, &'static str)> {
+    let has = |is_it: fn(&Step) -> bool| scenario.step.iter().any(is_it);
+    let wanting = [
+        (
+            has(|step| matches!(step, Step::Cancel(_))),
+            Can::Cancel,
+            "its adapter cannot give a request up: it does not name 'cancel'",
+        ),
+        (
+            scenario.clients.identity.is_some(),
+            Can::Identity,
+            "its adapter cannot name the owner: it does not say 'identity'",
+        ),
+        (
+            has(|step| {
+                use lockstorm_scenarios::FaultSpec::{KillThread, StallWatchdog};
+                matches!(step.fault(), Some(KillThread { .. } | StallWatchdog { .. }))
+            }),
+            Can::Watchdog,
+            "it has no watchdog that its adapter can hold up: it does not name 'watchdog'",
+        ),
+    ];
+    let wanted = wanting.into_iter().filter(|(is_wanted, ..)| *is_wanted);
+    wanted.map(|(_, can, why)| (can, why))
 }
 
 fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology) -> CaseLabels {
