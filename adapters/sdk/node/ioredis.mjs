@@ -42,7 +42,8 @@ export class OnIoredis extends Adapter {
 
 /**
  * Listens to what a library does with clients, for what it does not tell: when it last sent a
- * command, by `performance.now()`, and what failed. The library is to be given `clients` of the
+ * command, by `performance.now()`, and what failed. A script that is sent again, whole, because the
+ * server did not know it, is no command of its own. The library is to be given `clients` of the
  * answer, which stand for those here.
  *
  * @template T
@@ -58,7 +59,7 @@ export function overheard(clients) {
   const standIn = (client) =>
     Object.assign(Object.create(client), {
       sendCommand(command, ...more) {
-        heard.sent = performance.now();
+        if (command.name !== "eval") heard.sent = performance.now();
         command.promise.catch(hear);
         return client.sendCommand(command, ...more);
       },

@@ -104,6 +104,9 @@ impl Situation {
             let is_of_owners = [Promise::Exclusive, Promise::OwnRelease].contains(promise);
             !(is_misuse && is_of_owners)
         });
+        if self.tests.contains(&Promise::Permits) {
+            self.tests.retain(|promise| *promise != Promise::Exclusive);
+        }
         for promise in &mut self.tests {
             if *promise == Promise::Exclusive {
                 *promise = Promise::Permits;
