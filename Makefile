@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises pictures setup setup-tests
+.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises scoreboard pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each? Two minutes, once it is built.
@@ -65,6 +65,12 @@ control: setup
 # What every built-in lock promises, keeps and breaks: docs/promises.md, from real runs; an hour.
 promises: setup
 	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration promises:: -- --ignored
+
+# What the libraries of adapters/scoreboard.toml keep and break: docs/scoreboard.md, from real runs; some hours.
+# It goes on where it was ended; `make scoreboard ONLY=redsync` takes some, `rm -r target/scoreboard` begins anew.
+scoreboard: setup
+	bash .ci/setup adapters
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard:: -- --ignored
 
 # The pictures of the documentation, from real runs: docs/pictures. Some three minutes.
 pictures: setup-tests

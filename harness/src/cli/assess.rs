@@ -117,7 +117,7 @@ struct Subject {
     lock: Lock,
     /// Topologies on which it cannot be, each with the reason in its own words.
     refused: Vec<(TopologyKind, String)>,
-    /// What its program says that it can do; `None` for a lock of ours.
+    /// Abilities of its program; `None` for a lock of ours.
     can: Option<BTreeSet<Can>>,
     /// The words by which it was named.
     words: String,
@@ -262,7 +262,7 @@ fn place(
     Ok(case)
 }
 
-/// What a program must be able to do in this situation, each with the reason that stands for one
+/// Abilities that this situation asks of a program, each with the reason that stands for one
 /// that cannot.
 fn wanting(scenario: &Scenario) -> impl Iterator<Item = (Can, &'static str)> {
     let has = |is_it: fn(&Step) -> bool| scenario.step.iter().any(is_it);

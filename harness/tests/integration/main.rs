@@ -44,6 +44,7 @@ mod real_redisson;
 mod redisson;
 mod redisson_multi;
 mod report_extent;
+mod scoreboard;
 mod sentinel;
 mod stalls;
 mod support;

@@ -137,39 +137,36 @@ fn cells(line: &str) -> Vec<&str> {
     row.map_or_else(Vec::new, |row| row.split(" | ").collect())
 }
 
-/// The broken promises that the page names, of a lock that makes them or not, each with its first
-/// place.
-pub fn broken(page: &str) -> Vec<(LockKind, Promise, Place)> {
+/// The broken promises that the page names, of a lock that makes them or not, each with what broke
+/// it.
+pub fn broken(page: &str) -> Vec<(LockKind, Promise, Vec<Place>)> {
     let mut broken = Vec::new();
     let mut lock = None;
     for line in page.lines() {
         if let Some(title) = line.strip_prefix("## ") {
             lock = LockKind::ALL.into_iter().find(|kind| kind.name() == title);
         }
-        let Some((promise, rest)) = line
-            .strip_prefix("| ")
-            .and_then(|row| row.split_once(" | "))
-        else {
+        let [promise, _, by] = *cells(line) else {
             continue;
         };
-        let promise = Promise::ALL
-            .into_iter()
-            .find(|known| known.name() == promise);
-        if let (Some(lock), Some(promise), Some(place)) = (lock, promise, first_place(rest)) {
-            broken.push((lock, promise, place));
+        let mut known = Promise::ALL.into_iter();
+        let promise = known.find(|known| known.name() == promise);
+        let places: Vec<Place> = by.split("; ").filter_map(read_place).collect();
+        if let (Some(lock), Some(promise), false) = (lock, promise, places.is_empty()) {
+            broken.push((lock, promise, places));
         }
     }
     broken
 }
 
-fn first_place(rest: &str) -> Option<Place> {
-    let (hazard, rest) = rest.split_once('[')?.1.split_once("](")?;
-    let (path, rest) = rest.split_once(") on ")?;
+/// Reads what [`cell`] has written.
+fn read_place(text: &str) -> Option<Place> {
+    let (hazard, rest) = text.strip_prefix('[')?.split_once("](")?;
+    let (path, topology) = rest.split_once(") on ")?;
     let situation = path.rsplit('/').next()?.strip_suffix(".toml")?;
-    let topology = rest.split([';', '|']).next()?.trim();
     Some(Place {
         hazard: hazard.to_owned(),
         situation: situation.to_owned(),
-        topology: topology.to_owned(),
+        topology: topology.trim().to_owned(),
     })
 }

@@ -14,19 +14,20 @@ pub fn broken(case: &Case) -> Vec<Promise> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("scenario.toml");
     fs::write(&path, effective(case)).expect("the file can be written");
+    broken_by_file(&path)
+}
+
+/// Runs the scenario in this file, and returns the same of it.
+pub fn broken_by_file(path: &Path) -> Vec<Promise> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let output = run_scenario(
-        path.to_str().expect("temporary folders have plain names"),
+        path.to_str().expect("the folders have plain names"),
         folder.path(),
         &["--report", "none", "--seed", "1"],
     );
     match run_record(folder.path()) {
         Ok(run) => broken_in(&run),
-        Err(error) => panic!(
-            "{} with {}: {error}\n{}",
-            case.name,
-            case.lock.label(),
-            stderr(&output)
-        ),
+        Err(error) => panic!("{}: {error}\n{}", path.display(), stderr(&output)),
     }
 }
 

@@ -1,0 +1,180 @@
+//! The page of all libraries.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lockstorm_reports::{Answer, SuiteRecord};
+use lockstorm_scenarios::Promise;
+
+use super::evidence::{Confirmed, Evidence, TIMES};
+use super::list::Library;
+
+/// Words in the place of a reason that nobody has looked up.
+pub const NO_WHY: &str = "Why is not known yet.";
+
+const HEAD: &str = "\
+# Scoreboard
+
+Lock libraries that people use, each pinned and unmodified, with its own defaults, put into every
+[situation](hazards.md) that fits it by `lockstorm assess`. No situation knows any of them. A
+promise is called broken if one scenario broke it five times out of five; that scenario is kept, and
+repeats it on any machine. What is kept was kept in every run that could tell, which proves nothing
+about other runs.
+
+A promise that a library does not make is not counted against it. Whether a finding matters depends
+on the use: most locks with a lease, for instance, do not look at how long the answer took, and for
+short work under a long lease that may never be seen.
+
+Each row stands for the servers that its section names; others were not tried.
+
+This page is written by `make scoreboard`, from real runs. To repeat a finding, run the `setup` of
+the adapter, and the command below it, in the checkout.
+";
+
+/// What became of a promise of a library.
+#[derive(Default)]
+struct Row {
+    is_promised: bool,
+    kept: usize,
+    broken: usize,
+    untold: usize,
+}
+
+type Rows = BTreeMap<Promise, Row>;
+
+fn rows(suite: &SuiteRecord) -> Rows {
+    let mut rows = Rows::new();
+    for outcome in suite.runs.iter().flat_map(|run| run.record.outcomes()) {
+        let row = rows.entry(outcome.promise).or_default();
+        row.is_promised |= outcome.is_promised;
+        match outcome.seen {
+            Answer::Kept => row.kept += 1,
+            Answer::Broken => row.broken += 1,
+            Answer::CouldNotTell => row.untold += 1,
+            Answer::NotPromised => {}
+        }
+    }
+    rows
+}
+
+/// The whole page.
+pub fn page(all: &[(Library, Evidence)]) -> String {
+    let mut page = HEAD.to_owned();
+    let head: Vec<&str> = Promise::OF_EVERY_LOCK.map(Promise::name).to_vec();
+    put(
+        &mut page,
+        &format!("\n| library | {} | beyond |", head.join(" | ")),
+    );
+    put(
+        &mut page,
+        &format!("|---|{}", "---|".repeat(head.len() + 1)),
+    );
+    for (library, evidence) in all {
+        put(&mut page, &line(library, evidence));
+    }
+    put(
+        &mut page,
+        "\n✓ kept, ✗ broken, ? could not tell, · not promised",
+    );
+    put(&mut page, &totals(all));
+    for (library, evidence) in all {
+        section(&mut page, library, evidence);
+    }
+    page
+}
+
+fn line(library: &Library, evidence: &Evidence) -> String {
+    let rows = rows(&evidence.suite);
+    let every = Promise::OF_EVERY_LOCK.iter();
+    let every = every.map(|promise| mark(rows.get(promise), *promise, evidence));
+    let beyond = rows
+        .iter()
+        .filter(|(promise, row)| row.is_promised && !Promise::OF_EVERY_LOCK.contains(promise));
+    let beyond = beyond.map(|(promise, row)| {
+        format!("{} {}", promise.name(), mark(Some(row), *promise, evidence))
+    });
+    let every: Vec<&str> = every.collect();
+    let beyond: Vec<String> = beyond.collect();
+    let name = format!("[{}](#{})", name(evidence), library.slug());
+    format!("| {name} | {} | {} |", every.join(" | "), beyond.join(", "))
+}
+
+fn name(evidence: &Evidence) -> &str {
+    let first = evidence.suite.runs.first();
+    first.map_or("", |run| run.record.labels.lock.as_str())
+}
+
+fn mark(row: Option<&Row>, promise: Promise, evidence: &Evidence) -> &'static str {
+    let is_confirmed = |found: &Confirmed| found.promise == promise && found.times == TIMES;
+    match row {
+        Some(row) if !row.is_promised => "·",
+        Some(_) if evidence.confirmed.iter().any(is_confirmed) => "✗",
+        Some(row) if row.broken > 0 || row.kept == 0 => "?",
+        Some(_) => "✓",
+        None => "·",
+    }
+}
+
+fn totals(all: &[(Library, Evidence)]) -> String {
+    let runs: usize = all
+        .iter()
+        .map(|(_, evidence)| evidence.suite.runs.len())
+        .sum();
+    let confirmed = all.iter().flat_map(|(_, evidence)| &evidence.confirmed);
+    let confirmed = confirmed.filter(|found| found.times == TIMES).count();
+    let untold: usize = all
+        .iter()
+        .flat_map(|(_, evidence)| rows(&evidence.suite).into_values())
+        .map(|row| row.untold)
+        .sum();
+    format!(
+        "\n{} ways to use a library, {runs} runs, {confirmed} broken promises, each confirmed \
+         {TIMES} of {TIMES} times; {untold} answers could not be told.",
+        all.len()
+    )
+}
+
+fn section(page: &mut String, library: &Library, evidence: &Evidence) {
+    let suite = &evidence.suite;
+    put(page, &format!("\n<a id=\"{}\"></a>\n", library.slug()));
+    put(page, &format!("## {}\n", name(evidence)));
+    let on = library.topologies.join(", ");
+    let date = suite.started.split('T').next().unwrap_or_default();
+    let environment = suite.runs.first().map(|run| &run.record.environment);
+    let server = environment.map_or_else(String::new, |known| known.server.clone());
+    put(
+        page,
+        &format!(
+            "{} runs on {on} servers ({server}), {date}. [About the adapter]({}).\n",
+            suite.runs.len(),
+            library.readme()
+        ),
+    );
+    let command = format!(
+        "lockstorm assess --adapter '{}' --topology {}",
+        library.command(),
+        library.topologies.join(",")
+    );
+    put(page, &format!("```sh\n{command}\n```"));
+    for found in &evidence.confirmed {
+        put(page, &format!("\n{}", finding(library, found)));
+    }
+}
+
+fn finding(library: &Library, found: &Confirmed) -> String {
+    let (promise, hazard) = (found.promise.name(), &found.hazard);
+    let why = library.why(found.promise).unwrap_or(NO_WHY);
+    if found.times < TIMES {
+        return format!(
+            "**{promise}**, not confirmed: broken in the assessment by *{hazard}*, and {} of \
+             {TIMES} times when it was run again.",
+            found.times
+        );
+    }
+    let file = &found.file;
+    format!("**{promise}** is broken by *{hazard}*. {why}\n\n```sh\nlockstorm run {file}\n```")
+}
+
+fn put(page: &mut String, line: &str) {
+    writeln!(page, "{line}").expect("a string takes all");
+}
