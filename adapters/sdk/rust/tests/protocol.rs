@@ -148,6 +148,7 @@ async fn watch(client: &Client, ask: &Ask) {
     let never_sent = client.renewal(ask, pending(), said);
     let given_up = tokio::time::timeout(Duration::from_millis(100), never_sent);
     assert!(given_up.await.is_err());
+    client.routed("n2", Some("n1"), Some("the last renewal was given up"));
 }
 
 /// The other end of a conversation.
@@ -434,7 +435,8 @@ fn renewals_pass_while_a_call_is_under_way() {
     let text = "the library gave the renewal up before it had a reply";
     harness.hear(&renewed(4, json!({"is": "error", "text": text})));
     harness.hear(&renewing(5));
-    thread::sleep(Duration::from_millis(300));
+    let why = "the last renewal was given up";
+    harness.hear(&json!({"note": "routed", "to": "n2", "from": "n1", "why": why}));
     harness.say(&json!({"go": 5}));
     let text = "the library gave the renewal up before it was sent";
     harness.hear(&renewed(5, json!({"is": "failed", "text": text})));
@@ -554,7 +556,9 @@ fn a_lock_file_says_the_version() {
 #[ignore = "the process that the next test starts"]
 fn adapter() {
     println!("a library speaks");
-    thread::spawn(|| thread::sleep(Duration::MAX));
+    thread::spawn(|| loop {
+        thread::park();
+    });
     serve::<Scripted>("a lock", "1.2");
 }
 
