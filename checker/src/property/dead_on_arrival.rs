@@ -87,7 +87,7 @@ fn judge(case: &Case) -> Ruling {
     // What nobody can date may have been over.
     let is_told = count > 0 || leased().all(|(id, one)| is_dated(case, id, one));
     let why = if has_matter {
-        "of a lease that may have been over the history does not say when the request was sent"
+        "of a lease that came late, the history does not say when the request for it was sent"
     } else {
         "of no lease does the history say when the request for it was sent"
     };

@@ -13,5 +13,4 @@ pub use record::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
     SuiteRun,
 };
-
 pub use tested::{Answer, PromiseOutcome, Tested};
