@@ -1,8 +1,7 @@
 //! The columns of the search: each shipped situation that fits a lock which has mutants.
 
-use lockstorm_scenarios::{
-    Case, Loaded, LockKind, Mutant, SITUATIONS, TopologyKind, load_str, put_into, typed_lock,
-};
+use crate::support::situations::all_shipped;
+use lockstorm_scenarios::{Case, Loaded, LockKind, Mutant, TopologyKind, put_into, typed_lock};
 
 /// Servers that take seconds to notice anything; what they could catch, others do sooner.
 const SLOW: [TopologyKind; 2] = [TopologyKind::Sentinel, TopologyKind::Cluster];
@@ -25,10 +24,7 @@ impl Column {
 /// Every situation that fits the lock, each on the first of its servers that do: mutants do not
 /// depend on them.
 pub fn columns(lock: LockKind) -> Vec<Column> {
-    let situations = SITUATIONS
-        .iter()
-        .map(|shipped| load_str(shipped.text, shipped.path, &[]).expect("shipped situations load"));
-    situations
+    all_shipped()
         .filter_map(|loaded| {
             let case = first_case(&loaded, lock)?;
             let situation = loaded.scenario.name;

@@ -1,8 +1,8 @@
 //! Known-bad locks are broken by situations that do not know them, and correct ones are not.
 //!
-//! What breaks each mutant is in `docs/mutants.md`, written by `make mutants`. The tests that
-//! always run hold the page to what it says: one catch of each mutant, and the correct lock in the
-//! same situation.
+//! `make mutants` writes into `docs/mutants.md` what breaks each mutant. The tests that always run
+//! hold the page to what it says: one catch of each mutant, and the correct lock in the same
+//! situation.
 
 mod column;
 mod table;
@@ -135,10 +135,10 @@ fn the_list_names_every_mutant_with_its_lock() {
     }
 }
 
-/// What correct locks broke, by lock and situation.
+/// Promises that correct locks broke, by lock and situation.
 type Correct = Mutex<BTreeMap<(LockKind, String), Vec<Promise>>>;
 
-/// What the correct lock broke in a situation; it is asked once.
+/// Promises that the correct lock broke in a situation; it is asked once.
 fn of_the_correct(known: &Correct, column: &Column, lock: LockKind) -> Vec<Promise> {
     let place = (lock, column.situation.clone());
     let so_far = known.lock().unwrap_or_else(PoisonError::into_inner);

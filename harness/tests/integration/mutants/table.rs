@@ -30,7 +30,7 @@ pub struct Catch {
     pub broken: Vec<Promise>,
 }
 
-/// What was seen of the mutants of one lock.
+/// Mutants of one lock, with what was seen of them.
 pub struct Section {
     pub lock: LockKind,
     pub mutants: Vec<(Mutant, Vec<Catch>)>,
@@ -72,7 +72,7 @@ pub fn page(sections: &[Section]) -> String {
     page
 }
 
-/// What the page names as breaking a mutant, in its order.
+/// Catches of a mutant that the page names, in its order.
 pub fn catches(page: &str, mutant: Mutant) -> Vec<Catch> {
     let begin = format!("| `{}` |", mutant.name());
     let row = page.lines().find(|line| line.starts_with(&begin));

@@ -1,16 +1,16 @@
-//! What every built-in lock promises, keeps and breaks is in `docs/promises.md`, written by `make
-//! promises`. The tests that always run hold the page to what it says: one run for each broken
-//! promise, and the literature on what must be broken.
+//! Promises of the built-in locks, kept and broken: `make promises` writes them into
+//! `docs/promises.md`. The tests that always run hold the page to what it says: one run for each
+//! broken promise, and the literature on what must be broken.
 
 mod page;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::situations::broken;
+use crate::support::situations::{broken, shipped};
 use crate::support::{crew, have_server, lockstorm, root, stderr};
 use lockstorm_reports::{Record, read_record};
-use lockstorm_scenarios::{Case, LockKind, Promise, SITUATIONS, load_str, put_into, typed_lock};
+use lockstorm_scenarios::{Case, LockKind, Promise, put_into, typed_lock};
 use page::{Place, Rows};
 
 /// Defects that the literature states of a kind of lock, whatever it promises: each must be broken
@@ -54,12 +54,7 @@ fn written() -> String {
 /// The case of a lock in the situation that the page names.
 fn case(lock: LockKind, place: &Place) -> Case {
     let lock = typed_lock(lock.name()).expect("it is one of ours");
-    let name = format!("/{}.toml", place.situation);
-    let shipped = SITUATIONS
-        .iter()
-        .find(|shipped| shipped.path.ends_with(&name));
-    let shipped = shipped.unwrap_or_else(|| panic!("{place:?} is no situation any more"));
-    let loaded = load_str(shipped.text, shipped.path, &[]).expect("shipped situations load");
+    let loaded = shipped(&place.situation);
     let situation = loaded
         .scenario
         .situation

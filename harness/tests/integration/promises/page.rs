@@ -26,7 +26,7 @@ pub struct Place {
     pub topology: String,
 }
 
-/// What became of a promise of a lock.
+/// Fate of a promise of a lock.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub is_promised: bool,
@@ -37,7 +37,7 @@ pub struct Row {
 /// The rows of each lock.
 pub type Rows = BTreeMap<LockKind, BTreeMap<Promise, Row>>;
 
-/// What an assessment of built-in locks shows.
+/// Sums up an assessment of built-in locks.
 pub fn rows(suite: &SuiteRecord) -> Rows {
     let mut rows = Rows::new();
     for run in &suite.runs {
@@ -94,7 +94,7 @@ const fn word(row: &Row) -> &'static str {
     }
 }
 
-/// What broke it: each situation once, on the first servers on which it did.
+/// Situations that broke it, each once, on the first servers on which it did.
 fn places(row: &Row) -> impl Iterator<Item = &Place> {
     let mut seen = std::collections::BTreeSet::new();
     row.broken
@@ -115,7 +115,7 @@ fn put(page: &mut String, line: &str) {
     writeln!(page, "{line}").expect("a string takes all");
 }
 
-/// What a page says of each promise of each lock.
+/// Word of a page on each promise of each lock.
 pub fn words(page: &str) -> BTreeMap<(String, String), String> {
     let mut words = BTreeMap::new();
     let mut lock = String::new();

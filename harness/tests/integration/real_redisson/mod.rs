@@ -16,8 +16,8 @@ use crate::support::{crew, have_server, root, skipped};
 use differences::Differences;
 use pair::{Pair, Told};
 
-/// What CI runs, on servers that start at once: no fault in the newest era, and in all of them what
-/// an unlock tells.
+/// Situations and eras that CI runs, on servers that start at once: no fault in the newest era, and
+/// in all of them what an unlock tells.
 const CHEAP: [(&str, &[&str]); 2] = [
     ("plain-use", &["4.7"]),
     ("release-twice", &["3.10", "3.17", "4.7"]),

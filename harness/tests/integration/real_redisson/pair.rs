@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use lockstorm_scenarios::{
-    Adapter, Case, DurationSpec, Era, Lock, LockKind, SITUATIONS, ShippedSituation, Step,
-    TopologyKind, Workload, load_str, put_into, to_toml, typed_lock,
+    Adapter, Case, DurationSpec, Era, Loaded, Lock, LockKind, Step, TopologyKind, Workload,
+    load_str, put_into, to_toml, typed_lock,
 };
 use serde_json::Value as Json;
 
+use crate::support::situations::{all_shipped, shipped};
 use crate::support::{root, run_scenario, stderr, stdout};
 
 /// Our locks that the adapter has, each with its word for it.
@@ -23,7 +24,7 @@ const LOCKS: [(LockKind, &str); 6] = [
     (LockKind::RedissonRed, "red"),
 ];
 
-/// What opens the words for a refusal whose reason the library keeps to itself.
+/// Opening of the words for a refusal whose reason the library keeps to itself.
 const UNEXPLAINED: &str = "refused, ";
 
 /// One situation with a lock of ours.
@@ -34,7 +35,7 @@ pub struct Pair {
     hits: Option<u32>,
 }
 
-/// What clients were told by both.
+/// Comparison of what clients were told by both.
 pub enum Told {
     Alike,
     /// By which of the answers they differ: ours, then the real one's.
@@ -55,14 +56,10 @@ impl fmt::Display for Told {
 
 /// Each of our locks in each era in this situation, on all its servers.
 pub fn of_situation(name: &str) -> Vec<Pair> {
-    let shipped = SITUATIONS
-        .iter()
-        .find(|shipped| shipped.path.ends_with(&format!("/{name}.toml")));
-    of_shipped(shipped.expect("it is a shipped situation"))
+    of_loaded(&shipped(name))
 }
 
-fn of_shipped(shipped: &ShippedSituation) -> Vec<Pair> {
-    let loaded = load_str(shipped.text, shipped.path, &[]).expect("shipped situations load");
+fn of_loaded(loaded: &Loaded) -> Vec<Pair> {
     let situation = loaded
         .scenario
         .situation
@@ -77,7 +74,7 @@ fn of_shipped(shipped: &ShippedSituation) -> Vec<Pair> {
         let lock = typed_lock(&typed).expect("it is one of ours");
         for topology in &situation.topologies {
             for hits in situation.numbers_hit() {
-                let Ok(mut case) = put_into(&loaded, &lock, topology, &[], hits) else {
+                let Ok(mut case) = put_into(loaded, &lock, topology, &[], hits) else {
                     continue;
                 };
                 let Some(workload) = up_to_a_renewal_by_hand(case.workload) else {
@@ -91,7 +88,7 @@ fn of_shipped(shipped: &ShippedSituation) -> Vec<Pair> {
     pairs
 }
 
-/// What both can do of a script: Redisson has no call by which its user renews a lease.
+/// Cuts a script off where Redisson cannot follow: it has no call by which its user renews a lease.
 fn up_to_a_renewal_by_hand(workload: Workload) -> Option<Workload> {
     let Workload::Litmus(mut steps) = workload else {
         return None;
@@ -101,9 +98,11 @@ fn up_to_a_renewal_by_hand(workload: Workload) -> Option<Workload> {
     Some(Workload::Litmus(steps))
 }
 
-/// The same of every situation.
+/// Each of our locks in each era in every situation.
 pub fn of_every_situation() -> Vec<Pair> {
-    let mut pairs: Vec<_> = SITUATIONS.iter().flat_map(of_shipped).collect();
+    let mut pairs: Vec<_> = all_shipped()
+        .flat_map(|loaded| of_loaded(&loaded))
+        .collect();
     // First the locks that take the most to imitate.
     pairs.sort_by_key(|pair| pair.case.topology.kind() != TopologyKind::Independent);
     pairs
@@ -136,7 +135,7 @@ impl Pair {
         self.era.name()
     }
 
-    /// The same case with the real Redisson.
+    /// Puts the real Redisson into the case.
     fn real(&self) -> Option<Case> {
         let kind = self.case.lock.kind();
         let (_, word) = LOCKS.iter().find(|(ours, _)| *ours == kind)?;
@@ -216,8 +215,8 @@ fn lease_of(lock: &Lock) -> Option<(DurationSpec, bool)> {
     }
 }
 
-/// What comes of a scenario. Many virtual machines that start at once on a busy machine may be too
-/// late for the run; that tells nothing.
+/// Runs a scenario, twice if nobody was told anything: many virtual machines that start at once on
+/// a busy machine may be too late for the run.
 fn answers(case: &Case, scenario: &str) -> String {
     let first = try_once(case, scenario);
     if first.starts_with("[]") {

@@ -1,11 +1,11 @@
-//! What was seen of a library: its assessment, and what was confirmed of it. Both stay in
+//! Evidence of a library: its assessment, and the findings that were confirmed. Both stay in
 //! `target/scoreboard`, so that the next call goes on where this one ended.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstorm_reports::{Answer, Record, SuiteRecord, SuiteRun, read_record};
+use lockstorm_reports::{Answer, NotRun, Record, SuiteRecord, SuiteRun, read_record};
 use lockstorm_scenarios::Promise;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub const TIMES: usize = 5;
 /// Scenarios that are tried for one promise.
 const TRIES_MAX: usize = 3;
 
-/// What was seen of a library.
+/// An assessment of a library, and its findings.
 pub struct Evidence {
     pub suite: SuiteRecord,
     pub confirmed: Vec<Confirmed>,
@@ -43,40 +43,32 @@ fn confirmed_path(library: &Library) -> PathBuf {
     folder(library).join("confirmed.json")
 }
 
-/// Folder of the assessment, if it was made.
-fn assessment(library: &Library) -> Option<PathBuf> {
+/// The assessment and its folder, if it was made and came to its end.
+fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
     let latest = fs::canonicalize(folder(library).join("latest")).ok()?;
-    latest.join("results.json").exists().then_some(latest)
+    let Ok(Record::Suite(suite)) = read_record(&latest) else {
+        return None;
+    };
+    let ended = !suite.not_run.iter().any(NotRun::was_not_reached);
+    ended.then_some((latest, *suite))
 }
 
 impl Evidence {
-    /// What is known of the library, if anything is.
+    /// Reads the evidence of a library, if there is any.
     pub fn read(library: &Library) -> Option<Self> {
-        let suite = match read_record(&assessment(library)?) {
-            Ok(Record::Suite(suite)) => suite,
-            Ok(Record::Run(_)) | Err(_) => return None,
-        };
+        let (_, suite) = assessment(library)?;
         let text = fs::read_to_string(confirmed_path(library)).ok()?;
         let confirmed = serde_json::from_str(&text).ok()?;
-        Some(Self {
-            suite: *suite,
-            confirmed,
-        })
+        Some(Self { suite, confirmed })
     }
 }
 
 /// Sees to it that something is known of the library.
 pub fn gather(library: &Library) {
-    if assessment(library).is_none() {
-        assess(library);
-    }
+    let (folder, suite) = assessment(library).unwrap_or_else(|| assess(library));
     if confirmed_path(library).exists() {
         return;
     }
-    let folder = assessment(library).unwrap_or_else(|| panic!("{} has runs", library.slug()));
-    let Ok(Record::Suite(suite)) = read_record(&folder) else {
-        panic!("{} is no assessment", folder.display());
-    };
     let broken: Vec<_> = broken(&suite).into_iter().collect();
     let confirmed = crew::all(&broken, |(promise, runs)| {
         confirm(library, *promise, runs, &folder)
@@ -85,17 +77,17 @@ pub fn gather(library: &Library) {
     fs::write(confirmed_path(library), text).expect("target/ can be written");
 }
 
-fn assess(library: &Library) {
+fn assess(library: &Library) -> (PathBuf, SuiteRecord) {
     let mut command = lockstorm();
     command.args(["assess", "--adapter", &library.command()]);
     command.args(["--topology", &library.topologies.join(",")]);
     command.args(["--jobs", "4", "--seed", "1", "--report", "html,md"]);
-    command
-        .args(["--progress", "none", "--out"])
-        .arg(folder(library));
-    let output = command.output().expect("the program can be started");
-    let made = assessment(library);
-    assert!(made.is_some(), "{}: {}", library.slug(), stderr(&output));
+    command.args(["--progress", "none", "--out"]);
+    let output = command.arg(folder(library)).output();
+    let output = output.expect("the program can be started");
+    // Findings of an earlier assessment say nothing of this one.
+    let _ = fs::remove_file(confirmed_path(library));
+    assessment(library).unwrap_or_else(|| panic!("{}: {}", library.slug(), stderr(&output)))
 }
 
 /// The runs that broke each promise, those first that are the easiest to follow.

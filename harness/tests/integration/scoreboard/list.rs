@@ -62,6 +62,13 @@ impl Library {
         words.join(" ")
     }
 
+    /// Tells whether its `setup` was run: it leaves what git does not know of.
+    pub fn is_set_up(&self) -> bool {
+        let folder = root().join("adapters").join(&self.adapter);
+        let installed = [".venv", "node_modules", "target"];
+        installed.iter().any(|name| folder.join(name).exists())
+    }
+
     /// Page about its adapter, from `docs/`.
     pub fn readme(&self) -> String {
         format!("../adapters/{}/README.md", self.adapter)

@@ -1,57 +1,83 @@
-//! What the lock libraries of others keep and break is in `docs/scoreboard.md`, written by `make
-//! scoreboard` from the adapters that `adapters/scoreboard.toml` names. What breaks a promise is
-//! run five times more, and only what breaks it each time counts; its scenario is kept in
-//! `scenarios/found`. The tests that always run hold the page to its reasons and its files.
+//! Lock libraries of others, and what they keep and break: `make scoreboard` writes it into
+//! `docs/scoreboard.md`, of the adapters that `adapters/scoreboard.toml` names. A scenario that
+//! breaks a promise is run five times more, and kept in `scenarios/found` if it does so each time.
+//! The tests that always run hold the page to its reasons and its files, and repeat the findings of
+//! the adapters that are set up.
 
 mod evidence;
 mod list;
 mod page;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_scenarios::load;
 
-use crate::support::{have_server, root};
+use crate::support::situations::broken_by_file;
+use crate::support::{TRIES_MAX, crew, have_server, root, skipped};
 use evidence::Evidence;
+use list::Library;
 
 fn path() -> PathBuf {
     root().join("docs/scoreboard.md")
 }
 
-/// Every file below `folder`.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder can be listed");
-    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
-    let inside = |path: PathBuf| {
-        if path.is_dir() {
-            files(&path)
-        } else {
-            vec![path]
-        }
-    };
-    paths.flat_map(inside).collect()
+fn written() -> String {
+    fs::read_to_string(path()).expect("docs/scoreboard.md is there")
 }
 
 #[test]
 fn each_finding_has_its_reason_and_its_file() {
-    let page = fs::read_to_string(path()).expect("docs/scoreboard.md is there");
-    let lacking: Vec<&str> = page
-        .lines()
-        .filter(|line| line.contains(page::NO_WHY))
-        .collect();
-    assert!(lacking.is_empty(), "{}", lacking.join("\n"));
-    for file in files(&root().join("scenarios/found")) {
-        let relative = file.strip_prefix(root()).expect("it is below the checkout");
-        assert!(
-            page.contains(&relative.display().to_string()),
-            "{}",
-            file.display()
-        );
+    let page = written();
+    let lacking = page.lines().filter(|line| line.contains(page::NO_WHY));
+    assert_eq!(lacking.collect::<Vec<_>>(), Vec::<&str>::new());
+    let found = page::found(&page);
+    let named: BTreeSet<PathBuf> = found.iter().map(|(_, file)| root().join(file)).collect();
+    let mut kept = BTreeSet::new();
+    for library in listed(&root().join("scenarios/found")) {
+        kept.extend(listed(&library));
+    }
+    assert_eq!(named, kept);
+    for file in kept {
         if let Err(mistakes) = load(&file, &[]) {
             panic!("{mistakes}");
         }
     }
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be listed");
+    let entries = entries.map(|entry| entry.expect("the folder can be listed").path());
+    entries.collect()
+}
+
+#[test]
+fn what_was_found_is_found_again_where_the_adapter_is_set_up() {
+    if !have_server() {
+        return;
+    }
+    let libraries: Vec<Library> = list::read()
+        .into_iter()
+        .filter(Library::is_set_up)
+        .collect();
+    let page = written();
+    let found = page::found(&page).into_iter();
+    let found: Vec<_> = found
+        .filter(|(_, file)| {
+            let mut slugs = libraries.iter().map(Library::slug);
+            slugs.any(|slug| file.starts_with(&format!("scenarios/found/{slug}/")))
+        })
+        .collect();
+    if found.is_empty() {
+        skipped("none of the adapters on the scoreboard is set up: run 'bash .ci/setup adapters'");
+    }
+    let wrong = crew::all(&found, |(promise, file)| {
+        let broken = (0..TRIES_MAX).any(|_| broken_by_file(&root().join(file)).contains(promise));
+        (!broken).then(|| format!("{file} did not break {}", promise.name()))
+    });
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Assesses each library, or takes what an earlier call has found, and writes the page. With

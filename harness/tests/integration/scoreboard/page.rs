@@ -31,7 +31,7 @@ This page is written by `make scoreboard`, from real runs. To repeat a finding, 
 the adapter, and the command below it, in the checkout.
 ";
 
-/// What became of a promise of a library.
+/// Fate of a promise of a library.
 #[derive(Default)]
 struct Row {
     is_promised: bool,
@@ -163,16 +163,39 @@ fn section(page: &mut String, library: &Library, evidence: &Evidence) {
 
 fn finding(library: &Library, found: &Confirmed) -> String {
     let (promise, hazard) = (found.promise.name(), &found.hazard);
-    let why = library.why(found.promise).unwrap_or(NO_WHY);
+    let why = library.why(found.promise);
     if found.times < TIMES {
+        let why = why.map_or_else(String::new, |why| format!(" {why}"));
         return format!(
             "**{promise}**, not confirmed: broken in the assessment by *{hazard}*, and {} of \
-             {TIMES} times when it was run again.",
+             {TIMES} times when it was run again.{why}",
             found.times
         );
     }
-    let file = &found.file;
+    let (file, why) = (&found.file, why.unwrap_or(NO_WHY));
     format!("**{promise}** is broken by *{hazard}*. {why}\n\n```sh\nlockstorm run {file}\n```")
+}
+
+/// The findings that a page names: each promise with the scenario that breaks it.
+pub fn found(page: &str) -> Vec<(Promise, &str)> {
+    let mut found = Vec::new();
+    let mut broken = None;
+    for line in page.lines() {
+        let named = line
+            .strip_prefix("**")
+            .and_then(|rest| rest.split_once("** is broken"));
+        if let Some((name, _)) = named {
+            broken = Promise::ALL
+                .into_iter()
+                .find(|promise| promise.name() == name);
+        }
+        let file = line.strip_prefix("lockstorm run ");
+        if let (Some(promise), Some(file)) = (broken, file) {
+            found.push((promise, file));
+            broken = None;
+        }
+    }
+    found
 }
 
 fn put(page: &mut String, line: &str) {

@@ -10,7 +10,7 @@ const WORKERS: usize = 4;
 /// One crew at a time, for tests run side by side.
 static AT_WORK: Mutex<()> = Mutex::new(());
 
-/// What `work` makes of each item, in order.
+/// Does `work` on each item, and returns the results in order.
 pub fn all<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let _alone = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
     let next = AtomicUsize::new(0);

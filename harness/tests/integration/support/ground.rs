@@ -75,7 +75,7 @@ impl Ground {
         AnyLock::new(&spec(lock), self.context(n)).expect("it is one of ours")
     }
 
-    /// The same as a thread of the instance.
+    /// Client number `n`, as a thread of the instance that has the state `shared`.
     pub fn thread(&self, n: usize, lock: &str, shared: SharedState) -> AnyLock {
         let context = LockContext {
             shared,
@@ -84,12 +84,12 @@ impl Ground {
         AnyLock::new(&spec(lock), context).expect("it is one of ours")
     }
 
-    /// What a lock of client number `n` needs.
+    /// Context of client number `n`, from which a lock can be made.
     pub fn context(&self, n: usize) -> LockContext {
         self.context_with(n, Arc::new(NoTrail))
     }
 
-    /// The same, with somebody who is told which servers the client turns to.
+    /// Context with somebody who is told which servers the client turns to.
     pub fn context_with(&self, n: usize, trail: Arc<dyn Trail>) -> LockContext {
         let name = format!("c{n}");
         let dialer = Dialer {

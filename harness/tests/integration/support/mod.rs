@@ -1,4 +1,4 @@
-//! What tests of the program and of real servers share.
+//! Tools that tests of the program and of real servers share.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 

@@ -4,9 +4,25 @@ use std::fs;
 use std::path::Path;
 
 use lockstorm_reports::{Answer, Record, RunRecord, read_record};
-use lockstorm_scenarios::{Case, Promise, effective};
+use lockstorm_scenarios::{
+    Case, Loaded, Promise, SITUATIONS, ShippedSituation, effective, load_str,
+};
 
 use super::{run_scenario, stderr};
+
+/// Reads all shipped situations, in the order in which they are run.
+pub fn all_shipped() -> impl Iterator<Item = Loaded> {
+    let read = |shipped: &ShippedSituation| load_str(shipped.text, shipped.path, &[]);
+    SITUATIONS
+        .iter()
+        .map(move |shipped| read(shipped).expect("shipped situations load"))
+}
+
+/// Reads the shipped situation of this name.
+pub fn shipped(name: &str) -> Loaded {
+    let found = all_shipped().find(|loaded| loaded.scenario.name == name);
+    found.unwrap_or_else(|| panic!("{name} is no situation any more"))
+}
 
 /// Runs the case from a file, and returns the promises that were seen broken, whether or not the
 /// lock makes them.
