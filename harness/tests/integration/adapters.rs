@@ -3,7 +3,8 @@
 //! was not done.
 
 use std::fs;
-use std::process::Output;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use crate::support::{have_server, lockstorm, root, run_scenario, skipped, stderr, stdout};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 /// An adapter, and how it is tried here.
 struct Shipped {
     folder: &'static str,
-    /// What `setup` leaves in the folder.
+    /// File or folder that `setup` leaves behind.
     installed: &'static str,
     arguments: &'static [&'static str],
     topology: &'static str,
@@ -90,19 +91,8 @@ impl Shipped {
             return;
         }
         let out = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut command = lockstorm();
-        command.args(["assess", "--progress", "none", "--report", "none", "--out"]);
-        command.arg(out.path());
-        command.args([
-            "--topology",
-            self.topology,
-            "--adapter",
-            &self.command().join(" "),
-        ]);
-        for situation in SITUATIONS {
-            command.args(["--only", situation]);
-        }
-        let output = command.output().expect("it can be started");
+        let command = self.command().join(" ");
+        let output = assessed(&command, self.topology, &SITUATIONS, out.path());
         let text = stderr(&output);
         assert!(output.status.success(), "{text}");
         assert!(text.contains("exclusive"), "{text}");
@@ -123,6 +113,16 @@ fn tested(args: &[&str]) -> Output {
     let mut command = lockstorm();
     command.args(["adapter", "test", "--out"]).arg(out.path());
     command.args(args).output().expect("it can be started")
+}
+
+/// `lockstorm assess` of the lock of a program in these situations; standard output has its record.
+fn assessed(command: &str, topology: &str, only: &[&str], out: &Path) -> Output {
+    let mut assess = lockstorm();
+    assess.args(["assess", "--adapter", command, "--topology", topology]);
+    assess.args(only.iter().flat_map(|name| ["--only", name]));
+    assess.args(["--format", "json", "--report", "none"]);
+    assess.args(["--progress", "none", "--out"]).arg(out);
+    assess.output().expect("it can be started")
 }
 
 macro_rules! of_each_language {
@@ -173,7 +173,7 @@ fn a_run_tells_which_library_in_which_version_it_was() {
     }
 }
 
-/// What the checks say of an adapter with a watchdog of its own, and whether it passes.
+/// Words of the checks on an adapter with a watchdog of its own, and whether it passes.
 fn said_of_watching(more: &[&str]) -> (String, bool) {
     let python = root()
         .join("adapters/python/redis-py/.venv/bin/python")
@@ -208,21 +208,30 @@ fn a_watchdog_that_cannot_be_held_up_is_found_out() {
     assert!(text.contains(late), "{text}");
 }
 
-/// A program that says yes to everything: every client is granted everything.
-const YES_MAN: &str = r#"
+/// A program in the shell that answers each request by these patterns, and the rest with `done`.
+fn answering(cases: &str) -> String {
+    format!(
+        r#"
 while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
+  id=$(printf '%s' "$line" | sed 's/^{{"id":\([0-9]*\).*/\1/')
   case "$line" in
+    {cases}
+    *) is='"done"' ;;
+  esac
+  printf '{{"id":%s,"is":%s}}\n' "$id" "$is"
+done
+"#
+    )
+}
+
+/// Answers that say yes to everything: every client is granted everything.
+const YES_MAN: &str = r#"
     *'"do":"hello"'*) is='"hello","protocol":1,"name":"yes"' ;;
     *'"do":"open"'*) is='"opened"' ;;
     *'"do":"acquire"'*) is='"granted"' ;;
     *'"do":"renew"'*) is='"renewed"' ;;
     *'"do":"release"'*) is='"released"' ;;
     *'"do":"alive"'*) is='"held"' ;;
-    *) is='"done"' ;;
-  esac
-  printf '{"id":%s,"is":%s}\n' "$id" "$is"
-done
 "#;
 
 #[test]
@@ -230,7 +239,7 @@ fn an_adapter_that_says_yes_to_everything_fails_the_checks_that_find_it_out() {
     if !have_server() {
         return;
     }
-    let output = tested(&["sh", "-c", YES_MAN]);
+    let output = tested(&["sh", "-c", &answering(YES_MAN)]);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
     for failed in [
@@ -261,16 +270,10 @@ fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
     assert_eq!(text, expected);
 }
 
-/// A program that is not for the servers that it is given.
+/// Answers of a program that is not for the servers that it is given.
 const ELSEWHERE: &str = r#"
-while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
-  case "$line" in
     *'"do":"hello"'*) is='"hello","protocol":2,"name":"elsewhere"' ;;
     *) is='"unsupported","text":"it wants a Cluster"' ;;
-  esac
-  printf '{"id":%s,"is":%s}\n' "$id" "$is"
-done
 "#;
 
 #[test]
@@ -278,31 +281,125 @@ fn an_adapter_that_cannot_be_on_these_servers_is_not_called_wrong() {
     if !have_server() {
         return;
     }
-    let output = tested(&["sh", "-c", ELSEWHERE]);
+    let output = tested(&["sh", "-c", &answering(ELSEWHERE)]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let expected = "· answers hello and open: not checked: it says that it cannot be on these \
                     servers: it wants a Cluster\n";
     assert_eq!(stdout(&output), expected);
 }
 
-/// A program that waits by itself: `$1` is there while somebody holds the lock. Where it is told
-/// `$2`, a lock is free again three seconds after its grant; else nobody ever is granted it again.
+/// Answers of a lock without a lease, a folder: `$1` is there while somebody holds it.
+const ENDLESS: &str = r#"
+    *'"do":"hello"'*) is='"hello","protocol":2,"name":"endless"' ;;
+    *'"do":"open"'*'"lease_ms"'*) is='"unsupported","text":"its locks never end"' ;;
+    *'"do":"open"'*) is='"opened"' ;;
+    *'"do":"acquire"'*) if mkdir "$1"; then is='"granted"'; else is='"refused"'; fi ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *'"do":"release"'*) rmdir "$1"; is='"released"' ;;
+"#;
+
+#[test]
+fn a_library_whose_locks_never_end_is_opened_again_without_a_lease() {
+    if !have_server() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held").display().to_string();
+    let text = stdout(&tested(&[
+        "sh",
+        "-c",
+        &answering(ENDLESS),
+        "endless",
+        &held,
+    ]));
+    assert!(
+        text.contains("✓ answers hello and open (endless)"),
+        "{text}"
+    );
+    let without = "· lets a lease end, and not before its time: not checked: its locks have no \
+                   lease";
+    assert!(text.contains(without), "{text}");
+
+    let program = folder.path().join("endless.sh");
+    let script = format!("set -- {held}{}", answering(ENDLESS));
+    fs::write(&program, script).expect("the file can be written");
+    let _ = fs::remove_dir(&held);
+    let command = format!("sh {}", program.display());
+    let output = assessed(&command, "single", &["plain-use"], folder.path());
+    let said: Value = serde_json::from_str(&stdout(&output)).expect("it says JSON");
+    let run = &said["runs"][0]["record"];
+    assert_eq!(run["outcome"], "as-expected", "{}", stderr(&output));
+    // Nothing can come too late for a lease that never ends.
+    let tests = run["situation"]["tests"].to_string();
+    assert!(
+        tests.contains("exclusive") && !tests.contains("valid-on-return"),
+        "{tests}"
+    );
+}
+
+/// Answers of a lock whose script is told no key, by `redis-cli`.
+const KEYLESS: &str = r#"
+    *'"do":"hello"'*) is='"hello","protocol":2,"name":"keyless"' ;;
+    *'"do":"open"'*)
+      at=$(printf '%s' "$line" | sed 's/.*"servers":\[{[^}]*"address":"\([^"]*\)".*/\1/')
+      is='"opened"' ;;
+    *'"do":"acquire"'*)
+      set="return redis.call('SET', 'lock', 'mine', 'NX', 'PX', 10000)"
+      redis-cli -h "${at%:*}" -p "${at#*:}" EVAL "$set" 0 >&2
+      is='"granted"' ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *'"do":"release"'*) is='"released","ownership":"unknown"' ;;
+"#;
+
+#[test]
+fn the_call_of_a_script_that_is_told_no_key_is_in_the_trace_with_its_caller() {
+    let has_cli = Command::new("redis-cli").arg("--version").output();
+    if !have_server() || has_cli.is_err() {
+        skipped("there is no redis-cli");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let scenario = format!(
+        "name = \"keyless\"\ntopology.single = {{}}\n\
+         lock.adapter = {{ name = \"keyless\", command = {}, lease = \"10s\" }}\n\
+         [[step]]\ndelay = {{ from = \"a\", to = \"primary\", by = \"1ms\" }}\n\
+         [[step]]\nacquire = {{ client = \"a\", expect = \"granted\" }}\n",
+        json!(["sh", "-c", answering(KEYLESS)])
+    );
+    let path = folder.path().join("keyless.toml");
+    fs::write(&path, scenario).expect("the file can be written");
+    let path = path.to_str().expect("a plain name");
+    let output = run_scenario(path, folder.path(), &["--report", "none"]);
+    let history = fs::read_to_string(folder.path().join("latest/history.jsonl"));
+    let history = history.unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    let lines = history.lines().map(serde_json::from_str::<Value>);
+    let lines = lines.map(|line| line.expect("history lines are JSON"));
+    let told = lines.map(|line| line["value"]["command"].clone());
+    let told: Vec<Value> = told.filter(|command| !command.is_null()).collect();
+    let said = |at: usize| told[at]["text"].as_str().unwrap_or_default();
+    assert!(told.len() >= 2, "{history}");
+    assert_eq!(
+        (said(0), &told[0]["from"]),
+        ("EVAL (script) 0", &json!("a"))
+    );
+    assert!(said(1).starts_with("SET lock mine"), "{history}");
+}
+
+/// Answers of a program that waits by itself: `$1` is there while somebody holds the lock. Where it
+/// is told `$2`, a lock is free again three seconds after its grant; else nobody ever is granted it
+/// again.
 const WAITING: &str = r#"
-now() { date +%s%3N; }
-while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
-  case "$line" in
     *'"do":"hello"'*) is='"hello","protocol":1,"name":"waiting"' ;;
     *'"do":"open"'*) is='"opened","can":["wait"]' ;;
     *'"do":"acquire"'*)
       wait=$(printf '%s' "$line" | sed -n 's/.*"wait_ms":\([0-9]*\).*/\1/p')
-      end=$(($(now) + ${wait:-0}))
+      end=$(($(date +%s%3N) + ${wait:-0}))
       is='"granted"'
       until mkdir "$1"; do
-        if [ "$(now)" -gt "$end" ]; then
+        if [ "$(date +%s%3N)" -gt "$end" ]; then
           is='"refused"'
           break
-        elif [ "$2" ] && [ "$(now)" -gt "$(($(date -r "$1" +%s%3N) + 3000))" ]; then
+        elif [ "$2" ] && [ "$(date +%s%3N)" -gt "$(($(date -r "$1" +%s%3N) + 3000))" ]; then
           rmdir "$1"
         else
           sleep 0.02
@@ -310,21 +407,17 @@ while read -r line; do
       done ;;
     *'"do":"alive"'*) is='"held"' ;;
     *'"do":"release"'*) is='"released"' ;;
-    *) is='"done"' ;;
-  esac
-  printf '{"id":%s,"is":%s}\n' "$id" "$is"
-done
 "#;
 
-/// What a run says of the liveness of such a lock, whose holder dies just before the end: the lease
-/// is still running when it is asked for again, in one request that waits.
+/// Verdict on the liveness of such a lock, whose holder dies just before the end: the lease is
+/// still running when it is asked for again, in one request that waits.
 fn liveness_of_waiting(rightly: &str) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let held = folder.path().join("held");
     let command = [
         "sh",
         "-c",
-        WAITING,
+        &answering(WAITING),
         "waiting",
         &held.display().to_string(),
         rightly,
