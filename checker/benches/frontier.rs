@@ -98,7 +98,7 @@ fn report(what: &str, time: Duration) {
     );
 }
 
-/// What happens next to a client.
+/// Next event in the life of a client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Sent,

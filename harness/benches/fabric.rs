@@ -1,5 +1,5 @@
-//! What the fabric costs where it is in the path: a round trip, and cycles of acquire and release
-//! per second of 1, 10 and 50 clients, past it and through it.
+//! Cost of the fabric where it is in the path: a round trip, and cycles of acquire and release per
+//! second of 1, 10 and 50 clients, past it and through it.
 //!
 //! Both ways lead to one server, by its private and by its public address, with the same loop: one
 //! connection and one key for each client, `SET NX PX`, then the script that deletes the key if
@@ -63,7 +63,7 @@ async fn measure() {
     }
 }
 
-/// What one turn has shown.
+/// Figures of one turn.
 struct Turn {
     cycles_per_second: f64,
     median: Duration,

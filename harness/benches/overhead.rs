@@ -1,4 +1,4 @@
-//! What recording costs: cycles of acquire and release per second, of 1, 10 and 50 clients on the
+//! Cost of recording: cycles of acquire and release per second, of 1, 10 and 50 clients on the
 //! `token` lock over one server, through Lockstorm and on the bare redis crate.
 //!
 //! Both sides do the same: one connection and one key for each client, `SET NX PX`, then the
@@ -124,7 +124,7 @@ async fn bare_turn(servers: &Servers, clients: usize) -> f64 {
     per_second(tasks, start).await
 }
 
-/// The same loop through a session that records every event.
+/// Runs the loop through a session that records every event.
 async fn recorded_turn(servers: &Servers, clients: usize, history: &std::path::Path) -> f64 {
     let recorder = Recorder::start(history, &Header::new(), RunClock::start())
         .expect("the history can be written");

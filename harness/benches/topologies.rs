@@ -44,7 +44,7 @@ async fn measure() {
     }
 }
 
-/// What a scenario file means by it.
+/// Loads a topology as a scenario file means it.
 fn topology(text: &str) -> Topology {
     let lock = if text.starts_with("independent") {
         "redlock"

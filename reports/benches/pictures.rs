@@ -1,4 +1,4 @@
-//! What the pictures of a run cost: `cargo bench --bench pictures`.
+//! Cost of the pictures of a run: `cargo bench --bench pictures`.
 //!
 //! Method: the simulated storm of the checker's benchmark, with five violations in it, is judged
 //! and stored as a run, once with as many operations as a storm of half a minute has and once with

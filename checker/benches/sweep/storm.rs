@@ -17,7 +17,7 @@ const LEASE_MS: u64 = 10_000;
 /// Of so many tries that meet a holder, one is refused; the others wait in line.
 const REFUSED_ONE_IN: u32 = 4;
 
-/// What is simulated.
+/// Size of the simulated storm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Storm {
     pub(crate) operations: u64,

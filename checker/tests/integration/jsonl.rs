@@ -456,7 +456,7 @@ fn failed(word: &Name) -> FailureNote {
     }
 }
 
-/// What a server knew and was told.
+/// Notes of what a server knew, and of a command that it was sent.
 fn trace(word: &Name, number: u64) -> (ViewNote, CommandNote) {
     let node = NodeView {
         node: word.clone(),

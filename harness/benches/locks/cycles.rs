@@ -16,7 +16,7 @@ use super::stage::{Stage, lock, percentile};
 const TURNS: usize = 9;
 /// Length of one turn.
 const TURN: Duration = Duration::from_secs(1);
-/// What is compared, the first being the measure of the others.
+/// Locks to compare, the first being the measure of the others.
 const LOCKS: [&str; 4] = [
     "token = { lease = \"10s\" }",
     "redisson = { lease = \"10s\" }",

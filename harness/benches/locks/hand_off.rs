@@ -31,8 +31,8 @@ const PHASE_US: u64 = 379;
 const AWAY: Duration = Duration::from_millis(1);
 /// Pause of those that look, where the lock does not say: the default of scenarios.
 const RETRY: DurationRange = DurationRange::from_millis(5, 20);
-/// Who tells, and who looks. With `threads`, all clients are in one instance, otherwise each in
-/// one of its own.
+/// Locks that tell those who wait, or let them look. With `threads`, all clients are in one
+/// instance, otherwise each in one of its own.
 const LOCKS: [&str; 6] = [
     "redisson = { lease = \"10s\" }",
     "redisson = { lease = \"10s\", threads = 11 }",

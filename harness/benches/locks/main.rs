@@ -1,5 +1,5 @@
-//! What Redisson's locks cost beside `token`, how fast a released lock goes to the next who waits,
-//! and what it takes to keep 100,000 locks.
+//! Costs of Redisson's locks beside `token`, of passing a released lock to the next who waits, and
+//! of keeping 100,000 locks.
 //!
 //! Each part names the round trip that it measured itself, on the same server, between its turns:
 //! figures mean something only beside it. Without an argument all parts run; `cycles`, `hand-off`

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 /// Round trips that are measured at a time.
 const PINGS: usize = 2_000;
 
-/// The same where there is a pause before each.
+/// Round trips that are measured where there is a pause before each.
 const IDLE_PINGS: usize = 200;
 
 /// A server and where histories go.
@@ -52,7 +52,7 @@ impl Stage {
             .expect("the history can be written")
     }
 
-    /// What the last recorder wrote.
+    /// Reads what the last recorder wrote.
     pub fn history(&self) -> History {
         let file = File::open(self.history_path()).expect("the history was written");
         read_jsonl(BufReader::new(file), "history").expect("and can be read")
@@ -67,7 +67,7 @@ impl Stage {
         self.thread(lock, n, clients, recorder, SharedState::default())
     }
 
-    /// The same as a thread of the instance.
+    /// Client number `n`, as a thread of the instance that has the state `shared`.
     pub fn thread(
         &self,
         lock: &Lock,
@@ -127,8 +127,8 @@ impl Stage {
         percentile(&mut times, 50)
     }
 
-    /// The same of a client and a server that had nothing to do for a while before each: both have
-    /// to be woken, which costs about as much as the rest.
+    /// Median round trip, in microseconds, of a client and a server that had nothing to do for a
+    /// while before each: both have to be woken, which costs about as much as the rest.
     pub async fn round_trip_after_us(&self, idle: Duration) -> f64 {
         let mut wire = self.wire().await;
         let mut times = Vec::with_capacity(IDLE_PINGS);

@@ -105,7 +105,7 @@ impl Drop for Run {
     }
 }
 
-/// What must be in a history, and what of it is missing.
+/// Counts of what must be in a history, and of what is missing in it.
 #[derive(Debug, Default)]
 struct Tally {
     asked: usize,
@@ -243,7 +243,7 @@ fn listener(port: u16) -> Option<SocketAddr> {
     })
 }
 
-/// What the server executes from now on; `None` if it is not ready yet.
+/// Listens to all that the server executes from now on; `None` if it is not ready yet.
 fn monitor(server: SocketAddr) -> Option<BufReader<TcpStream>> {
     let mut stream = TcpStream::connect(server).ok()?;
     stream.write_all(b"MONITOR\r\n").ok()?;

@@ -12,7 +12,7 @@ const INTRODUCTION: &str = r#"
 read -r line; echo '{"id":1,"is":"hello","protocol":1,"name":"bad"}'
 read -r line; echo '{"id":2,"is":"opened"}'
 "#;
-/// The same, and the request that comes third.
+/// Script that introduces itself, takes the request that comes third, and goes on with `then`.
 fn asked_to_acquire(then: &str) -> String {
     format!("{INTRODUCTION}read -r line\n{then}")
 }
@@ -26,7 +26,7 @@ fn said_of_command(command: &[&str]) -> String {
     said_of_adapter(command, "")
 }
 
-/// The same of an adapter that has more options.
+/// Runs an adapter with more options, on a lock that is taken and given back: gives what is said.
 fn said_of_adapter(command: &[&str], more: &str) -> String {
     let taken_and_given_back = "[[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n\
          [[step]]\nrelease = { client = \"a\", expect = \"released\" }\n";
@@ -226,7 +226,7 @@ fn grants_to_all() -> String {
     )
 }
 
-/// What the harness sent for a library without a watchdog is not told as what the library did.
+/// Renewals that the harness sent for a library without a watchdog are not told as the library's.
 #[test]
 fn a_renewal_that_the_harness_sent_is_told_as_its_own() {
     if !have_server() {
@@ -245,7 +245,7 @@ fn a_renewal_that_the_harness_sent_is_told_as_its_own() {
     assert!(!text.contains("a renewed"), "{said}");
 }
 
-/// What goes on being renewed by the harness, no watchdog of the library keeps.
+/// Locks that the harness goes on renewing are kept by no watchdog of the library.
 #[test]
 fn the_faults_of_a_watchdog_are_refused_where_the_harness_renews() {
     if !have_server() {

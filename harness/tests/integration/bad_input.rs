@@ -1,5 +1,5 @@
-//! What a user sees who makes a mistake: a message that names the place and the mend, the right
-//! exit code, and never a panic.
+//! Mistakes of a user: each gets a message that names the place and the mend, the right exit code,
+//! and never a panic.
 
 use std::fs;
 use std::net::TcpListener;

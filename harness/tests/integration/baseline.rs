@@ -1,4 +1,4 @@
-//! What changed against an earlier run: by `report --baseline`, on stored runs, without servers.
+//! Changes against an earlier run: by `report --baseline`, on stored runs, without servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -33,11 +33,11 @@ struct Cause {
     name: &'static str,
     topology: &'static str,
     locks: &'static [&'static str],
-    /// What is to be ready before.
+    /// Steps that make ready, before the first grant.
     before: &'static [&'static str],
     /// From the first grant on.
     grant: &'static [&'static str],
-    /// What makes the lock fail.
+    /// Steps that make the lock fail.
     strike: &'static [&'static str],
     after: &'static [&'static str],
     /// True if the faults of `before` are part of the cause.
@@ -45,7 +45,7 @@ struct Cause {
     property: Property,
     /// How the sentences of the remedies begin that are right here.
     remedies: &'static [&'static str],
-    /// The same script with the remedy applied: its topology and its lock.
+    /// Topology and lock of the script once the remedy is applied.
     remedied: Option<(&'static str, &'static str)>,
 }
 
@@ -277,7 +277,7 @@ const LATE: &[&[&str]] = &[
     &[r#"pause-client = { client = "b" }"#],
 ];
 
-/// What ends a fault, or no fault at all.
+/// Steps that end a fault, or inject none.
 const NO_FAULTS: [&str; 5] = ["acquire", "release", "work", "await", "heal"];
 
 /// A script with the numbers of the faults that are its cause.
@@ -356,7 +356,7 @@ impl Script {
     }
 }
 
-/// What was counted, and what was wrong.
+/// Counts, and complaints about what was wrong.
 #[derive(Debug, Default)]
 struct Tally {
     violations: u64,

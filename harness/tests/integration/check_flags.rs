@@ -122,7 +122,7 @@ fn a_stretch_without_a_grant_is_a_violation_only_beyond_the_bound() {
     assert_eq!(unbounded.status.code(), Some(2), "{}", stderr(&unbounded));
 }
 
-/// Whoever meant another format must be able to see it.
+/// Users who meant another format must be able to see it.
 #[test]
 fn what_a_file_was_read_as_is_said_to_people_and_to_machines() {
     let array = format!("[{}]", GOOD.trim().replace('\n', ","));

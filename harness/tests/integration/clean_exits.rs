@@ -211,7 +211,7 @@ fn after_sigkill_of_the_harness_nothing_is_left() {
     again_and_again(3, ENDLESS, |run| run.signal(Signal::SIGKILL));
 }
 
-/// What a panic does where it aborts.
+/// Panics end with this signal where they abort.
 #[test]
 fn after_an_abort_of_the_harness_nothing_is_left() {
     again_and_again(4, ENDLESS, |run| run.signal(Signal::SIGABRT));

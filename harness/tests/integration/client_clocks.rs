@@ -47,7 +47,7 @@ fn history(out: &Path) -> Vec<Json> {
 }
 
 impl Run {
-    /// What the nemesis has seen of its faults, stage by stage.
+    /// Notes of the nemesis on its faults, stage by stage.
     fn evidence(&self) -> String {
         let notes = self.history.iter().map(Json::to_string);
         let notes = notes.filter(|line| line.contains("\"fault\""));

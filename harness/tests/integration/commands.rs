@@ -9,8 +9,8 @@ use crate::support::{have_server, run_scenario, stderr};
 const SCENARIO: &str = "scenarios/library/origin/o16-the-commands.toml";
 /// The commands that make the story; the others look after the connection or tidy up.
 const TOLD: [&str; 3] = ["EVAL", "SUBSCRIBE", "UNSUBSCRIBE"];
-/// What a script does that tells one from the other: it takes the lock, answers how long it has to
-/// live, or gives it back and says so.
+/// Deeds that tell scripts apart: one takes the lock, answers how long it has to live, or gives it
+/// back and says so.
 const DEEDS: [&str; 3] = ["PEXPIRE", "PTTL", "PUBLISH"];
 
 /// A line of a MONITOR: who sent it (a script of the server's says `lua`), and the command.
@@ -25,7 +25,7 @@ fn read(line: &str) -> Option<(&str, &str)> {
     Some((address, command.split('"').nth(1)?))
 }
 
-/// Who did what, in order; clients are named A, B, ... as they appear.
+/// Tells who did what, in order; clients are named A, B, ... as they appear.
 fn story(log: &str) -> Vec<String> {
     let mut names: BTreeMap<&str, char> = BTreeMap::new();
     let mut story: Vec<String> = Vec::new();

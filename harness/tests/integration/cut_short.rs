@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::support::{have_server, run, run_scenario, stderr, stdout};
 
-/// What Lockstorm writes first.
+/// First line of a history.
 const HEADER: &str = concat!(
     r#"{"format":"lockstorm-history","version":2,"scenario":"s","seed":1,"#,
     r#""started":"2026-01-01T00:00:00Z"}"#

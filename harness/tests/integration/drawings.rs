@@ -1,4 +1,4 @@
-//! What a report draws of faults is what was done.
+//! Drawings of faults in a report show what was done.
 //! Method: real runs with names and spellings that a reader of strings would take for something
 //! else, and their pages as they were written.
 
@@ -55,7 +55,7 @@ acquire = {{ client = "a", expect = "granted" }}
     )
 }
 
-/// What a run of a scenario has drawn.
+/// Pages and pictures that a run of a scenario has drawn.
 struct Drawn {
     page: String,
     timeline: String,

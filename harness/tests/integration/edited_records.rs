@@ -66,7 +66,7 @@ fn store(folder: &Path, record: &Value) {
     fs::write(folder.join("results.json"), record.to_string()).expect("the folder is ours");
 }
 
-/// What `report` says of a folder that it refuses.
+/// Words with which `report` refuses a folder.
 fn refusal(folder: &Path) -> String {
     for page in ["report.md", "report.html"] {
         let _ = fs::remove_file(folder.join(page));

@@ -20,7 +20,7 @@ fn plain(path: &Path) -> &str {
     path.to_str().expect("the path is text")
 }
 
-/// What was said, if all of it is harmless.
+/// Asserts that all that was said is harmless, and returns it.
 fn harmless(output: &Output) -> String {
     let said = stderr(output) + &stdout(output);
     for line in said.split('\n') {

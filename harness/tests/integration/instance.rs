@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 const KEY: &str = "lock";
 /// The threads of the instance; the first client is none of them.
 const THREADS: usize = 10;
-/// Who takes part as nobody's fellow.
+/// Client that takes part as nobody's fellow.
 const OUTSIDER: usize = 0;
 /// How often whoever waits asks before it waits to be woken: it subscribes after the first try.
 const TRIES: usize = 2;

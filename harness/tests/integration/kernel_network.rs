@@ -95,14 +95,14 @@ fn possible() -> bool {
     have_server() && have_kernel_network()
 }
 
-/// What a run has stored.
+/// Reads the results that a run has stored.
 fn results(out: &Path) -> Value {
     let text = fs::read_to_string(out.join("latest/results.json")).expect("the run is stored");
     serde_json::from_str(&text).expect("results are JSON")
 }
 
-/// What stood in the path, and the verdict on each property on which the file has an opinion. The
-/// run is as expected.
+/// Runs a scenario, which must come out as expected. Returns what stood in the path, and the
+/// verdict on each property on which the file has an opinion.
 fn came_out(scenario: &str, network: &str) -> (Value, BTreeMap<String, Value>) {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let more = ["--report", "none", "--network", network];

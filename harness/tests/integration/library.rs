@@ -15,9 +15,9 @@ use serde_json::Value as Json;
 const PAGES: [&str; 2] = ["--report", "html"];
 /// Histories of more events are not judged again and again with some of them deleted.
 const EVENTS_MAX: usize = 2_000;
-/// What `lockstorm run` exits with if it cannot tell.
+/// Exit code of `lockstorm run` if it cannot tell.
 const UNDECIDED: i32 = 2;
-/// What it exits with if servers did not get ready, whatever became of the other runs.
+/// Exit code if servers did not get ready, whatever became of the other runs.
 const NO_SERVERS: i32 = 69;
 
 /// Scenario files of one folder of the library.

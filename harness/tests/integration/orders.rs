@@ -1,4 +1,4 @@
-//! What is left in the database of orders, beside what the checker says of it: the damage is real.
+//! Rows left in the database of orders, beside what the checker says of it: the damage is real.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Whatever an adapter has started ends with the harness, however that ends.
+//! Processes that an adapter has started end with the harness, however that ends.
 //!
 //! Each kind of adapter starts a process that wants to stay: in its own group, in a group or a
 //! session of its own, as a daemon that has no parent any more. All work in the folder of the run,
@@ -28,7 +28,7 @@ while read -r line; do
 done
 "#;
 
-/// What stays: nothing that stops by itself, or by any signal but one.
+/// Script of a process that stays: it ends neither by itself, nor by any signal but one.
 const STAYS: &str = "trap '' HUP INT TERM; while :; do sleep 1000; done";
 
 /// Ways to start what stays, before the adapter answers.

@@ -1,4 +1,4 @@
-//! What goes to standard output for machines, and what a folder of runs has beside its runs.
+//! Standard output for machines, and the files that a folder of runs has beside its runs.
 //! Method: real runs, whose output is read as its readers do.
 
 use std::fs;

@@ -60,7 +60,7 @@ fn same_for_both_kinds(scenario: &str) {
     same_with(scenario, &[]);
 }
 
-/// The same of a situation with Redisson's lock, which renews what it holds.
+/// Compares both kinds of clients by a situation with Redisson's lock, which renews what it holds.
 fn same_of_a_watchdog(situation: &str) {
     // A watchdog that a busy machine does not keep from its work.
     let lock = "lock={ redisson = { watchdog = '2s' } }";
@@ -220,7 +220,7 @@ fn a_process_finds_its_way_through_a_cluster_and_says_where_it_goes() {
     assert_ne!(places.last(), places.first(), "{places:?}");
 }
 
-/// What the nemesis has seen of its faults.
+/// Lines in which the nemesis tells of its faults.
 fn observations(out: &Path) -> String {
     let history = fs::read_to_string(out.join("latest/history.jsonl")).expect("there is a history");
     let faults = history.lines().filter(|line| line.contains("\"fault\""));

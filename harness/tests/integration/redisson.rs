@@ -212,7 +212,7 @@ async fn an_unlock_that_no_replica_has_is_sent_again_and_counts_once() {
     assert!(counts.contains('1'), "one hold is left: {counts}");
 }
 
-/// The same in an era without latches: sent once, and nobody knows what it is worth.
+/// An unlock in an era without latches is sent once, and nobody knows what it is worth.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unlock_that_a_replica_lacks_is_an_error_in_3_17() {
     if !have_server() {

@@ -55,7 +55,7 @@ async fn led_by(ground: &Ground, node: &str) {
     assert_eq!(servers.writable().await, [node]);
 }
 
-/// What a node says that it is.
+/// Role of a node, in its own words.
 async fn role(ground: &Ground, node: &str) -> String {
     let role = ground.servers.command(node, &["ROLE"]).await;
     let role = role.unwrap_or_default();

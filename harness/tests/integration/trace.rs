@@ -1,4 +1,4 @@
-//! What servers say of the locks while a run lasts, on real servers.
+//! Traces: words of real servers about the locks while a run lasts.
 //!
 //! Goal: the story of a lost lock says where it got lost, in the servers' own words, and nothing
 //! happens because somebody asked. Method: the failover that loses the lock with each kind of
@@ -164,7 +164,7 @@ fn without_a_trace_the_story_says_who_gave_each_grant_and_who_was_promoted() {
     );
 }
 
-/// Who works nearly all of the time is seen at it, however few looks there are.
+/// A client that works nearly all of the time is seen at it, however few looks there are.
 #[test]
 fn in_a_storm_the_servers_are_asked_again_and_again() {
     if !have_server() {
@@ -189,7 +189,7 @@ fn in_a_storm_the_servers_are_asked_again_and_again() {
     assert!(held.count() > 1, "{}", stderr(&output));
 }
 
-/// What a watch notes of `keys` on the servers of this ground, in one round.
+/// Views that a watch notes of `keys` on the servers of this ground, in one round.
 async fn look(ground: &Ground, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("history.jsonl");

@@ -1,5 +1,5 @@
-//! What a run is worth to a shell: each exit code from a run that earns it, on real servers. A
-//! verdict that could not come out otherwise would fail here.
+//! Exit codes of runs: each from a run that earns it, on real servers. A verdict that could not
+//! come out otherwise would fail here.
 
 use std::fs;
 use std::path::PathBuf;
@@ -201,7 +201,7 @@ fn the_command_of_one_run_of_a_suite_repeats_it_on_the_same_ground() {
     }
 }
 
-/// What is stored of each run in this folder and those below it.
+/// Stored record of each run in this folder and those below it.
 fn records(folder: &std::path::Path) -> Vec<serde_json::Value> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("there is such a folder") {

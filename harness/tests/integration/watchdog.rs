@@ -108,8 +108,8 @@ async fn one_round_renews_all_that_is_held_in_batches_of_the_era() {
     }
 }
 
-/// What is given back is in no later round, and neither is what turned out to be lost: of that the
-/// history tells, once.
+/// Locks that were given back are in no later round, and neither are those that turned out to be
+/// lost: of these the history tells, once.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_watchdog_lets_go_of_what_is_given_back_or_lost() {
     if !have_server() {

@@ -1,4 +1,4 @@
-//! What the page of a large run costs: `cargo bench --bench report`.
+//! Cost of the page of a large run: `cargo bench --bench report`.
 //!
 //! Method: the simulated storm of the checker's benchmark, a million operations of fifty clients
 //! on a hundred keys, with five violations in it, is judged and stored as a run. Its history is
@@ -27,7 +27,7 @@ use crate::storm::Storm;
 
 /// An odd number, so that one of them is the median.
 const ROUNDS: usize = 5;
-/// What a reader does to the timeline, over and over: nearer, aside, and back.
+/// Keys that a reader presses on the timeline, over and over: nearer, aside, and back.
 const MOVES: [Key; 8] = [
     Key::Letter('+'),
     Key::Letter('+'),
@@ -38,7 +38,7 @@ const MOVES: [Key; 8] = [
     Key::Left,
     Key::Letter('0'),
 ];
-/// What lets the browser come to rest.
+/// Script that lets the browser come to rest.
 const REST: &str = "new Promise((done) => setTimeout(done, 1000))";
 const STORM: Storm = Storm {
     operations: 1_000_000,

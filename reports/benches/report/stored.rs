@@ -84,7 +84,7 @@ fn is_grant(event: &Event) -> bool {
     event.function == Function::Acquire && event.kind == Kind::Ok
 }
 
-/// What the intruder does at the time of `now`, with the key of `begun`.
+/// Event of the intruder at the time of `now`, with the key of `begun`.
 fn intruder(now: &Event, begun: &Event, kind: Kind, function: Function) -> Event {
     Event {
         process: INTRUDER,

@@ -6,7 +6,7 @@ use crate::driver::{Key, Page};
 use crate::hostile::{ATTACK, nothing_came_alive, poisoned};
 use crate::report::{RESULTS, Report};
 
-/// What stands in the rows that can be seen.
+/// Expression for the text of the rows that can be seen.
 const ROWS: &str = "[...document.querySelectorAll('table.index tbody tr')]
   .filter((row) => row.checkVisibility()).map((row) => row.innerText).join('\\n')";
 

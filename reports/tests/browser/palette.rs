@@ -7,7 +7,7 @@ use png::{BitDepth, ColorType, Compression, Decoder, Encoder, FilterType};
 /// Colours that a byte can tell apart.
 const COLOURS_MAX: usize = 256;
 
-/// The same picture with the colours that are most frequent, each other one as the nearest of them.
+/// Reduces a picture to its most frequent colours; each other one becomes the nearest of them.
 pub fn reduced(picture: &[u8]) -> Vec<u8> {
     let mut reader = Decoder::new(std::io::Cursor::new(picture))
         .read_info()

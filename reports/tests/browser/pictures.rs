@@ -12,7 +12,7 @@ use crate::palette::reduced;
 /// Height of the window at least, in CSS pixels; and pixels of the picture for each.
 const HEIGHT: u32 = 1400;
 const SCALE: f64 = 1.25;
-/// What a page of the documentation may weigh for one picture.
+/// Bytes that one picture may add to a page of the documentation.
 const BYTES_MAX: usize = 400_000;
 
 /// A name, the width of the window, and from the top of which element to the bottom of which other

@@ -4,7 +4,7 @@
 use crate::driver::Page;
 use crate::report::Report;
 
-/// What the timeline tells the page when its view has moved to these seconds.
+/// Tells the page, as the timeline does, that its view has moved to these seconds.
 fn view(page: &Page, from: f64, to: f64) {
     page.evaluate(&format!(
         "document.dispatchEvent(new CustomEvent('timeline-view', {{

@@ -325,7 +325,7 @@ fn missing_and_broken_files_are_all_shown_each_by_its_name() {
     insta::assert_snapshot!(files.mistakes());
 }
 
-/// Who runs a matrix may be allowed to read more than who wrote it.
+/// Users who run a matrix may be allowed to read more than its author.
 #[test]
 fn nothing_is_shown_of_a_file_that_is_no_scenario() {
     let secret = "root:x9Jk2:19000:0:99999:7:::";

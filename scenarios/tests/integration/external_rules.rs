@@ -13,7 +13,7 @@ fn script(options: &str, lock: &str, steps: &str) -> String {
     format!("name = \"rule\"\ntopology.external = {{ {options} }}\n{lock}{A_HOLDS}{steps}")
 }
 
-/// What is said of it; nothing where it is right.
+/// Mistakes found in such a script; nothing where it is right.
 fn said(options: &str, lock: &str, steps: &str) -> String {
     let text = script(options, lock, steps);
     load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())

@@ -2,12 +2,12 @@
 
 use lockstorm_scenarios::load_str;
 
-/// What is said of a script whose one fault is this.
+/// Mistakes that are found in a script whose one fault is this.
 fn said(fault: &str) -> String {
     said_with("task", fault)
 }
 
-/// The same where the clients are processes.
+/// Mistakes that are found where the clients are processes.
 fn said_of_processes(fault: &str) -> String {
     said_with("process", fault)
 }

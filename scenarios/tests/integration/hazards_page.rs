@@ -23,7 +23,7 @@ This page is written from the files in `scenarios/library/situations`, by
 `UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`.
 ";
 
-/// What the faults of a situation befall, the order of the page.
+/// Part of a system that the faults of a situation befall, in the order of the page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Befallen {
     Nothing,

@@ -14,7 +14,7 @@ const INDEPENDENT: &str = "topology.independent = { nodes = 5 }\nlock.redlock = 
 const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
 const STORM: &str = "[storm]\nduration = \"5s\"\n";
 
-/// What is said of each file: its case, then one line for each mistake.
+/// Mistakes found in each file: its case, then one line for each of them.
 fn said_of(cases: &[(&str, String)]) -> String {
     let mut said = String::new();
     for (case, rest) in cases {

@@ -45,7 +45,7 @@ fn every_shipped_file_loads_and_stands_for_at_least_one_case() {
     }
 }
 
-/// What `scenario.toml` of a run folder relies on: it runs the same case again.
+/// Run folders rely on this: their `scenario.toml` runs the same case again.
 #[test]
 fn every_case_written_as_a_file_is_the_same_case_when_read() {
     for (path, loaded) in with_locks() {

@@ -185,7 +185,7 @@ fn reading_takes_each_byte_once() {
     feed(processes.concat().as_bytes());
 }
 
-/// What pages and pictures show has a bound, whoever wrote the history.
+/// Text for pages and pictures has a bound, whoever wrote the history.
 #[test]
 fn a_huge_note_or_header_is_refused_by_its_size() {
     let huge = "x".repeat(300_000);

@@ -1,4 +1,4 @@
-//! What is written in EDN reads back as it was.
+//! Events that are written in EDN read back as they were.
 //!
 //! Where EDN cannot say a thing (the header, a reply that repeats its request), the histories here
 //! do not have it; the last test pins down what a model of others is given instead.
@@ -169,7 +169,7 @@ fn fault() -> Event {
     }
 }
 
-/// What servers knew, and what one of them was told.
+/// Notes of what servers knew, and of a command that one of them was sent.
 fn trace() -> [Event; 2] {
     let holder = NodeView {
         node: "n1".into(),

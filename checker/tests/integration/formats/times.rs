@@ -1,4 +1,4 @@
-//! What the times of a history count, and who is meant by a process without a number.
+//! Units of the times in a history, and processes that have a name instead of a number.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ fn nanos(micros: u64) -> u64 {
     micros * 1000
 }
 
-/// The same lock, held by both for nearly two seconds.
+/// Writes a history in which two clients hold a lock at once, for nearly two seconds.
 fn doubly(time: impl Fn(u64) -> String) -> String {
     let mut text = String::new();
     for (process, at) in [(0, 0), (1, 500_000)] {

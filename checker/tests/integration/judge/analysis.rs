@@ -1,4 +1,4 @@
-//! What an analysis says besides its verdicts: counters, faults, and its stored form.
+//! Parts of an analysis besides its verdicts: counters, faults, and its stored form.
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::verdict::{Coverage, Cycles};
@@ -46,7 +46,7 @@ fn the_counters_tell_what_the_history_contains() {
     );
 }
 
-/// What a probe does in the end costs the clients nothing.
+/// Probes of the final phase leave the clients' cycles as they were.
 #[test]
 fn cycles_of_the_final_phase_do_not_count() {
     let text = "a acquire 0..10 ok\n a release 20..30 ok\n b acquire 40..50 ok

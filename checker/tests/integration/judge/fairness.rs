@@ -1,4 +1,4 @@
-//! Who passed the doorway of a fair lock first is granted it first.
+//! Fair locks are granted in the order in which clients passed the doorway.
 
 use std::fmt::Write as _;
 

@@ -160,7 +160,7 @@ fn a_lease_that_is_still_running_explains_the_refusals_of_the_final_phase() {
     assert_eq!(judged(&released), (Verdict::Violated, 1));
 }
 
-/// Who waits by itself asks once, for the whole of the bound.
+/// A client that waits by itself asks once, for the whole of the bound.
 #[test]
 fn one_wait_through_the_end_of_a_lease_and_the_rest_of_the_bound_shows_that_the_lock_is_stuck() {
     let text = |lease: u64, wait: &str| {

@@ -1,4 +1,4 @@
-//! Who releases a lock is its owner.
+//! Releases of a lock come from its owner.
 
 use lockstorm_checker::{Property, Verdict, check};
 

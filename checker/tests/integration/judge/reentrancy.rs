@@ -1,4 +1,4 @@
-//! Who is granted a lock again while it holds it must release it as often.
+//! A client that is granted a lock again while it holds it must release it as often.
 
 use lockstorm_checker::{Property, Verdict};
 

@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::history;
 
-/// What careless clients and a careless lock do on several keys: every property finds something.
+/// Writes down careless clients and a careless lock on several keys: every property finds
+/// something.
 fn careless(seed: u64) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut text = String::from("fault F1 kill n1 injected 40 gone\nfault F1 kill n1 healed 200\n");

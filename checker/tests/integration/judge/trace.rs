@@ -1,4 +1,4 @@
-//! What servers knew and were told, and where clients turned: told in stories, and never judged.
+//! Views of servers, their commands and the turns of clients: told in stories, and never judged.
 
 use lockstorm_checker::verdict::{StepKind, Witness};
 use lockstorm_checker::{Analysis, Property};

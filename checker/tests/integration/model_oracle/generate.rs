@@ -7,12 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::model_oracle::ops::{Call, DRIFT, End, Op, Seen};
 use crate::model_oracle::state::{Model, State};
 
-/// What a run of the model may have recorded.
+/// Generates operations that a run of the model may have recorded.
 pub(crate) fn legal(seed: u64, model: Model) -> Vec<Op> {
     run(&mut ChaCha8Rng::seed_from_u64(seed), model)
 }
 
-/// The same, with a few things changed after the fact.
+/// Generates such operations, and changes a few things after the fact.
 pub(crate) fn changed(seed: u64, model: Model) -> Vec<Op> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut ops = run(&mut rng, model);

@@ -29,7 +29,7 @@ fn rounds() -> usize {
     })
 }
 
-/// What the checker says: whether some order explains the history.
+/// Verdict of the checker: it tells whether some order explains the history.
 fn judged(ops: &[Op], model: Model) -> Verdict {
     let options = Options {
         only: Some([Property::Model].into()),

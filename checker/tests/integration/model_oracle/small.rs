@@ -68,7 +68,7 @@ fn times() -> Vec<[(u64, u64); 3]> {
     all
 }
 
-/// What one operation can be.
+/// Lists all calls that one operation can be, with the ends that each can have.
 fn shapes(model: Model, lease: Option<u64>) -> Vec<(Call, End)> {
     let mut shapes = Vec::new();
     let ends = |call: Call, ends: &[End], shapes: &mut Vec<(Call, End)>| {

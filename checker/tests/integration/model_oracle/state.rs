@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-/// What one owner has.
+/// One owner's share of the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Grip {
     pub(crate) owner: u8,

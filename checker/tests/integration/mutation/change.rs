@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The same with other names for owners and keys; their order is turned round.
+/// Gives owners and keys other names, which turns their order round.
 pub(crate) fn renamed(history: &History) -> History {
     let mut renamed = history.clone();
     for event in &mut renamed.events {
@@ -21,7 +21,7 @@ pub(crate) fn renamed(history: &History) -> History {
     renamed
 }
 
-/// Whose tokens an event tells of.
+/// Names of the owners whose tokens a view has seen.
 fn seen(event: &mut Event) -> impl Iterator<Item = &mut Name> {
     let view = event.value.view.as_deref_mut();
     let nodes = view.into_iter().flat_map(|view| &mut view.nodes);
@@ -32,7 +32,7 @@ fn turned(name: &str) -> Name {
     name.chars().rev().collect::<String>().into()
 }
 
-/// The same, a few seconds later.
+/// Moves all events to a few seconds later.
 pub(crate) fn shifted(history: &History) -> History {
     let mut shifted = history.clone();
     let by = Nanos::from_millis(5_000);
@@ -45,7 +45,7 @@ pub(crate) fn shifted(history: &History) -> History {
     shifted
 }
 
-/// The same with the events of one instant in another order, but for those of one client.
+/// Shuffles the events of each instant, but keeps those of one client in order.
 pub(crate) fn shuffled(history: &History, rng: &mut ChaCha8Rng) -> History {
     let mut shuffled = history.clone();
     for instant in shuffled.events.chunk_by_mut(|a, b| a.time == b.time) {
@@ -109,7 +109,7 @@ pub(crate) fn doubled(history: &History) -> History {
     numbered(doubled)
 }
 
-/// The same without the answer to one operation; its client goes on as another process.
+/// Takes away the answer to one operation; its client goes on as another process.
 pub(crate) fn doubted(history: &History, rng: &mut ChaCha8Rng) -> History {
     let mut doubted = history.clone();
     let answered: Vec<usize> = (0..doubted.events.len())
@@ -134,7 +134,7 @@ pub(crate) fn doubted(history: &History, rng: &mut ChaCha8Rng) -> History {
     doubted
 }
 
-/// The same by somebody who says the mode of an acquire only.
+/// Removes the mode of every renewal and release, as if only acquires told it.
 pub(crate) fn without_modes(history: &History) -> History {
     let mut changed = history.clone();
     for event in &mut changed.events {
@@ -145,7 +145,7 @@ pub(crate) fn without_modes(history: &History) -> History {
     changed
 }
 
-/// The same by somebody who does not say what is usual.
+/// Removes every mode but that of readers, as somebody may who leaves out what is usual.
 pub(crate) fn with_readers_only(history: &History) -> History {
     let mut changed = history.clone();
     for event in &mut changed.events {

@@ -7,7 +7,7 @@ use crate::mutation::plan::{Lock, MS, Plan, Work, floor};
 use crate::mutation::record::Op;
 use crate::mutation::service::{Ask, Reply};
 
-/// What a client does next.
+/// Next step of a client.
 pub(crate) enum Step {
     Send {
         key: usize,
@@ -20,7 +20,7 @@ pub(crate) enum Step {
     Stop,
 }
 
-/// What a client believes to hold.
+/// Hold that a client believes to have.
 #[derive(Clone, Debug)]
 struct Session {
     key: usize,
@@ -30,13 +30,13 @@ struct Session {
     depth: u32,
     /// It must have let go by then.
     floor: u64,
-    /// What a writer reads besides.
+    /// Reading that a writer does besides.
     inner: Inner,
     /// The number that it read.
     read_value: Option<u64>,
 }
 
-/// What a writer has of the side of the readers.
+/// Hold of a writer on the side of the readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inner {
     Nothing,
@@ -66,7 +66,7 @@ pub(crate) struct Client {
     sessions: u32,
     /// The key that it may hold, for all it knows.
     doubts: Option<(usize, bool, u32)>,
-    /// What it asked for last.
+    /// Permits that it asked for last.
     permits: u32,
     /// It asks about what it may hold.
     is_cleaning: bool,
@@ -290,7 +290,7 @@ impl Client {
         }
     }
 
-    /// Whoever releases leaves at once, whatever the answer.
+    /// Takes note of a request: a release counts at once, whatever the answer.
     pub(crate) fn sent(&mut self, ask: Ask) {
         if let Ask::Acquire { permits, .. } = ask {
             self.permits = permits;

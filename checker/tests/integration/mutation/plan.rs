@@ -1,4 +1,4 @@
-//! What a run simulates: which lock, which clients, which network, and which single defect.
+//! Plan of a run: its lock, its clients, its network, and its single defect.
 
 use lockstorm_checker::ModelName;
 use rand::RngExt;
@@ -96,7 +96,7 @@ impl Defect {
     ];
 }
 
-/// What clients do with the resource.
+/// Work that clients do on the resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Nothing,

@@ -1,4 +1,4 @@
-//! What the clients of a run saw: operations for the judges of the test, events for the checker.
+//! Record of what clients saw: operations for the judges of the test, events for the checker.
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
@@ -195,7 +195,7 @@ impl Record {
         });
     }
 
-    /// What the service of a key was seen to have.
+    /// Records the tokens that the service of a key was seen to have.
     pub(crate) fn view<'a>(
         &mut self,
         key: usize,

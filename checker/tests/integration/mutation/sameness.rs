@@ -1,4 +1,4 @@
-//! What must not matter, does not matter: names, the time of day, other keys, the order of events
+//! Changes that must not matter do not: of names, the time of day, other keys, the order of events
 //! that nobody can order.
 
 use std::collections::BTreeMap;

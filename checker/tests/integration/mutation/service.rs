@@ -89,7 +89,7 @@ struct Grip {
     expires: u64,
 }
 
-/// What a client writes and reads while it holds.
+/// Values that a client writes and reads while it holds.
 #[derive(Debug, Default)]
 struct Resource {
     value: u64,
@@ -126,7 +126,7 @@ impl Service {
         }
     }
 
-    /// Whose tokens it has, and when each runs out.
+    /// Owners of its tokens, and when each token runs out.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = (&str, u64)> {
         self.grips.iter().map(|grip| (&*grip.owner, grip.expires))
     }

@@ -11,8 +11,8 @@ use crate::mutation::record::{Note, Op, Record};
 use crate::mutation::service::{Ask, Reply};
 use crate::mutation::world::Run;
 
-/// What a client certainly had: between its grant and whatever came first of leaving, notice and
-/// the end of its lease.
+/// Time in which a client certainly had the lock: between its grant and whatever came first of
+/// leaving, notice and the end of its lease.
 struct Certain {
     owner: String,
     key: usize,
@@ -122,8 +122,8 @@ fn both_held(run: &Run) -> Vec<Property> {
     }
 }
 
-/// What each owner certainly had, as a writer and as a reader. An owner is counted
-/// up to its first operation without an answer.
+/// Lists the times in which each owner certainly had the lock, as a writer and as a reader. An
+/// owner is counted up to its first operation without an answer.
 fn certain(record: &Record) -> Vec<Certain> {
     let mut all: Vec<Certain> = Vec::new();
     for (at, op) in record.ops.iter().enumerate() {
@@ -232,7 +232,7 @@ fn was_stale(record: &Record, op: &Op) -> bool {
     })
 }
 
-/// What those read who asked after the answer to a write.
+/// Replies to those who asked after the answer to a write.
 fn later_reads<'a>(record: &'a Record, write: &'a Op) -> impl Iterator<Item = &'a Reply> {
     let later = |op: &&Op| op.key == write.key && write.answered() < op.inv;
     let replies = record.ops.iter().filter(later);

@@ -21,7 +21,7 @@ const QUEUE_WAIT: u64 = 40 * MS;
 /// A free key can be had so soon in the final phase.
 const BOUND: u64 = 400 * MS;
 
-/// What happens at some time.
+/// Event of the simulation that is due at some time.
 enum Happening {
     /// A client takes its next step.
     Wake(usize),
@@ -54,7 +54,7 @@ pub(crate) struct World {
     late: Option<usize>,
 }
 
-/// What a run left behind.
+/// Remains of a run: its plan, its record, and where its defect struck.
 pub(crate) struct Run {
     pub(crate) plan: Plan,
     pub(crate) record: Record,

@@ -32,7 +32,7 @@ pub(crate) struct Op {
     pub(crate) end: End,
     pub(crate) lease: Option<u64>,
     pub(crate) read: bool,
-    /// What the reply counts.
+    /// Count in the reply.
     pub(crate) count: Option<u32>,
 }
 

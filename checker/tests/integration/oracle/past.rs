@@ -1,11 +1,11 @@
-//! What one owner's operations, in its own order, say that it held.
+//! Holds of one owner, read from its operations in its own order.
 
 use crate::oracle::cells::{
     DRIFT, Hold, alive, begin, claims, doubt, explained, follow, keep, lengthen, loosen,
 };
 use crate::oracle::ops::{Act, End, Op};
 
-/// What an owner held, as a writer and as a reader.
+/// Holds of an owner, as a writer and as a reader.
 pub(crate) fn holds(own: &[&Op]) -> Vec<Hold> {
     let [mut writer, mut reader] = [(); 2].map(|()| Past {
         alive: alive(own),
@@ -177,7 +177,7 @@ impl<'a> Past<'a> {
         self.lapsed = Some(self.holds.len() - 1);
     }
 
-    /// Who asks to write gives up its reading.
+    /// Ends the reading of an owner that asks to write.
     fn asked_beside(&mut self, op: &Op) {
         let asks = matches!(op.end, End::Ok | End::Unknown);
         if self.open && asks && !op.read {

@@ -147,7 +147,7 @@ fn send(
     }
 }
 
-/// What the server does with a request at `now`.
+/// Serves a request at `now`, and returns how it ends.
 fn serve(entry: &mut Entry, session: u32, op: &Op, now: u64) -> End {
     *entry = entry.filter(|&(_, expires)| now < expires);
     let expires = op.lease.map_or(u64::MAX, |lease| now + lease);
@@ -169,7 +169,7 @@ fn serve(entry: &mut Entry, session: u32, op: &Op, now: u64) -> End {
     }
 }
 
-/// What a client makes of an answer.
+/// Corrects a client's belief by an answer.
 fn learn(client: &mut Client, act: Act, end: End) {
     client.belief = match (act, end) {
         (Act::Acquire | Act::Renew, End::Ok) => Belief::Holds,

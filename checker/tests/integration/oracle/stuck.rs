@@ -1,4 +1,4 @@
-//! What the final phase says of one lock, read one millisecond at a time.
+//! Verdict of the final phase on one lock, read one millisecond at a time.
 
 use lockstorm_checker::history::{Event, Function, History, Kind, PhaseNote, Process, Value};
 use lockstorm_checker::{Nanos, Verdict};

@@ -6,7 +6,7 @@ use lockstorm_harness::cli::Arguments;
 
 use super::pages::{code_spans, fenced_lines, pages};
 
-/// What stands for something in running text, and something that it may stand for.
+/// Placeholders in running text, each with something that it may stand for.
 const PLACEHOLDERS: [(&str, &str); 2] = [("PROPERTY", "liveness"), ("...", "")];
 
 /// The words of a command line as a shell would part them; a remark and a redirection end it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::pages::{code_spans, pages, read, table};
 
-/// What each constant of a file is set to.
+/// Values of the constants of a file, by their names.
 fn constants(file: &str) -> BTreeMap<String, String> {
     let text = read(file);
     let definitions = text.split("const ").skip(1);

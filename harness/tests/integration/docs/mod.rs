@@ -1,5 +1,5 @@
-//! What the documentation says of the program is what the program is: names, numbers, commands and
-//! places are compared, so that a fact that changes without its page fails here.
+//! Facts about the program in the documentation are those of the program: names, numbers, commands
+//! and places are compared, so that a fact that changes without its page fails here.
 
 mod commands;
 mod limits;

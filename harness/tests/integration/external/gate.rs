@@ -1,5 +1,5 @@
-//! What passes the doors to servers of somebody else, and who: seen by a client that tries to do
-//! what locks do not.
+//! Doors to servers of somebody else: what they let pass, and whom, seen by a client that tries to
+//! do what locks do not.
 
 use std::net::SocketAddr;
 use std::process::Command;

@@ -20,12 +20,12 @@ pub fn run(scenario: &str) -> Run {
     run_with(scenario, PASSWORD, &[])
 }
 
-/// The same with this password, and further arguments.
+/// Runs a scenario with this password, and further arguments.
 pub fn run_with(scenario: &str, password: &str, more: &[&str]) -> Run {
     run_in(scenario, &[("APP_PASSWORD", password.to_owned())], more)
 }
 
-/// The same in this environment.
+/// Runs a scenario in this environment.
 pub fn run_in(scenario: &str, variables: &[(&str, String)], more: &[&str]) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("scenario-of-the-test.toml");
@@ -61,7 +61,7 @@ impl Run {
         self
     }
 
-    /// What stands in `results.json`.
+    /// Content of `results.json`.
     pub fn results(&self) -> Json {
         let text = stdout(&self.output);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))

@@ -4,7 +4,7 @@ use crate::external::ground::run_with;
 use crate::external::server::{PASSWORD, Server, Settings};
 use crate::support::{have_server, root, skipped};
 
-/// What is tried: a lock that is asked for by two, and held by one after the other.
+/// Steps of each try: a lock that is asked for by two, and held by one after the other.
 const STEPS: &str = "
     [[step]]
     acquire = { client = \"a\", expect = \"granted\" }
@@ -17,8 +17,8 @@ const STEPS: &str = "
     [[step]]
     release = { client = \"b\", expect = \"released\" }";
 
-/// What `app` may do, as the run's own error asks for it where scripts are allowed, and what the
-/// scripts of these libraries call.
+/// Rights of `app`: those that the run's own error asks for where scripts are allowed, and those
+/// that the scripts of these libraries need.
 const RIGHTS: &str = "~team:* &team:* -@all +info +ping +exists +del +eval +evalsha +script|load \
      +script|exists +acl|whoami +acl|getuser +get +set +pexpire +pttl";
 

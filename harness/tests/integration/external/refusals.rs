@@ -18,7 +18,7 @@ fn scenario(external: &str, lock: &str, steps: &str) -> String {
     )
 }
 
-/// The same with a token lock and no faults.
+/// A scenario on these servers, with a token lock and no faults.
 fn on(external: &str) -> String {
     scenario(external, "token = {}", "")
 }

@@ -22,7 +22,7 @@ const OPERATOR: &str = "operator";
 /// Pause between two looks.
 const POLL: Duration = Duration::from_millis(5);
 
-/// What the user `app` may do that runs a token lock: nothing beyond its prefix.
+/// Rights of a user `app` that runs a token lock: nothing beyond its prefix.
 pub const RIGHTS_OF_A_TOKEN_LOCK: &str = "~team:* &team:* -@all +info +ping +set +get +del +exists \
      +eval +pexpire +client|id +client|list +client|kill";
 
@@ -37,7 +37,7 @@ pub struct Server {
 /// How a server is started.
 #[derive(Default)]
 pub struct Settings<'a> {
-    /// What the user `app` may do; empty means everything within `team:`.
+    /// Rights of the user `app`; empty means everything within `team:`.
     pub rights: &'a str,
     /// Its certificates, if it is to speak TLS.
     pub tls: Option<&'a Certificates>,
@@ -101,7 +101,7 @@ impl Server {
         format!("redis://app:${{APP_PASSWORD}}@127.0.0.1:{}", self.port)
     }
 
-    /// The same with TLS, at a host of this name.
+    /// URL for `app` with TLS, at a host of this name.
     pub fn tls_url(&self, host: &str) -> String {
         let port = self.tls_port.expect("it speaks TLS");
         format!("rediss://app:${{APP_PASSWORD}}@{host}:{port}")
@@ -123,7 +123,7 @@ impl Server {
         self.enter().await?.send(&command).await
     }
 
-    /// What somebody else is told.
+    /// Asks as somebody else, and returns the answer.
     pub async fn ask(&self, args: &[&str]) -> Value {
         let answer = self.try_ask(args).await;
         answer.unwrap_or_else(|error| panic!("{args:?}: {error}"))

@@ -51,7 +51,7 @@ pub(crate) async fn ground(topology: Topology, fabric: bool) -> Ground {
     with(servers, folder)
 }
 
-/// The same with hands on clocks and disks.
+/// Starts servers and a nemesis that has its hands on their clocks and disks.
 pub(crate) async fn ground_with_shim(topology: Topology) -> Ground {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = servers_with_shim(topology, folder.path()).await;

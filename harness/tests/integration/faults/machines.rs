@@ -283,7 +283,7 @@ async fn a_server_that_keeps_nothing_on_disk_forgets_all_with_its_power() {
     assert_eq!(ground.notes.phases(), WHOLE_LIFE);
 }
 
-/// What was lost with all files must not count as safe when a new file gets an old one's inode.
+/// Keys lost with all files must not count as safe when a new file gets an old one's inode.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_power_cut_after_a_loss_of_memory_keeps_what_is_safe_by_then() {
     if !have_server() {

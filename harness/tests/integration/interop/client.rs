@@ -26,7 +26,7 @@ impl Side {
     pub const PAIRS: [[Self; 2]; 2] = [[Self::Ours, Self::Theirs], [Self::Theirs, Self::Ours]];
 }
 
-/// What was granted.
+/// Grant of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     pub token: Option<u64>,
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// What the other side's client can see of the lock.
+    /// Asks the other side's client what it can see of the lock.
     pub async fn look(&self) -> Json {
         let Hands::Theirs { peer, .. } = &self.hands else {
             panic!("only Redisson has a word for it");

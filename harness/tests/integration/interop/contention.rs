@@ -108,7 +108,7 @@ async fn contend(ground: &Ground, kind: Kind, sides: Sides) -> (History, Offset)
     (merge(ours, theirs, offset), offset)
 }
 
-/// What the Java side is asked to do.
+/// Request that makes the Java side contend for these locks.
 fn request(kind: Kind, names: &[&str], threads: u64, length: Duration) -> Json {
     json!({
         "act": "contend", "thread": "contention", "kind": kind.word(), "names": names,
@@ -118,7 +118,7 @@ fn request(kind: Kind, names: &[&str], threads: u64, length: Duration) -> Json {
     })
 }
 
-/// What happened on the Java side, by its clock.
+/// Events of the Java side, by its clock.
 async fn theirs(ground: &Ground, request: Json, length: Duration) -> Vec<Event> {
     let mut replies = ground.peer.begin(request).await;
     let mut lines = Vec::new();

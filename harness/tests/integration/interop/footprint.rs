@@ -17,11 +17,11 @@ use super::kind::Kind;
 use super::steps::{self, Step};
 use crate::support::WITHIN;
 
-/// What a step left.
+/// Traces of one step.
 #[derive(Debug, PartialEq, Eq)]
 struct Footprint {
     step: Step,
-    /// What the client was told.
+    /// Answer to the client.
     answer: String,
     keys: Vec<String>,
     messages: Vec<String>,
@@ -80,7 +80,7 @@ async fn compare(era: Era) {
     }
 }
 
-/// What each step of a kind of lock leaves when this side takes it.
+/// Takes each step of a kind of lock on this side, and returns what each left.
 async fn walk(ground: &Ground, kind: Kind, side: Side) -> Vec<Footprint> {
     ground.command(&["FLUSHALL"]).await;
     let ear = Ear::open(ground).await;

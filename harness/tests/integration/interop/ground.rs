@@ -64,7 +64,7 @@ impl Ground {
         self.folder.path()
     }
 
-    /// What our client `name`, number `n`, needs to open connections.
+    /// Dialer with which our client `name`, number `n`, opens connections.
     pub fn dialer(&self, name: &str, n: usize) -> Dialer {
         Dialer {
             source: self.servers.introduce_client(name, n),

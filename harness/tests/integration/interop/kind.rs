@@ -94,7 +94,7 @@ impl Kind {
         era == Era::V4_7 && self != Self::ReadWrite
     }
 
-    /// What a history of it is judged by.
+    /// Model that judges a history of it.
     pub const fn model(self) -> ModelName {
         match self {
             Self::Reentrant | Self::Fair => ModelName::Reentrant { limit: None },

@@ -12,7 +12,7 @@ use lockstorm_scenarios::Era;
 /// Only one Maven at a time: it does not share its folder of downloads well.
 static MAVEN: Mutex<()> = Mutex::new(());
 
-/// What Maven says where the registry cannot be reached, or has been given up.
+/// Messages of Maven where the registry cannot be reached, or has been given up.
 const NO_REGISTRY: [&str; 4] = [
     "Could not transfer",
     "Could not resolve",

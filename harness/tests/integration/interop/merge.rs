@@ -56,7 +56,7 @@ impl Offset {
         offset
     }
 
-    /// What agrees with both. That there is such a thing proves that the clocks run alike.
+    /// Intersects both. That something is left proves that the clocks run alike.
     pub fn and(self, other: Self) -> Self {
         let both = Self {
             min: self.min.max(other.min),

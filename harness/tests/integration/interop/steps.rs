@@ -14,7 +14,7 @@ pub const WAIT: Duration = Duration::from_secs(200);
 /// Time for which whoever gives up waits.
 const SOON: Duration = Duration::from_millis(200);
 
-/// What one client does.
+/// Step of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// One try.
@@ -48,7 +48,7 @@ const REENTRANT: &[Step] = &[
     Release(1, Write),
 ];
 
-/// The same, with two in the queue, one who overtakes nobody, and one who leaves the queue.
+/// Twice in and out, with two in the queue, one who overtakes nobody, and one who leaves it.
 const FAIR: &[Step] = &[
     Acquire(0, Write),
     Acquire(0, Write),
@@ -117,7 +117,7 @@ const PERMITS: &[Step] = &[
     Release(2, Write),
 ];
 
-/// The same, with one permit that comes back too late, and one that somebody else took back.
+/// Two permits, of which one comes back too late, and one is taken back by somebody else.
 const PERMITS_THAT_END: &[Step] = &[
     Acquire(0, Write),
     Acquire(1, Write),

@@ -1,4 +1,4 @@
-//! Whoever waits on one side is woken by the release of the other.
+//! A client that waits on one side is woken by the release of the other.
 //!
 //! That it is woken, and does not look by itself, is proved by what it sends: it asks twice, the
 //! second time because it subscribed in between, then no more until the release, and then once.

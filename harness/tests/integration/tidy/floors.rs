@@ -183,7 +183,7 @@ fn word(text: &str) -> Option<String> {
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-/// What each member of a group in braces begins with; `group` begins behind the brace.
+/// First word of each member of a group in braces; `group` begins behind the brace.
 fn first_words(group: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut depth = 1;

@@ -11,7 +11,7 @@ const COLUMNS_MAX: usize = 100;
 /// Longest file: one concept fits.
 const LINES_MAX: usize = 600;
 
-/// What may not be called, where it may be all the same, and what to use instead.
+/// Calls that are banned, where they are allowed all the same, and what to use instead.
 const BANNED: [(&str, &[&str], &str); 13] = [
     ("thread::sleep(", &[], "wait for a condition"),
     ("SystemTime::now(", &[], "clock.rs has the run's clock"),
@@ -91,7 +91,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
     ("nemesis/shim", &[]),
 ];
 
-/// What the checker may not know: it is pure.
+/// Crates that the checker may not know: it is pure.
 const IMPURE: [&str; 7] = [
     "tokio", "redis", "rusqlite", "clap", "plotters", "nix", "jiff",
 ];

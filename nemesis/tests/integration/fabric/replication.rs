@@ -8,7 +8,7 @@ use lockstorm_scenarios::CutMode;
 
 use crate::fabric::support::{Addresses, Reply, Server, eventually, redis_server};
 
-/// What a node needs so that all it connects to, and all that others are told of it, goes by its
+/// Configuration of a node: all it connects to, and all that others are told of it, goes by its
 /// public address.
 fn config(addresses: &Addresses, n: u8) -> String {
     let ip = addresses.public(n);
@@ -73,7 +73,7 @@ async fn a_cut_from_primary_to_replica_keeps_writes_from_it_until_it_heals() {
     .await;
 }
 
-/// What makes "failover loses the lock" deterministic: a dead primary's last write, cut off, must
+/// Failovers lose the lock in every run because of this: a dead primary's last write, cut off, must
 /// not slip through to the replica, nor may the replica be told that the primary is gone.
 #[tokio::test]
 async fn a_write_of_a_killed_primary_stays_behind_the_cut() {

@@ -1,4 +1,4 @@
-//! What a node of the fake has beside its keys: scripts, connections, attention, clock and disk.
+//! Parts of a fake node beside its keys: scripts, connections, attention, clock and disk.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

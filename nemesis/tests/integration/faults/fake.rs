@@ -25,7 +25,7 @@ pub(crate) struct Fake {
     has_network: bool,
 }
 
-/// What the fake knows.
+/// State of the fake.
 struct Books {
     nodes: BTreeMap<String, Node>,
     writable: Vec<String>,
@@ -109,13 +109,13 @@ impl Fake {
         }
     }
 
-    /// The same without a switchable network.
+    /// Takes away the switchable network.
     pub(crate) fn without_network(mut self) -> Self {
         self.has_network = false;
         self
     }
 
-    /// The same where these calls claim success and do nothing.
+    /// Lets these calls claim success and do nothing.
     pub(crate) fn inert(self, calls: &[&'static str]) -> Self {
         self.books().inert.extend(calls);
         self.links.lock().unwrap().inert = calls.contains(&"cut");
@@ -169,7 +169,7 @@ impl Fake {
         }
     }
 
-    /// What a node has beside its keys.
+    /// Looks at or changes what a node has beside its keys.
     pub(crate) fn extras<T>(&self, node: &str, act: impl FnOnce(&mut Extras) -> T) -> T {
         let mut books = self.books();
         act(books.extras.entry(node.to_owned()).or_default())

@@ -51,7 +51,7 @@ impl Notes {
         stages.join(" ")
     }
 
-    /// What was seen of one stage of a fault.
+    /// Evidence that was noted of one stage of a fault.
     pub(crate) fn evidence(&self, id: &str, phase: FaultPhase) -> String {
         let notes = self.0.lock().unwrap();
         let note = notes
@@ -61,7 +61,7 @@ impl Notes {
         evidence.unwrap_or_default().to_owned()
     }
 
-    /// What a server had lost in one stage of a fault.
+    /// Loss of a server's data in one stage of a fault.
     pub(crate) fn loss(&self, id: &str, phase: FaultPhase) -> Option<DataLoss> {
         let notes = self.0.lock().unwrap();
         let mut notes = notes.iter();

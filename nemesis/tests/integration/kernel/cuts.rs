@@ -92,7 +92,7 @@ async fn a_resetting_cut_ends_silent_connections_and_refuses_new_ones_until_it_h
     expect_bytes(&mut server, b"again").await;
 }
 
-/// The same where only the replies of the node are faulted.
+/// Replies of the node alone are faulted here; again neither end says anything.
 #[tokio::test]
 async fn a_resetting_cut_of_the_way_back_refuses_connections_too() {
     let Some(stage) = Stage::set().await else {

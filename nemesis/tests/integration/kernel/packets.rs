@@ -1,4 +1,4 @@
-//! What only packets can suffer: loss and reordering. TCP puts both right, so that what arrives is
+//! Loss and reordering, which only packets can suffer. TCP puts both right, so that what arrives is
 //! what was sent; that it had to is shown by the network's own counts.
 
 use std::time::Duration;

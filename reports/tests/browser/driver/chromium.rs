@@ -18,8 +18,8 @@ const ENDING: Duration = Duration::from_secs(10);
 /// How often we look whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What keeps it from asking the network anything, and pages in the background as quick as the one
-/// in front. The sandbox wants rights that a container does not have; the pages are ours.
+/// Flags that keep it from asking the network anything, and pages in the background as quick as the
+/// one in front. The sandbox wants rights that a container does not have; the pages are ours.
 const FLAGS: [&str; 13] = [
     "--headless",
     "--no-sandbox",

@@ -24,7 +24,7 @@ pub(super) struct Devtools {
     inbox: Arc<Inbox>,
 }
 
-/// What has arrived and was not taken yet.
+/// Messages that have arrived and were not taken yet.
 #[derive(Debug, Default)]
 struct Inbox {
     state: Mutex<State>,

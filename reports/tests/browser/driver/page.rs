@@ -15,7 +15,7 @@ const WINDOW: (u32, u32) = (1280, 900);
 /// The shift key, as the protocol counts keys that are held.
 const SHIFT: u32 = 8;
 
-/// What the reader's system prefers.
+/// Colour scheme that the reader's system prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     Light,
@@ -137,7 +137,7 @@ impl Page {
         answer["result"]["value"].take()
     }
 
-    /// The same, of an expression that gives a number.
+    /// Evaluates an expression that gives a number.
     pub fn number(&self, expression: &str) -> f64 {
         let value = self.evaluate(expression);
         value
@@ -145,7 +145,7 @@ impl Page {
             .unwrap_or_else(|| panic!("{expression} is no number but {value}"))
     }
 
-    /// The same, of an expression that gives a text.
+    /// Evaluates an expression that gives a text.
     pub fn text(&self, expression: &str) -> String {
         let value = self.evaluate(expression);
         match value.as_str() {
@@ -280,7 +280,7 @@ impl Page {
         decoded(&self.command("Page.printToPDF", &params))
     }
 
-    /// What the page complained of: exceptions, errors and warnings of the console, dialogs.
+    /// Complaints of the page: exceptions, errors and warnings of the console, dialogs.
     pub fn complaints(&self) -> Vec<String> {
         let events = self.chromium.devtools().events(&self.session);
         let is_complaint = |event: &&Value| {

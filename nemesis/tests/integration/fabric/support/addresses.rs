@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whoever listens here owns the block; the kernel gives it back when the process ends.
+/// Port whose listener owns the block; the kernel gives it back when the process ends.
 const CLAIM_PORT: u16 = 47_101;
 
-/// The same ports on every address, as deployments have them.
+/// Port of the servers, one for every address, as deployments have it.
 pub(crate) const PORT: u16 = 6379;
 
 /// One block `127.x.y.*`.

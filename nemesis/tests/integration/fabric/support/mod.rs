@@ -1,4 +1,4 @@
-//! What the tests of the fabric share: addresses of their own, real servers, a small client.
+//! Tools that the tests of the fabric share: addresses of their own, real servers, a small client.
 
 mod addresses;
 mod client;
