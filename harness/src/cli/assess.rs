@@ -26,7 +26,7 @@ use crate::server::find_program;
 use crate::usage_error::UsageError;
 use crate::{folder, output};
 
-/// Runs of each storm: what a storm finds depends on its seed.
+/// Runs of each storm where a situation is run once: what a storm finds depends on its seed.
 const STORM_SEEDS: u32 = 3;
 
 /// Arguments of `lockstorm assess`.
@@ -49,6 +49,9 @@ pub struct AssessArgs {
     /// Only the situations whose name contains this text; may be repeated.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
+    /// Run every situation this many times, and every storm three times as often.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeat: u32,
     /// Situation files beside those that the program carries.
     #[arg(long = "situation", value_name = "SITUATION.toml")]
     pub situations: Vec<PathBuf>,
@@ -233,7 +236,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         name: "assess".to_owned(),
         description: format!("Assessment of {}.", names.join(", ")),
         seed,
-        jobs: jobs(&cases, repetitions, seed),
+        jobs: jobs(&cases, |case| args.repeat * repetitions(case), seed),
         left_out,
         suite: true,
         rerun: command(args, subjects, seed),
@@ -301,6 +304,7 @@ fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology) -> CaseLabels {
     }
 }
 
+/// How often this is run, for each time that all is.
 const fn repetitions(case: &Case) -> u32 {
     match case.workload {
         Workload::Litmus(_) => 1,
@@ -324,6 +328,9 @@ fn command(args: &AssessArgs, subjects: &[Subject], seed: Seed) -> String {
     }
     let only = args.only.iter();
     words.extend(only.map(|text| format!("--only {}", quoted(text))));
+    if args.repeat > 1 {
+        words.push(format!("--repeat {}", args.repeat));
+    }
     let files = args
         .situations
         .iter()

@@ -1,5 +1,6 @@
 //! `lockstorm assess`: what a lock promises and keeps, and what it breaks.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -164,6 +165,27 @@ fn each_run_is_stored_with_its_promises_and_runs_again_by_its_own_command() {
     assert!(
         page.contains("id=\"promises\""),
         "the page has the table of promises"
+    );
+}
+
+#[test]
+fn everything_is_run_as_often_as_is_asked_each_time_with_another_seed() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let which = ["--topology", "single", "--only", "release-by-a-stranger"];
+    let often = ["--repeat", "3", "--format", "json"];
+    let output = assess(out.path(), &[&["token"][..], &which, &often].concat());
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let suite: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let runs = suite["runs"].as_array().unwrap().iter();
+    let seeds: BTreeSet<_> = runs.map(|run| run["record"]["seed"].to_string()).collect();
+    assert_eq!(seeds.len(), 3, "{seeds:?}");
+    assert!(
+        text.contains("--only release-by-a-stranger --repeat 3"),
+        "{text}"
     );
 }
 
