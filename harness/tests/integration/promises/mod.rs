@@ -4,12 +4,13 @@
 
 mod page;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::situations::{broken, shipped};
 use crate::support::{crew, have_server, lockstorm, root, stderr};
-use lockstorm_reports::{Record, read_record};
+use lockstorm_reports::{Record, SuiteRecord, read_record};
 use lockstorm_scenarios::{Case, LockKind, Promise, put_into, typed_lock};
 use page::{Place, Rows};
 
@@ -42,6 +43,8 @@ const STATED: [(LockKind, Promise); 14] = [
 
 /// How many of the situations that broke a promise are tried until one does so again.
 const PLACES_MAX: usize = 3;
+/// In how many runs a promise has to be kept before the page says so.
+const KEPT_MIN: usize = 20;
 
 fn path() -> PathBuf {
     root().join("docs/promises.md")
@@ -114,21 +117,37 @@ fn what_the_literature_denies_a_lock_is_broken_by_a_situation() {
     }
 }
 
-/// Assesses every built-in lock on all servers, or reads the assessments whose folders are in
-/// `LOCKSTORM_ASSESSED`, with commas between them; of a lock that is in several the last counts.
-/// Holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.
+/// Assesses every built-in lock on all servers, or adds up the assessments whose folders are in
+/// `LOCKSTORM_ASSESSED`, with commas between them; and repeats what was not kept often enough to
+/// say so. Holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.
 #[test]
 #[ignore = "takes an hour; make promises"]
 fn what_every_built_in_lock_keeps_and_breaks() {
     assert!(have_server(), "without a server nothing is found");
-    let rows = match std::env::var("LOCKSTORM_ASSESSED") {
-        Ok(folders) => folders
-            .split(',')
-            .map(Path::new)
-            .flat_map(of_assessment)
-            .collect(),
-        Err(_) => assessed(),
-    };
+    let mut rows = Rows::new();
+    if let Ok(folders) = std::env::var("LOCKSTORM_ASSESSED") {
+        for folder in folders.split(',').map(Path::new) {
+            page::add(&mut rows, &assessment(folder));
+        }
+    } else {
+        let all = LockKind::ALL.into_iter();
+        let own = all.filter(|kind| ![LockKind::Adapter, LockKind::NoLock].contains(kind));
+        let names: Vec<&str> = own.map(LockKind::name).collect();
+        page::add(&mut rows, &assess(&names));
+    }
+    for (lock, place) in seldom_kept(&rows) {
+        let repeated = assess(&[
+            lock.name(),
+            "--only",
+            &place.situation,
+            "--topology",
+            place.topology.split(' ').next().unwrap_or_default(),
+            "--repeat",
+            &KEPT_MIN.to_string(),
+        ]);
+        page::add(&mut rows, &repeated);
+    }
+    assert_eq!(seldom_kept(&rows), BTreeSet::new());
     let text = page::page(&rows);
     if std::env::var_os("UPDATE_PROMISES").is_some() {
         fs::write(path(), &text).expect("docs/ can be written");
@@ -136,22 +155,34 @@ fn what_every_built_in_lock_keeps_and_breaks() {
     assert_eq!(page::words(&text), page::words(&written()));
 }
 
-/// The rows of an assessment that is in this folder.
-fn of_assessment(folder: &Path) -> Rows {
+/// Promises that were kept, but in fewer runs than it takes to say so: of each lock, the situations
+/// that tell of them.
+fn seldom_kept(rows: &Rows) -> BTreeSet<(LockKind, Place)> {
+    let mut places = BTreeSet::new();
+    for (lock, promises) in rows {
+        let kept = promises.values().filter(|row| row.is_kept());
+        for row in kept.filter(|row| row.kept.len() < KEPT_MIN) {
+            let place = row.kept.iter().min().expect("it was kept");
+            places.insert((*lock, place.clone()));
+        }
+    }
+    places
+}
+
+/// The assessment that is in this folder.
+fn assessment(folder: &Path) -> SuiteRecord {
     match read_record(folder) {
-        Ok(Record::Suite(suite)) => page::rows(&suite),
+        Ok(Record::Suite(suite)) => *suite,
         Ok(Record::Run(_)) => panic!("{} is no assessment", folder.display()),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// The rows of an assessment that is made now.
-fn assessed() -> Rows {
+/// An assessment that is made now.
+fn assess(args: &[&str]) -> SuiteRecord {
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let all = LockKind::ALL.into_iter();
-    let own = all.filter(|kind| ![LockKind::Adapter, LockKind::NoLock].contains(kind));
     let mut command = lockstorm();
-    command.arg("assess").args(own.map(LockKind::name));
+    command.arg("assess").args(args);
     command.args(["--jobs", "4", "--report", "none"]);
     command.args(["--progress", "none", "--out"]);
     let output = command.arg(out.path()).output();
@@ -159,5 +190,5 @@ fn assessed() -> Rows {
     let folders = fs::read_dir(out.path().join("assess"));
     let folder = folders.ok().and_then(|mut folders| folders.next()?.ok());
     let folder = folder.unwrap_or_else(|| panic!("{}", stderr(&output)));
-    of_assessment(&folder.path())
+    assessment(&folder.path())
 }

@@ -11,7 +11,7 @@ const HEAD: &str = "\
 
 Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every
 kind of servers, by `lockstorm assess`. A promise that was kept was kept in every run that could
-tell. Where a lock does not make a promise, the table says what would have broken it all the same.
+tell, of which there are twenty at least. Where a lock does not make a promise, the table says what would have broken it all the same.
 The situations know of no lock.
 
 This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
@@ -30,16 +30,22 @@ pub struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub is_promised: bool,
-    pub kept: usize,
+    pub kept: Vec<Place>,
     pub broken: Vec<Place>,
+}
+
+impl Row {
+    /// Tells whether it is promised, and nothing broke it.
+    pub const fn is_kept(&self) -> bool {
+        self.is_promised && self.broken.is_empty() && !self.kept.is_empty()
+    }
 }
 
 /// The rows of each lock.
 pub type Rows = BTreeMap<LockKind, BTreeMap<Promise, Row>>;
 
-/// Sums up an assessment of built-in locks.
-pub fn rows(suite: &SuiteRecord) -> Rows {
-    let mut rows = Rows::new();
+/// Adds an assessment of built-in locks.
+pub fn add(rows: &mut Rows, suite: &SuiteRecord) {
     for run in &suite.runs {
         let run = &run.record;
         let kind = LockKind::ALL
@@ -51,18 +57,18 @@ pub fn rows(suite: &SuiteRecord) -> Rows {
         for outcome in run.outcomes() {
             let row: &mut Row = of_lock.entry(outcome.promise).or_default();
             row.is_promised = outcome.is_promised;
+            let place = Place {
+                hazard: run.labels.hazard.clone(),
+                situation: run.scenario.clone(),
+                topology: run.labels.topology.clone(),
+            };
             match outcome.seen {
-                Answer::Kept => row.kept += 1,
-                Answer::Broken => row.broken.push(Place {
-                    hazard: run.labels.hazard.clone(),
-                    situation: run.scenario.clone(),
-                    topology: run.labels.topology.clone(),
-                }),
+                Answer::Kept => row.kept.push(place),
+                Answer::Broken => row.broken.push(place),
                 Answer::CouldNotTell | Answer::NotPromised => {}
             }
         }
     }
-    rows
 }
 
 /// The whole page.
@@ -71,27 +77,32 @@ pub fn page(rows: &Rows) -> String {
     for (lock, promises) in rows {
         put(&mut page, &format!("\n## {}\n", lock.name()));
         put(&mut page, &format!("{}\n", lock.summary()));
-        put(&mut page, "| promise | | by |");
+        put(&mut page, "| promise | | in |");
         put(&mut page, "|---|---|---|");
         for (promise, row) in promises {
-            let by: Vec<String> = places(row).map(cell).collect();
-            put(
-                &mut page,
-                &format!("| {} | {} | {} |", promise.name(), word(row), by.join("; ")),
-            );
+            let (name, word, by) = (promise.name(), word(row), by(row));
+            put(&mut page, &format!("| {name} | {word} | {by} |"));
         }
     }
     page
 }
 
 const fn word(row: &Row) -> &'static str {
-    match (row.is_promised, row.broken.is_empty(), row.kept) {
+    match (row.is_promised, row.broken.is_empty(), row.kept.is_empty()) {
         (true, false, _) => "✗ broken",
-        (true, true, 0) => "? could not tell",
-        (true, true, _) => "✓ kept",
+        (true, true, true) => "? could not tell",
+        (true, true, false) => "✓ kept",
         (false, false, _) => "· not promised, would be broken",
         (false, true, _) => "· not promised",
     }
+}
+
+/// Situations that broke it, or in how many runs it was kept.
+fn by(row: &Row) -> String {
+    if row.is_kept() {
+        return format!("{} runs", row.kept.len());
+    }
+    places(row).map(cell).collect::<Vec<_>>().join("; ")
 }
 
 /// Situations that broke it, each once, on the first servers on which it did.
