@@ -75,6 +75,9 @@ pub enum Call {
         key: String,
         /// `true` if it was granted.
         granted: bool,
+        /// `true` if the caller gave the wait up.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cancelled: bool,
     },
     /// Extend the lease.
     Renew(Target),

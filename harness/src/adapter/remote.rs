@@ -19,7 +19,7 @@ use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
 use crate::connection::{CANCELLED, Gate, Guide, Route, Trail};
 use crate::locks::{
-    BatchRenewal, Grant, Lock, LockRequest, Outcome, Provenance, Released, Waiting,
+    BatchRenewal, Grant, Lock, LockRequest, Outcome, Provenance, Released, WaitEnd, Waiting,
 };
 use crate::output::readable;
 use crate::process::{ClientProcess, Page};
@@ -406,10 +406,13 @@ impl Waiting for Remote {
         self.talk.queued(key)
     }
 
-    async fn end_wait(&mut self, key: &str, granted: bool) {
+    async fn end_wait(&mut self, key: &str, end: WaitEnd) {
         if self.can(Can::Await) {
-            let key = key.to_owned();
-            let call = Call::EndWait { key, granted };
+            let call = Call::EndWait {
+                key: key.to_owned(),
+                granted: end == WaitEnd::Granted,
+                cancelled: end == WaitEnd::Cancelled,
+            };
             self.ask(call, Duration::ZERO, done).await;
             self.answered = None;
         }

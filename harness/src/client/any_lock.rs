@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::adapter::{Loss, Remote};
 use crate::locks::{
     self, BatchRenewal, Grant, Lock, LockContext, LockRequest, Outcome, Provenance, Released,
-    Waiting,
+    WaitEnd, Waiting,
 };
 
 macro_rules! any_lock {
@@ -102,8 +102,8 @@ impl Waiting for AnyLock {
         each!(self, lock => lock.queued(key))
     }
 
-    async fn end_wait(&mut self, key: &str, granted: bool) {
-        each!(self, lock => lock.end_wait(key, granted).await);
+    async fn end_wait(&mut self, key: &str, end: WaitEnd) {
+        each!(self, lock => lock.end_wait(key, end).await);
     }
 
     fn waits(&self) -> bool {

@@ -17,7 +17,9 @@ use super::job::Job;
 use crate::adapter::Told;
 use crate::client::AnyLock;
 use crate::connection::{CANCELLED, Gate};
-use crate::locks::{Grant, Lock as _, LockRequest, Outcome, Provenance as _, Waiting as _};
+use crate::locks::{
+    Grant, Lock as _, LockRequest, Outcome, Provenance as _, WaitEnd, Waiting as _,
+};
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
 use crate::trace::{Roles, Watch};
@@ -249,14 +251,28 @@ impl Session {
             let reply = self.acquire(key, ask).await;
             let over = Instant::now() >= deadline || self.gate.is_cancelled();
             if over || matches!(reply, Reply::Done | Reply::Killed) {
-                self.lock.end_wait(key, reply == Reply::Done).await;
+                let end = if reply == Reply::Done {
+                    WaitEnd::Granted
+                } else {
+                    self.not_granted()
+                };
+                self.lock.end_wait(key, end).await;
                 return reply;
             }
             self.await_turn(key, retry, deadline).await;
             if self.gate.is_cancelled() {
-                self.lock.end_wait(key, false).await;
+                self.lock.end_wait(key, WaitEnd::Cancelled).await;
                 return reply;
             }
+        }
+    }
+
+    /// Says how a wait ends that ends without the lock.
+    fn not_granted(&self) -> WaitEnd {
+        if self.gate.is_cancelled() {
+            WaitEnd::Cancelled
+        } else {
+            WaitEnd::Refused
         }
     }
 
@@ -329,11 +345,11 @@ impl Session {
         };
         let granted = matches!(outcome, Outcome::Done(_));
         if !granted {
-            self.lock.end_wait(key, false).await;
+            self.lock.end_wait(key, self.not_granted()).await;
         }
         let reply = self.acquired(key, ask, outcome).await;
         if granted {
-            self.lock.end_wait(key, true).await;
+            self.lock.end_wait(key, WaitEnd::Granted).await;
         }
         reply
     }

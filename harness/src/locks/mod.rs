@@ -37,4 +37,4 @@ pub use shared_state::{ClientGroups, SharedState};
 pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;
 pub use token_wait::TokenWait;
-pub use waiting::Waiting;
+pub use waiting::{WaitEnd, Waiting};

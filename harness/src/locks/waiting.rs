@@ -4,6 +4,17 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+/// Reason why a wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// The lock was granted.
+    Granted,
+    /// It was refused until the time was over, or the last try failed.
+    Refused,
+    /// The caller gave the wait up, as an interrupt of its thread does.
+    Cancelled,
+}
+
 /// Waiting for a lock. The defaults are right for a lock that is simply asked again after a pause.
 pub trait Waiting: Send {
     /// After a refusal: waits until it may be worth to ask for `key` again, but not beyond
@@ -27,9 +38,8 @@ pub trait Waiting: Send {
         false
     }
 
-    /// Ends the wait for `key`, which was `granted` or given up: the lock can drop what it kept for
-    /// waiting.
-    fn end_wait(&mut self, _key: &str, _granted: bool) -> impl Future<Output = ()> + Send {
+    /// Ends the wait for `key`: the lock can drop what it kept for waiting.
+    fn end_wait(&mut self, _key: &str, _end: WaitEnd) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 

@@ -12,7 +12,7 @@ use crate::adapter::{
     Answer, Call, LINE_MAX, Lines, Note, Opened, PROTOCOL, Reply, Request, Spoken, Target, line,
 };
 use crate::clock::wall_ms;
-use crate::locks::LockRequest;
+use crate::locks::{LockRequest, WaitEnd};
 
 /// Requests that may come while the watchdog waits for its word; the harness sends one at a time.
 const WAITING_MAX: usize = 16;
@@ -212,8 +212,17 @@ async fn carry_out(subject: &mut Subject, call: Call) -> io::Result<Answer> {
             subject.await_turn(&key, pause, within).await;
             Answer::Done
         }
-        Call::EndWait { key, granted } => {
-            subject.end_wait(&key, granted).await;
+        Call::EndWait {
+            key,
+            granted,
+            cancelled,
+        } => {
+            let end = match (granted, cancelled) {
+                (true, _) => WaitEnd::Granted,
+                (false, true) => WaitEnd::Cancelled,
+                (false, false) => WaitEnd::Refused,
+            };
+            subject.end_wait(&key, end).await;
             Answer::Done
         }
         Call::Renew(target) => subject.renew(&target).await,

@@ -14,7 +14,7 @@ use crate::client::{AnyLock, Holds};
 use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
 use crate::locks::{
     BatchRenewal as _, Grant, Lock as _, LockContext, LockRequest, Outcome, Provenance as _,
-    SharedState, Waiting as _,
+    SharedState, WaitEnd, Waiting as _,
 };
 use crate::seed::Seed;
 
@@ -107,8 +107,8 @@ impl Subject {
     }
 
     /// See [`Waiting::end_wait`](crate::locks::Waiting::end_wait).
-    pub(super) async fn end_wait(&mut self, key: &str, granted: bool) {
-        self.lock.end_wait(key, granted).await;
+    pub(super) async fn end_wait(&mut self, key: &str, end: WaitEnd) {
+        self.lock.end_wait(key, end).await;
     }
 
     /// Extends one lease because it is told to.

@@ -12,7 +12,7 @@ use crate::support::{WITHIN, have_server};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::locks::{
-    ClientGroups, Lock as _, LockRequest, Outcome, SharedState, Waiting as _,
+    ClientGroups, Lock as _, LockRequest, Outcome, SharedState, WaitEnd, Waiting as _,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -49,7 +49,7 @@ async fn obtain(lock: &mut AnyLock, ask: LockRequest) {
             odd => panic!("{odd:?}"),
         }
     }
-    lock.end_wait(KEY, true).await;
+    lock.end_wait(KEY, WaitEnd::Granted).await;
 }
 
 /// An outsider that holds the lock, and threads that wait for it in peace.
@@ -217,7 +217,7 @@ async fn a_thread_that_is_woken_and_gives_up_passes_the_wake_up_on() {
     }
     let ground = Ground::single().await;
     let [mut first, second] = one_of_two_woken(&ground).await;
-    first.end_wait(KEY, false).await;
+    first.end_wait(KEY, WaitEnd::Refused).await;
     woken_and_granted(second).await;
 }
 
@@ -259,7 +259,7 @@ async fn a_thread_that_is_granted_the_lock_without_waiting_keeps_no_wake_up_from
     let (mut holder, [mut first, mut second]) = two_that_wait(&ground).await;
     assert_done(&holder.release(KEY, ASK).await);
     assert_done(&first.acquire(KEY, ASK).await);
-    first.end_wait(KEY, true).await;
+    first.end_wait(KEY, WaitEnd::Granted).await;
     let deadline = Instant::now() + ASK.wait.expect("it waits");
     let woken = timeout(WITHIN, second.await_turn(KEY, PAUSE, deadline)).await;
     woken.expect("the message has come");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::ground::{Ground, with_command};
 use crate::support::have_server;
 use lockstorm_checker::history::Mode;
-use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, Waiting as _};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
 
 /// The key of every test.
 const KEY: &str = "lock";
@@ -296,7 +296,7 @@ async fn waiters_are_presumed_dead_by_the_rules_of_the_era() {
             panic!("three wait");
         };
         assert_eq!([second - first, third - second], gaps, "{options}");
-        clients[2].end_wait(KEY, false).await;
+        clients[2].end_wait(KEY, WaitEnd::Refused).await;
         let [first, third] = dead_at(&ground).await[..] else {
             panic!("two wait");
         };
@@ -343,7 +343,7 @@ async fn a_fair_waiter_whose_try_got_no_answer_leaves_the_queue() {
     ground
         .until(&["LLEN", "redisson_lock_queue:{lock}"], "1")
         .await;
-    waiter.end_wait(KEY, false).await;
+    waiter.end_wait(KEY, WaitEnd::Refused).await;
     ground
         .until(&["LLEN", "redisson_lock_queue:{lock}"], "0")
         .await;

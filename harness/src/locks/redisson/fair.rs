@@ -21,7 +21,7 @@ use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 /// A script with the head that all of a fair lock share.
 macro_rules! with_head {
@@ -203,15 +203,17 @@ impl Waiting for RedissonFair {
         std::mem::take(&mut self.queued)
     }
 
-    async fn end_wait(&mut self, key: &str, granted: bool) {
+    /// Gives the place up, unless the wait was interrupted: Redisson's `tryLock` then only
+    /// unsubscribes, and the place stays until its holder is presumed dead.
+    async fn end_wait(&mut self, key: &str, end: WaitEnd) {
         if let Some(wait_ms) = self.places.remove(key)
-            && !granted
+            && end == WaitEnd::Refused
         {
             let command = self.leave_script(key, wait_ms);
             // A place that could not be given up ends by itself.
             let _ = self.instance.call(&command).await;
         }
-        self.instance.end_wait(granted).await;
+        self.instance.end_wait(end).await;
     }
 }
 

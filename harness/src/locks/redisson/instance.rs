@@ -16,6 +16,7 @@ use crate::connection::{CallError, Dialer, Listener, Primary, Reach, Wake, info_
 use crate::locks::context::{LockContext, random_value};
 use crate::locks::lock::Outcome;
 use crate::locks::mutation::Mutation;
+use crate::locks::waiting::WaitEnd;
 use crate::seed::draw;
 
 /// Time for which a latch outlives its request: time enough for every repetition of it, (3 s + 1 s)
@@ -427,8 +428,8 @@ impl Instance {
 
     /// Hears nothing any more. Whoever was woken and gives up without an answer leaves the lock to
     /// the next.
-    pub async fn end_wait(&mut self, granted: bool) {
-        if granted {
+    pub async fn end_wait(&mut self, end: WaitEnd) {
+        if end == WaitEnd::Granted {
             self.heed();
         }
         self.woken = None;

@@ -27,7 +27,7 @@ use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::mutation::Mutation;
 use crate::locks::provenance::Provenance;
 use crate::locks::shared_state::SharedState;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 /// The shortest time for which `RedLock` waits for a sub-lock.
 const SHORTEST_TURN: Duration = Duration::from_millis(1);
@@ -320,7 +320,12 @@ impl Part {
                 return Err(Killed);
             }
             let granted = matches!(outcome, Outcome::Done(_));
-            self.lock.end_wait(key, granted).await;
+            let end = if granted {
+                WaitEnd::Granted
+            } else {
+                WaitEnd::Refused
+            };
+            self.lock.end_wait(key, end).await;
             return Ok(granted);
         }
     }

@@ -22,7 +22,7 @@ use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 const ACQUIRE: &str = include_str!("scripts/permits_acquire.lua");
 const RELEASE: &str = include_str!("scripts/permit_release.lua");
@@ -149,8 +149,8 @@ impl Waiting for RedissonPermits {
         self.instance.await_message(&channel, pause, deadline).await;
     }
 
-    async fn end_wait(&mut self, _: &str, granted: bool) {
-        self.instance.end_wait(granted).await;
+    async fn end_wait(&mut self, _: &str, end: WaitEnd) {
+        self.instance.end_wait(end).await;
     }
 }
 

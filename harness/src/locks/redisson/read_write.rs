@@ -19,7 +19,7 @@ use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 const READ_LOCK: &str = include_str!("scripts/read_lock.lua");
 const READ_LOCK_3_10: &str = include_str!("scripts/read_lock_3_10.lua");
@@ -159,8 +159,8 @@ impl Waiting for RedissonRw {
         self.instance.await_message(&channel, pause, deadline).await;
     }
 
-    async fn end_wait(&mut self, _: &str, granted: bool) {
-        self.instance.end_wait(granted).await;
+    async fn end_wait(&mut self, _: &str, end: WaitEnd) {
+        self.instance.end_wait(end).await;
     }
 }
 

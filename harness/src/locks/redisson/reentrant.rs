@@ -18,7 +18,7 @@ use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 const LOCK: &str = include_str!("scripts/lock.lua");
 const LOCK_FENCED: &str = include_str!("scripts/lock_fenced.lua");
@@ -229,9 +229,9 @@ impl<const SPINS: bool, const FENCED: bool> Waiting for RLock<SPINS, FENCED> {
         }
     }
 
-    async fn end_wait(&mut self, _: &str, granted: bool) {
+    async fn end_wait(&mut self, _: &str, end: WaitEnd) {
         self.spin = SPIN.0;
-        self.instance.end_wait(granted).await;
+        self.instance.end_wait(end).await;
     }
 }
 

@@ -18,7 +18,7 @@ use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
-use crate::locks::waiting::Waiting;
+use crate::locks::waiting::{WaitEnd, Waiting};
 
 const ACQUIRE: &str = include_str!("scripts/semaphore_acquire.lua");
 const RELEASE: &str = include_str!("scripts/semaphore_release.lua");
@@ -91,8 +91,8 @@ impl Waiting for RedissonSemaphore {
         self.instance.await_message(&channel, pause, deadline).await;
     }
 
-    async fn end_wait(&mut self, _: &str, granted: bool) {
-        self.instance.end_wait(granted).await;
+    async fn end_wait(&mut self, _: &str, end: WaitEnd) {
+        self.instance.end_wait(end).await;
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, Waiting as _};
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
@@ -106,7 +106,12 @@ impl Client {
                 unreachable!("the sides are fixed");
             };
             if granted.is_some() || Instant::now() >= deadline {
-                lock.end_wait(&self.name, granted.is_some()).await;
+                let end = if granted.is_some() {
+                    WaitEnd::Granted
+                } else {
+                    WaitEnd::Refused
+                };
+                lock.end_wait(&self.name, end).await;
                 return granted;
             }
             lock.await_turn(&self.name, LONG, deadline).await;
