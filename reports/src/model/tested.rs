@@ -123,10 +123,7 @@ impl RunRecord {
         match own.first().and_then(judged) {
             Some(decisive) if decisive.verdict == Verdict::Valid => (Answer::Kept, None),
             Some(decisive) => (Answer::CouldNotTell, decisive.reason.clone()),
-            None => {
-                let reason = "this run has nothing by which it could be judged";
-                (Answer::CouldNotTell, Some(reason.to_owned()))
-            }
+            None => (Answer::CouldNotTell, Some(lacking(promise).to_owned())),
         }
     }
 
@@ -180,6 +177,15 @@ fn violation(property: Property, judgement: &Judgement) -> (Answer, Option<Strin
         return (Answer::CouldNotTell, first.map(doubt));
     }
     (Answer::Broken, first.map(claim))
+}
+
+/// Words for what was missing in a run that has nothing to judge the promise by.
+const fn lacking(promise: Promise) -> &'static str {
+    match promise {
+        Promise::HonestRefusal => "nobody was refused",
+        Promise::OwnRelease => "nobody released a lock that was another's or nobody's",
+        _ => "this run has nothing by which it could be judged",
+    }
 }
 
 /// Tells whether the answer to a step can break a promise by itself. That a lock is granted after a
