@@ -18,7 +18,7 @@ use crate::engine::depth::{Loan, excess};
 use crate::engine::sweep::{Side, Span, sweep};
 use crate::history::Nanos;
 use crate::holds::Hold;
-use crate::operations::Interval;
+use crate::operations::{Action, Interval, Lease, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;
@@ -93,10 +93,12 @@ fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
     let owners = owners(case, finding);
     let lock = text::lock(case.digest.key(finding.key));
     let holds = || finding.holds.iter().map(|&at| &case.holds[at]);
-    let inside = if holds().any(Hold::is_leased) {
-        " inside their leases"
+    let inside = if let Some(bridge) = holds().find_map(|hold| bridge(case, hold, interval.start)) {
+        bridge
+    } else if holds().any(Hold::is_leased) {
+        " inside their leases".to_owned()
     } else {
-        ""
+        String::new()
     };
     let time = if finding.interval.end == Nanos::MAX {
         format!(
@@ -116,6 +118,35 @@ fn both_held(case: &Case, finding: &Finding, interval: Interval) -> String {
         "{who} held {lock} {time}{inside}: {permits} permits of {}",
         case.permits()
     )
+}
+
+/// Says that the lease of a hold was over at this time, where a later renewal was granted as if it
+/// had gone on: by that word it was held in between, too.
+fn bridge(case: &Case, hold: &Hold, at: Nanos) -> Option<String> {
+    if hold.renewals == 0 {
+        return None;
+    }
+    let drift = case.options.drift(&case.digest.header);
+    let asked_for = case.digest.operation(hold.acquire).lease;
+    let of_hold = case.operations_of_hold(hold).into_iter();
+    let granted = of_hold.map(|id| case.digest.operation(id)).filter(|own| {
+        own.outcome == Outcome::Ok && matches!(own.action, Action::Acquire | Action::Renew)
+    });
+    let (before, after): (Vec<_>, Vec<_>) = granted.partition(|own| own.invoked <= at);
+    let floor = |own: &&Operation| {
+        Lease::granted(own.asked(), own.asked(), own.lease.or(asked_for), drift).floor
+    };
+    let ended = before.iter().map(floor).max()?;
+    let renewal = after.into_iter().map(|own| own.invoked).min()?;
+    (ended < at).then(|| {
+        format!(
+            "; the lease of {} had ended at {}, but its renewal at {} was granted as if it had \
+             gone on",
+            text::name(case.digest.owner(hold.owner)),
+            text::instant(ended),
+            text::instant(renewal)
+        )
+    })
 }
 
 /// A lock with several permits looks like a violated mutex to who does not know how many.

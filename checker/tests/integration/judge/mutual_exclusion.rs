@@ -35,6 +35,27 @@ fn two_granted_inside_their_leases_are_a_violation() {
     assert!(witness.certain);
 }
 
+/// A lease that was over is not said to have run: what claims the lock then is the renewal.
+#[test]
+fn a_renewal_that_bridges_the_hold_of_another_is_named() {
+    let text = "a acquire 0..10 ok lease 1000
+                b acquire 1200..1210 ok lease 1000
+                b release 1400..1410 ok
+                a renew 1500..1510 ok lease 1000";
+    let witness = judge(text).properties[&Property::MutualExclusion].witnesses[0].clone();
+    assert_eq!(
+        witness.claim,
+        "a and b both held \"lock\" for 0.190 s; the lease of a had ended at 1.000 s, but its \
+         renewal at 1.500 s was granted as if it had gone on"
+    );
+    let in_time = text.replace("a renew 1500..1510", "a renew 900..910");
+    let witness = judge(&in_time).properties[&Property::MutualExclusion].witnesses[0].clone();
+    assert_eq!(
+        witness.claim,
+        "a and b both held \"lock\" for 0.190 s inside their leases"
+    );
+}
+
 /// The lease of a grant that was waited for began with the last try, so its floor lies after it.
 #[test]
 fn a_lease_counts_from_the_try_that_was_granted() {
