@@ -22,26 +22,52 @@ pub fn worst_answer(suite: &SuiteRecord) -> Option<Answer> {
     outcomes.map(|outcome| outcome.answer()).max()
 }
 
+/// Locks of which a sentence says what each broke; of more it says how many broke what.
+const NAMED_MAX: usize = 4;
+
 /// Says what was broken, in a sentence.
 pub(crate) fn sentence(suite: &SuiteRecord) -> String {
     let runs = words::count(suite.runs.len() as u64, "run");
-    let mut broken: Vec<String> = Vec::new();
-    for lock in assessments(suite) {
-        let rows = lock.promises.iter().filter(|row| row.is_promised);
-        let rows = rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()));
-        let names: Vec<&str> = rows.map(|row| row.promise.name()).collect();
-        if !names.is_empty() {
-            broken.push(format!("{} broke {}", lock.lock, names.join(", ")));
-        }
-    }
     let left = words::not_reached(suite);
+    let locks = assessments(suite);
+    let broken = locks.iter().map(|lock| (lock.lock, lock.broken()));
+    let broken: Vec<_> = broken.filter(|(_, names)| !names.is_empty()).collect();
     if !broken.is_empty() {
-        return format!("{} ({runs}{left})", broken.join("; "));
+        let said = if broken.len() <= NAMED_MAX {
+            each_with_its_own(&broken)
+        } else {
+            counted(&broken, locks.len())
+        };
+        return format!("{said} ({runs}{left})");
     }
     match worst_answer(suite) {
         Some(_) => format!("nothing that is promised was broken in {runs}{left}"),
         None => format!("no promise was put to the test in {runs}{left}"),
     }
+}
+
+fn each_with_its_own(broken: &[(&str, Vec<Promise>)]) -> String {
+    let own = broken.iter().map(|(lock, promises)| {
+        let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+        format!("{lock} broke {}", names.join(", "))
+    });
+    own.collect::<Vec<_>>().join("; ")
+}
+
+fn counted(broken: &[(&str, Vec<Promise>)], all: usize) -> String {
+    let mut by_promise: BTreeMap<Promise, usize> = BTreeMap::new();
+    for promise in broken.iter().flat_map(|(_, promises)| promises) {
+        *by_promise.entry(*promise).or_default() += 1;
+    }
+    let counts = by_promise
+        .iter()
+        .map(|(promise, times)| format!("{} ({times})", promise.name()));
+    let counts: Vec<String> = counts.collect();
+    format!(
+        "{} of {all} locks broke what they promise: {}",
+        broken.len(),
+        counts.join(", ")
+    )
 }
 
 /// Promises that one lock kept and broke, in all its situations.
@@ -54,6 +80,15 @@ pub(crate) struct Assessment<'a> {
     pub(crate) promises: Vec<PromiseRow<'a>>,
     /// Violations that no lock of this kind prevents, each with its reason and the situations.
     pub(crate) inherent: Vec<Inherent<'a>>,
+}
+
+impl Assessment<'_> {
+    /// Returns the promises of the lock that some run broke.
+    fn broken(&self) -> Vec<Promise> {
+        let rows = self.promises.iter().filter(|row| row.is_promised);
+        let rows = rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()));
+        rows.map(|row| row.promise).collect()
+    }
 }
 
 /// One promise on each of the topologies.
@@ -293,4 +328,24 @@ pub(crate) fn causes(row: &PromiseRow) -> String {
         .into_iter()
         .map(|(hazard, on)| format!("{hazard} ({})", on.join(", ")));
     hazards.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_locks_are_counted_and_few_are_named() {
+        let late = vec![Promise::ValidOnReturn];
+        let both = vec![Promise::Exclusive, Promise::ValidOnReturn];
+        let broken = [("a", late), ("b", both)];
+        assert_eq!(
+            each_with_its_own(&broken),
+            "a broke valid-on-return; b broke exclusive, valid-on-return"
+        );
+        assert_eq!(
+            counted(&broken, 7),
+            "2 of 7 locks broke what they promise: exclusive (1), valid-on-return (2)"
+        );
+    }
 }
