@@ -78,10 +78,11 @@ impl Wires {
             return Ok(false);
         };
         for node in nodes {
+            let own = SocketAddr::new(node.public.ip(), guest.port);
             fabric
                 .admit(guest, &node.name, node.public, node.private)
                 .await
-                .map_err(EnvironmentError::io("listen on", node.public.to_string()))?;
+                .map_err(EnvironmentError::io("listen on", own.to_string()))?;
         }
         Ok(true)
     }
