@@ -200,10 +200,14 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
         return Ok(endless());
     }
     let a = bed.watching_client(KEPT, RENEW_EVERY).await?;
-    if !a.opened.can.contains(&Can::Watchdog) {
+    let can = &a.opened.can;
+    if can.contains(&Can::SilentWatchdog) {
         return Ok(Finding::NotClaimed(
-            "open does not name 'watchdog'".to_owned(),
+            "its watchdog cannot be held up: open names 'silent-watchdog'".to_owned(),
         ));
+    }
+    if !can.contains(&Can::Watchdog) {
+        return ends_unrenewed(bed, &a, &b).await;
     }
     let key = bed.key();
     let asked = Instant::now();
@@ -224,6 +228,22 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
     match a.gate.renewals_missed() {
         0 => Err("the lock ended, and no renewal was announced meanwhile".to_owned()),
         skipped => Ok(Finding::Passed(format!("{skipped} skipped"))),
+    }
+}
+
+/// Sees the lock of a client that is told to renew, and has no watchdog, end where nobody renews:
+/// an adapter may take it without a lease by mistake.
+async fn ends_unrenewed(bed: &mut TestBed, a: &Peer, b: &Peer) -> Found {
+    let key = bed.key();
+    let asked = Instant::now();
+    granted(a, &key).await?;
+    match until_granted(b, &key, asked + KEPT + LATE_MAX).await {
+        Ok(_) => Ok(Finding::NotClaimed(
+            "open does not name 'watchdog'".to_owned(),
+        )),
+        Err(why) => Err(format!(
+            "open names no watchdog, and a lock of {KEPT:?} did not end without renewals: {why}"
+        )),
     }
 }
 

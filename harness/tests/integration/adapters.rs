@@ -270,6 +270,35 @@ fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
     assert_eq!(text, expected);
 }
 
+/// Answers of a lock that has a lease and never ends: `$1` and the key are the name of a folder that
+/// is there while somebody holds it.
+const NEVER_ENDING: &str = r#"
+    *'"do":"hello"'*) is='"hello","protocol":2,"name":"never-ending"' ;;
+    *'"do":"open"'*) is='"opened"' ;;
+    *'"do":"alive"'*) is='"held"' ;;
+    *'"key":'*)
+      held=$1.$(printf '%s' "$line" | sed 's/.*"key":"\([^"]*\)".*/\1/')
+      case $line in
+        *'"do":"acquire"'*) if mkdir "$held"; then is='"granted"'; else is='"refused"'; fi ;;
+        *) rmdir "$held"; is='"released"' ;;
+      esac ;;
+"#;
+
+#[test]
+fn a_lock_that_is_to_be_renewed_and_ends_for_nobody_fails_where_no_watchdog_is_named() {
+    if !have_server() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held");
+    let command = answering(NEVER_ENDING);
+    let output = tested(&["sh", "-c", &command, "it", &held.display().to_string()]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+    let failed = "open names no watchdog, and a lock of";
+    assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+}
+
 /// Answers of a program that is not for the servers that it is given.
 const ELSEWHERE: &str = r#"
     *'"do":"hello"'*) is='"hello","protocol":2,"name":"elsewhere"' ;;

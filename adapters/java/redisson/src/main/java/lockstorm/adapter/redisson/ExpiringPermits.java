@@ -46,6 +46,15 @@ final class ExpiringPermits implements Holding {
     }
 
     @Override
+    public void renew(long leaseMs) throws NotOwnerException {
+        for (Object permit : held.isEmpty() ? List.of() : held.peek()) {
+            if (!semaphore.updateLeaseTime((String) permit, leaseMs, TimeUnit.MILLISECONDS)) {
+                throw new NotOwnerException();
+            }
+        }
+    }
+
+    @Override
     public Release giveBack(Target target) throws Exception {
         if (held.isEmpty()) {
             throw new FailedException("this client has no permit to give back");

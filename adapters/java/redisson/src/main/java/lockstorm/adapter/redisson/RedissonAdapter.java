@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * An adapter of Lockstorm around Redisson's locks. Arguments: the version of Redisson, the {@link
@@ -63,7 +64,8 @@ public final class RedissonAdapter implements Adapter {
         }
         leaseMs = leaseMs(client);
         permits = client.permits();
-        isWatched = options.contains("watchdog") || client.renewEvery().isPresent();
+        boolean isToBeRenewed = options.contains("watchdog") || client.renewEvery().isPresent();
+        isWatched = isToBeRenewed && !kind.hasPermits();
         instances = new Instances(client, leaseMs, options.contains("unsynced"));
         Abilities abilities = kind.abilities().answersWithin(longestCall()).warmUp();
         // Locks of several masters in 3.10.6 go on when their thread is interrupted.
@@ -91,6 +93,12 @@ public final class RedissonAdapter implements Adapter {
         long askedMs = isWatched || leaseMs == 0 ? -1 : leaseMs;
         Grant grant = named(target.key()).take(target, waitMs, askedMs);
         return leaseMs > 0 && grant.isGranted() ? grant.lease(Duration.ofMillis(leaseMs)) : grant;
+    }
+
+    @Override
+    public Optional<Duration> renew(Target target) throws Exception {
+        named(target.key()).renew(leaseMs);
+        return Optional.of(Duration.ofMillis(leaseMs));
     }
 
     @Override
