@@ -16,6 +16,8 @@ pub const DEFAULT_PORT: u16 = 26_279;
 const EPHEMERAL_PORTS: u16 = 32_768;
 /// The slots of a Cluster have lower numbers, which are not to be taken for the port.
 const SLOTS: u16 = 16_384;
+/// Nodes at whose addresses nothing may listen in a block that is claimed.
+const NODES_LOOKED_AT: usize = 16;
 /// Blocks tried before giving up: each try picks one of 254 at random.
 const TRIES_MAX: u32 = 32;
 
@@ -40,20 +42,29 @@ impl AddressBlock {
         let mut last = io::Error::from(io::ErrorKind::AddrInUse);
         for _ in 0..TRIES_MAX {
             let block = rand::rng().random_range(1..=254);
-            let free = SocketAddr::from((Ipv4Addr::new(127, block, 255, 254), port));
-            let claim = claim(block).and_then(|claim| TcpListener::bind(free).map(|_| claim));
-            match claim {
-                Ok(claim) => {
-                    return Ok(Self {
-                        block,
-                        port,
-                        _claim: claim,
-                    });
-                }
+            let claimed = claim(block).map(|claim| Self {
+                block,
+                port,
+                _claim: claim,
+            });
+            match claimed.and_then(Self::if_free) {
+                Ok(claimed) => return Ok(claimed),
                 Err(error) => last = error,
             }
         }
         Err(EnvironmentError::PortTaken { port, last })
+    }
+
+    /// The block, unless something still listens there: on all addresses of the machine, or on
+    /// those of a run before, whose servers may be gone a moment later than its claim.
+    fn if_free(self) -> io::Result<Self> {
+        let of_nobody = self.address(u8::MAX, usize::from(u8::MAX) - 2);
+        TcpListener::bind(of_nobody)?;
+        for n in 0..NODES_LOOKED_AT {
+            TcpListener::bind(self.public(n))?;
+            TcpListener::bind(self.private(n))?;
+        }
+        Ok(self)
     }
 
     /// Address where everybody finds node number `n` (from 0).
@@ -107,6 +118,15 @@ mod tests {
         let block = first.block;
         drop(first);
         claim(block).expect("it is free again");
+    }
+
+    #[test]
+    fn a_block_where_a_server_still_listens_is_not_free() {
+        let block = AddressBlock::claim(DEFAULT_PORT).expect("a loopback block is free");
+        let server = TcpListener::bind(block.private(2)).expect("the block is free");
+        let taken = block.if_free().map_err(|error| error.kind());
+        assert_eq!(taken.err(), Some(io::ErrorKind::AddrInUse));
+        drop(server);
     }
 
     #[test]
