@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises scoreboard pictures setup setup-tests
+.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises scoreboard track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each? Two minutes, once it is built.
@@ -70,7 +70,12 @@ promises: setup
 # It goes on where it was ended; `make scoreboard ONLY=redsync` takes some, `rm -r target/scoreboard` begins anew.
 scoreboard: setup
 	bash .ci/setup adapters
-	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard:: -- --ignored
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_library -- --ignored
+
+# What is on the scoreboard, with other releases of each library: docs/track-record.md. It installs them in
+# target/scoreboard, needs what `make scoreboard` has left there, and goes on where it was ended; ONLY is the same.
+track-record: setup
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_finding -- --ignored
 
 # The pictures of the documentation, from real runs: docs/pictures. Some three minutes.
 pictures: setup-tests

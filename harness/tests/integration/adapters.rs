@@ -270,8 +270,8 @@ fn a_program_that_is_no_adapter_is_told_after_the_first_check() {
     assert_eq!(text, expected);
 }
 
-/// Answers of a lock that has a lease and never ends: `$1` and the key are the name of a folder that
-/// is there while somebody holds it.
+/// Answers of a lock that has a lease and never ends: `$1` and the key are the name of a folder,
+/// which is there while somebody holds it.
 const NEVER_ENDING: &str = r#"
     *'"do":"hello"'*) is='"hello","protocol":2,"name":"never-ending"' ;;
     *'"do":"open"'*) is='"opened"' ;;
@@ -279,7 +279,9 @@ const NEVER_ENDING: &str = r#"
     *'"key":'*)
       held=$1.$(printf '%s' "$line" | sed 's/.*"key":"\([^"]*\)".*/\1/')
       case $line in
-        *'"do":"acquire"'*) if mkdir "$held"; then is='"granted"'; else is='"refused"'; fi ;;
+        *'"do":"acquire"'*)
+          is='"refused"'
+          if mkdir "$held"; then is='"granted"'; fi ;;
         *) rmdir "$held"; is='"released"' ;;
       esac ;;
 "#;

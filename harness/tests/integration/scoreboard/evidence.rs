@@ -35,7 +35,8 @@ pub struct Confirmed {
     pub times: usize,
 }
 
-fn folder(library: &Library) -> PathBuf {
+/// Where all that is known of a library is kept.
+pub fn folder(library: &Library) -> PathBuf {
     root().join("target/scoreboard").join(library.slug())
 }
 

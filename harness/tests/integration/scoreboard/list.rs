@@ -1,6 +1,8 @@
 //! The libraries that are to be on the page, and why they break what they break.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use lockstorm_scenarios::Promise;
 use serde::Deserialize;
@@ -24,6 +26,12 @@ pub struct Library {
     arguments: Vec<String>,
     /// Servers on which it is assessed.
     pub topologies: Vec<String>,
+    /// Name of the library in its registry, and releases beside the pinned one on which its
+    /// findings are tried.
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    pub versions: Vec<String>,
     #[serde(default)]
     finding: Vec<Finding>,
 }
@@ -34,6 +42,8 @@ pub struct Library {
 struct Finding {
     promise: Promise,
     why: String,
+    /// Address of an issue, or of a page of the library, that says the same.
+    upstream: Option<String>,
 }
 
 /// All of them, in the order of the page.
@@ -56,10 +66,36 @@ impl Library {
 
     /// The program and its arguments, from the checkout.
     pub fn command(&self) -> String {
-        let program = format!("adapters/{}/run", self.adapter);
+        self.command_of(&format!("adapters/{}/run", self.adapter))
+            .join(" ")
+    }
+
+    /// Such a program with the same arguments.
+    pub fn command_of<'a>(&'a self, program: &'a str) -> Vec<&'a str> {
         let arguments = self.arguments.iter().map(String::as_str);
-        let words: Vec<&str> = [&*program].into_iter().chain(arguments).collect();
-        words.join(" ")
+        [program].into_iter().chain(arguments).collect()
+    }
+
+    /// Copies the adapter into this folder with another release of the library, and returns the
+    /// program.
+    ///
+    /// # Errors
+    /// When the release does not exist, or the adapter cannot be built with it: the line that says
+    /// so.
+    pub fn at_version(&self, version: &str, into: &Path) -> Result<String, String> {
+        let output = Command::new(root().join("adapters/at-version"))
+            .args([&self.adapter, &self.package, version])
+            .arg(into)
+            .output();
+        let output = output.expect("the script can be started");
+        let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() {
+            return Ok(lines(&output.stdout));
+        }
+        let said = lines(&output.stderr);
+        let names_it = |line: &&str| line.to_lowercase().contains("error");
+        let line = said.lines().find(names_it).or(said.lines().last());
+        Err(line.unwrap_or_default().to_owned())
     }
 
     /// Tells whether its `setup` was run: it leaves what git does not know of.
@@ -76,8 +112,16 @@ impl Library {
 
     /// Why it breaks this promise, where that was looked up.
     pub fn why(&self, promise: Promise) -> Option<&str> {
+        Some(self.finding(promise)?.why.trim())
+    }
+
+    /// Where its authors or users say the same, as far as that is known.
+    pub fn upstream(&self, promise: Promise) -> Option<&str> {
+        self.finding(promise)?.upstream.as_deref()
+    }
+
+    fn finding(&self, promise: Promise) -> Option<&Finding> {
         let mut findings = self.finding.iter();
-        let found = findings.find(|finding| finding.promise == promise);
-        found.map(|finding| finding.why.trim())
+        findings.find(|finding| finding.promise == promise)
     }
 }

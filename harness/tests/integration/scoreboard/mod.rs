@@ -7,6 +7,7 @@
 mod evidence;
 mod list;
 mod page;
+mod versions;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,9 +16,10 @@ use std::path::{Path, PathBuf};
 use lockstorm_scenarios::load;
 
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, crew, have_server, root, skipped};
+use crate::support::{TRIES_MAX, crew, have_server, lockstorm, root, skipped, stderr};
 use evidence::Evidence;
 use list::Library;
+use versions::Track;
 
 fn path() -> PathBuf {
     root().join("docs/scoreboard.md")
@@ -99,4 +101,37 @@ fn every_library_is_on_the_scoreboard() {
         }
     }
     fs::write(path(), page::page(&all)).expect("docs/ can be written");
+    write_for_browsers(&all);
+}
+
+/// Makes one page of all assessments, with every run and its story: it needs nothing beside itself.
+fn write_for_browsers(all: &[(Library, Evidence)]) {
+    let folder = root().join("target/scoreboard/page");
+    let _ = fs::remove_dir_all(&folder);
+    let mut command = lockstorm();
+    command.args(["report", "--report", "html", "--out"]);
+    command.arg(&folder);
+    let assessed = |library: &Library| evidence::folder(library).join("latest");
+    command.args(all.iter().map(|(library, _)| assessed(library)));
+    let output = command.output().expect("the program can be started");
+    let text = stderr(&output);
+    assert!(folder.join("report.html").exists(), "{text}");
+}
+
+/// Tries each finding with other releases of its library, or takes what an earlier call has found,
+/// and writes the page. With `LOCKSTORM_ONLY` only those whose adapter is named so are tried.
+#[test]
+#[ignore = "installs many releases; make track-record"]
+fn every_finding_is_tried_with_other_releases() {
+    assert!(have_server(), "without a server nothing is found");
+    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+    let mut tracks = Vec::new();
+    for library in list::read() {
+        let named = only.split(',').any(|part| library.slug().contains(part));
+        if let Some(evidence) = Evidence::read(&library) {
+            tracks.push(Track::of(library, evidence, named));
+        }
+    }
+    let path = root().join("docs/track-record.md");
+    fs::write(path, versions::page(&tracks)).expect("docs/ can be written");
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use lockstorm_reports::{Answer, SuiteRecord};
+use lockstorm_reports::{Answer, RunRecord, SuiteRecord, TerminalOptions, terminal_run};
 use lockstorm_scenarios::Promise;
 
 use super::evidence::{Confirmed, Evidence, TIMES};
 use super::list::Library;
+use crate::support::root;
 
 /// Words in the place of a reason that nobody has looked up.
 pub const NO_WHY: &str = "Why is not known yet.";
@@ -31,13 +32,15 @@ This page is written by `make scoreboard`, from real runs. To repeat a finding, 
 the adapter, and the command below it, in the checkout.
 ";
 
+/// Reasons that the page gives for what could not be told.
+const REASONS_MAX: usize = 15;
+
 /// Fate of a promise of a library.
 #[derive(Default)]
 struct Row {
     is_promised: bool,
     kept: usize,
     broken: usize,
-    untold: usize,
 }
 
 type Rows = BTreeMap<Promise, Row>;
@@ -50,8 +53,7 @@ fn rows(suite: &SuiteRecord) -> Rows {
         match outcome.seen {
             Answer::Kept => row.kept += 1,
             Answer::Broken => row.broken += 1,
-            Answer::CouldNotTell => row.untold += 1,
-            Answer::NotPromised => {}
+            Answer::CouldNotTell | Answer::NotPromised => {}
         }
     }
     rows
@@ -80,6 +82,7 @@ pub fn page(all: &[(Library, Evidence)]) -> String {
     for (library, evidence) in all {
         section(&mut page, library, evidence);
     }
+    untold(&mut page, all);
     page
 }
 
@@ -99,7 +102,8 @@ fn line(library: &Library, evidence: &Evidence) -> String {
     format!("| {name} | {} | {} |", every.join(" | "), beyond.join(", "))
 }
 
-fn name(evidence: &Evidence) -> &str {
+/// Name of the library, with its version.
+pub fn name(evidence: &Evidence) -> &str {
     let first = evidence.suite.runs.first();
     first.map_or("", |run| run.record.labels.lock.as_str())
 }
@@ -122,16 +126,56 @@ fn totals(all: &[(Library, Evidence)]) -> String {
         .sum();
     let confirmed = all.iter().flat_map(|(_, evidence)| &evidence.confirmed);
     let confirmed = confirmed.filter(|found| found.times == TIMES).count();
-    let untold: usize = all
-        .iter()
-        .flat_map(|(_, evidence)| rows(&evidence.suite).into_values())
-        .map(|row| row.untold)
-        .sum();
+    let reasons = reasons(all);
+    let untold: usize = reasons.values().sum();
     format!(
         "\n{} ways to use a library, {runs} runs, {confirmed} broken promises, each confirmed \
          {TIMES} of {TIMES} times; {untold} answers could not be told.",
         all.len()
     )
+}
+
+/// Reasons why a run could not tell of a promise of its library, and how often each was given. They
+/// are the same but for numbers and for what is said of them after a colon.
+fn reasons(all: &[(Library, Evidence)]) -> BTreeMap<String, usize> {
+    let mut reasons = BTreeMap::new();
+    let runs = all.iter().flat_map(|(_, evidence)| &evidence.suite.runs);
+    for outcome in runs.flat_map(|run| run.record.outcomes()) {
+        let reason = outcome.reason.unwrap_or_default();
+        if outcome.is_promised && outcome.seen == Answer::CouldNotTell {
+            *reasons.entry(without_numbers(&reason)).or_default() += 1;
+        }
+    }
+    reasons
+}
+
+/// Words up to the second colon, each number as `N` and each name of a client or fault without it.
+fn without_numbers(reason: &str) -> String {
+    let words = reason.split_inclusive(": ").take(2).collect::<String>();
+    let mut out = String::new();
+    for c in words.trim_end_matches([':', ' ']).chars() {
+        let c = if c.is_ascii_digit() { 'N' } else { c };
+        if c != 'N' || !out.ends_with('N') {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Table of the commonest reasons.
+fn untold(page: &mut String, all: &[(Library, Evidence)]) {
+    let reasons = reasons(all);
+    let mut commonest: Vec<(&String, usize)> = reasons.iter().map(|(r, n)| (r, *n)).collect();
+    commonest.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let rest: usize = commonest.iter().skip(REASONS_MAX).map(|(_, n)| n).sum();
+    put(page, "\n## What could not be told\n");
+    put(page, "| answers | reason |\n|---|---|");
+    for (reason, times) in commonest.iter().take(REASONS_MAX) {
+        put(page, &format!("| {times} | {reason} |"));
+    }
+    if rest > 0 {
+        put(page, &format!("| {rest} | other reasons |"));
+    }
 }
 
 fn section(page: &mut String, library: &Library, evidence: &Evidence) {
@@ -158,6 +202,9 @@ fn section(page: &mut String, library: &Library, evidence: &Evidence) {
     put(page, &format!("```sh\n{command}\n```"));
     for found in &evidence.confirmed {
         put(page, &format!("\n{}", finding(library, found)));
+        if let Some(story) = story(suite, found) {
+            put(page, &format!("\n```text\n{story}\n```"));
+        }
     }
 }
 
@@ -174,6 +221,31 @@ fn finding(library: &Library, found: &Confirmed) -> String {
     }
     let (file, why) = (&found.file, why.unwrap_or(NO_WHY));
     format!("**{promise}** is broken by *{hazard}*. {why}\n\n```sh\nlockstorm run {file}\n```")
+}
+
+/// Story of the finding, as the terminal tells it of the run in the assessment; or the answer that
+/// broke the promise.
+fn story(suite: &SuiteRecord, found: &Confirmed) -> Option<String> {
+    let runs = suite.runs.iter().map(|run| &run.record);
+    let mut of_hazard = runs.filter(|run| run.labels.hazard == found.hazard);
+    of_hazard.find_map(|run| {
+        let breaks = format!(", breaks {}", found.promise.name());
+        let text = terminal_run(&of_any_checkout(run), TerminalOptions::default());
+        let lines = text.lines().skip_while(|line| !line.ends_with(&breaks));
+        let story: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        if !story.is_empty() {
+            return Some(story.join("\n"));
+        }
+        let by_answer = run.situation.as_ref()?.broken_by_answer == Some(found.promise);
+        run.stopped.clone().filter(|_| by_answer)
+    })
+}
+
+/// The run with the files of this checkout named as from its root.
+fn of_any_checkout(run: &RunRecord) -> RunRecord {
+    let text = serde_json::to_string(run).expect("it can be written as JSON");
+    let root = format!("{}/", root().display());
+    serde_json::from_str(&text.replace(&root, "")).expect("it was just written")
 }
 
 /// The findings that a page names: each promise with the scenario that breaks it.

@@ -35,16 +35,24 @@ pub fn broken(case: &Case) -> Vec<Promise> {
 
 /// Runs the scenario in this file, and returns the same of it.
 pub fn broken_by_file(path: &Path) -> Vec<Promise> {
+    match outcome_of_file(path, &[]) {
+        Ok(run) => broken_in(&run),
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
+}
+
+/// Runs the scenario in this file, changed by arguments of `lockstorm run`.
+///
+/// # Errors
+/// When there was no run, with what the program said.
+pub fn outcome_of_file(path: &Path, more: &[&str]) -> Result<RunRecord, String> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let output = run_scenario(
         path.to_str().expect("the folders have plain names"),
         folder.path(),
-        &["--report", "none", "--seed", "1"],
+        &[&["--report", "none", "--seed", "1"], more].concat(),
     );
-    match run_record(folder.path()) {
-        Ok(run) => broken_in(&run),
-        Err(error) => panic!("{}: {error}\n{}", path.display(), stderr(&output)),
-    }
+    run_record(folder.path()).map_err(|error| format!("{error}\n{}", stderr(&output)))
 }
 
 /// The promises that a run saw broken.
