@@ -242,7 +242,7 @@ async fn ends_unrenewed(bed: &mut TestBed, a: &Peer, b: &Peer) -> Found {
             "open does not name 'watchdog'".to_owned(),
         )),
         Err(why) => Err(format!(
-            "open names no watchdog, and a lock of {KEPT:?} did not end without renewals: {why}"
+            "open names no watchdog, and nobody renewed a lock of {KEPT:?}: {why}"
         )),
     }
 }

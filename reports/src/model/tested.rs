@@ -182,7 +182,7 @@ fn violation(property: Property, judgement: &Judgement) -> (Answer, Option<Strin
 /// Words for what was missing in a run that has nothing to judge the promise by.
 const fn lacking(promise: Promise) -> &'static str {
     match promise {
-        Promise::HonestRefusal => "nobody was refused",
+        Promise::HonestRefusal => "nobody was told that somebody else has the lock",
         Promise::OwnRelease => "nobody released a lock that was another's or nobody's",
         _ => "this run has nothing by which it could be judged",
     }
