@@ -117,6 +117,15 @@ fn what_the_literature_denies_a_lock_is_broken_by_a_situation() {
     }
 }
 
+#[test]
+fn what_is_called_kept_was_kept_in_many_runs() {
+    let kept = page::kept(&written());
+    assert!(!kept.is_empty(), "no promise is kept by any lock");
+    for (lock, promise, runs) in kept {
+        assert!(runs >= KEPT_MIN, "{lock} kept {promise} in {runs} runs");
+    }
+}
+
 /// Assesses every built-in lock on all servers, or adds up the assessments whose folders are in
 /// `LOCKSTORM_ASSESSED`, with commas between them; and repeats what was not kept often enough to
 /// say so. Holds the page to what comes of it. With `UPDATE_PROMISES` set, writes the page.

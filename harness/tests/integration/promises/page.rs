@@ -141,6 +141,22 @@ pub fn words(page: &str) -> BTreeMap<(String, String), String> {
     words
 }
 
+/// The promises that a page calls kept, each with its lock and in how many runs.
+pub fn kept(page: &str) -> Vec<(String, String, usize)> {
+    let mut kept = Vec::new();
+    let mut lock = String::new();
+    for line in page.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            title.clone_into(&mut lock);
+        }
+        if let [promise, "✓ kept", by] = *cells(line) {
+            let runs = by.strip_suffix(" runs").and_then(|runs| runs.parse().ok());
+            kept.push((lock.clone(), promise.to_owned(), runs.unwrap_or_default()));
+        }
+    }
+    kept
+}
+
 fn cells(line: &str) -> Vec<&str> {
     let row = line
         .strip_prefix("| ")
