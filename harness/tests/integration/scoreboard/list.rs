@@ -76,6 +76,20 @@ impl Library {
         [program].into_iter().chain(arguments).collect()
     }
 
+    /// Tells whether `LOCKSTORM_ONLY` names it, or nothing at all.
+    pub fn is_asked_for(&self) -> bool {
+        let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+        only.split(',').any(|part| self.slug().contains(part))
+    }
+
+    /// Words for a release that was asked for: some have the number of what brings them.
+    pub fn asked_for(&self, version: &str) -> String {
+        match self.package.strip_suffix(".version") {
+            Some(of) => format!("that of {of} {version}"),
+            None => version.to_owned(),
+        }
+    }
+
     /// Copies the adapter into this folder with another release of the library, and returns the
     /// program.
     ///

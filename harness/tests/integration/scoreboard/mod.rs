@@ -25,6 +25,10 @@ fn path() -> PathBuf {
     root().join("docs/scoreboard.md")
 }
 
+fn track_path() -> PathBuf {
+    root().join("docs/track-record.md")
+}
+
 fn written() -> String {
     fs::read_to_string(path()).expect("docs/scoreboard.md is there")
 }
@@ -41,6 +45,11 @@ fn each_finding_has_its_reason_and_its_file() {
         kept.extend(listed(&library));
     }
     assert_eq!(named, kept);
+    let track = fs::read_to_string(track_path()).expect("docs/track-record.md is there");
+    for (promise, file) in &found {
+        let of_both = |line: &str| line.contains(file) && line.contains(promise.name());
+        assert!(track.lines().any(of_both), "{file} is not on {track}");
+    }
     for file in kept {
         if let Err(mistakes) = load(&file, &[]) {
             panic!("{mistakes}");
@@ -89,11 +98,9 @@ fn what_was_found_is_found_again_where_the_adapter_is_set_up() {
 #[ignore = "takes hours; make scoreboard"]
 fn every_library_is_on_the_scoreboard() {
     assert!(have_server(), "without a server nothing is found");
-    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
     let mut all = Vec::new();
     for library in list::read() {
-        let named = only.split(',').any(|part| library.slug().contains(part));
-        if named {
+        if library.is_asked_for() {
             evidence::gather(&library);
         }
         if let Some(evidence) = Evidence::read(&library) {
@@ -124,14 +131,12 @@ fn write_for_browsers(all: &[(Library, Evidence)]) {
 #[ignore = "installs many releases; make track-record"]
 fn every_finding_is_tried_with_other_releases() {
     assert!(have_server(), "without a server nothing is found");
-    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
     let mut tracks = Vec::new();
     for library in list::read() {
-        let named = only.split(',').any(|part| library.slug().contains(part));
         if let Some(evidence) = Evidence::read(&library) {
-            tracks.push(Track::of(library, evidence, named));
+            let anew = library.is_asked_for();
+            tracks.push(Track::of(library, evidence, anew));
         }
     }
-    let path = root().join("docs/track-record.md");
-    fs::write(path, versions::page(&tracks)).expect("docs/ can be written");
+    fs::write(track_path(), versions::page(&tracks)).expect("docs/ can be written");
 }

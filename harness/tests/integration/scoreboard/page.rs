@@ -149,7 +149,7 @@ fn reasons(all: &[(Library, Evidence)]) -> BTreeMap<String, usize> {
     reasons
 }
 
-/// Words up to the second colon, each number as `N` and each name of a client or fault without it.
+/// The words of a reason up to its second colon, with `N` for each number.
 fn without_numbers(reason: &str) -> String {
     let words = reason.split_inclusive(": ").take(2).collect::<String>();
     let mut out = String::new();

@@ -39,6 +39,8 @@ that says the same of the library; nothing was reported from here.
 #[derive(Serialize, Deserialize)]
 struct Tried {
     version: String,
+    /// Release that the program says it is; as it was asked for, where there was no run.
+    release: String,
     promise: Promise,
     /// How many of the runs broke the promise; or why there was none.
     broken: Result<usize, String>,
@@ -82,12 +84,17 @@ fn try_release(library: &Library, evidence: &Evidence, version: &str) -> Vec<Tri
     let into = folder(library).join("versions").join(version);
     let program = library.at_version(version, &into);
     let findings = confirmed(evidence);
-    let tried = findings.map(|found| Tried {
-        version: version.to_owned(),
-        promise: found.promise,
-        broken: program
+    let tried = findings.map(|found| {
+        let mut release = library.asked_for(version);
+        let broken = program
             .clone()
-            .and_then(|program| times(library, found, &program)),
+            .and_then(|program| times(library, found, &program, &mut release));
+        Tried {
+            version: version.to_owned(),
+            release,
+            promise: found.promise,
+            broken,
+        }
     });
     tried.collect()
 }
@@ -97,17 +104,26 @@ fn confirmed(evidence: &Evidence) -> impl Iterator<Item = &Confirmed> {
     all.filter(|found| found.times == TIMES)
 }
 
-/// In how many runs with this program the promise broke.
+/// In how many runs with this program the promise broke; `release` becomes what it says it is.
 ///
 /// # Errors
 /// When none of them broke it, and one could not tell: the reason of that one.
-fn times(library: &Library, found: &Confirmed, program: &str) -> Result<usize, String> {
+fn times(
+    library: &Library,
+    found: &Confirmed,
+    program: &str,
+    release: &mut String,
+) -> Result<usize, String> {
     let command = json!(library.command_of(program));
     let set = format!("lock.adapter.command={command}");
     let mut times = 0;
     let mut untold = None;
     for _ in 0..RUNS {
         let run = outcome_of_file(&root().join(&found.file), &["--set", &set])?;
+        let said = run.environment.adapter.as_deref().unwrap_or_default();
+        if let Some((_, said)) = said.rsplit_once(' ') {
+            said.clone_into(release);
+        }
         let mut outcomes = run.outcomes().into_iter();
         let outcome = outcomes.find(|outcome| outcome.promise == found.promise);
         match outcome.map(|outcome| (outcome.seen, outcome.reason)) {
@@ -118,7 +134,7 @@ fn times(library: &Library, found: &Confirmed, program: &str) -> Result<usize, S
         }
     }
     match untold {
-        Some(reason) if times == 0 => Err(format!("could not tell: {reason}")),
+        Some(reason) if times == 0 => Err(reason),
         _ => Ok(times),
     }
 }
@@ -147,11 +163,11 @@ fn line(track: &Track, found: &Confirmed) -> String {
     };
     let with = those(|tried| match tried.broken {
         Ok(0) | Err(_) => None,
-        Ok(RUNS) => Some(tried.version.clone()),
-        Ok(times) => Some(format!("{} ({times} of {RUNS})", tried.version)),
+        Ok(RUNS) => Some(tried.release.clone()),
+        Ok(times) => Some(format!("{} ({times} of {RUNS})", tried.release)),
     });
-    let not = those(|tried| matches!(tried.broken, Ok(0)).then(|| tried.version.clone()));
-    let none = those(|tried| tried.broken.is_err().then(|| tried.version.clone()));
+    let not = those(|tried| matches!(tried.broken, Ok(0)).then(|| tried.release.clone()));
+    let none = those(|tried| tried.broken.is_err().then(|| tried.release.clone()));
     let upstream = track.library.upstream(found.promise);
     let upstream = upstream.map_or_else(String::new, |address| format!("<{address}>"));
     let name = super::page::name(&track.evidence);
@@ -180,13 +196,13 @@ fn reasons(tracks: &[Track]) -> String {
                 let first = first.split("; what it wrote").next().unwrap_or_default();
                 let root = format!("{}/", root().display());
                 let name = super::page::name(&track.evidence);
-                all.insert((name, &tried.version), first.replace(&root, ""));
+                all.insert((name, &tried.release), first.replace(&root, ""));
             }
         }
     }
     let lines = all
         .iter()
-        .map(|((name, version), reason)| format!("- {name}, {version}: `{reason}`\n"));
+        .map(|((name, release), reason)| format!("- {name}, {release}: `{reason}`\n"));
     let lines: String = lines.collect();
     if lines.is_empty() {
         return lines;
