@@ -67,13 +67,13 @@ promises: setup
 	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration promises:: -- --ignored
 
 # What the libraries of adapters/scoreboard.toml keep and break: docs/scoreboard.md, from real runs; some hours.
-# It goes on where it was ended; `make scoreboard ONLY=redsync` takes some, `rm -r target/scoreboard` begins anew.
+# Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it.
 scoreboard: setup
 	bash .ci/setup adapters
 	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_library -- --ignored
 
 # What is on the scoreboard, with other releases of each library: docs/track-record.md. It installs them in
-# target/scoreboard, needs what `make scoreboard` has left there, and goes on where it was ended; ONLY is the same.
+# target/scoreboard, and tries those that were not tried yet; ONLY is the same.
 track-record: setup
 	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_finding -- --ignored
 

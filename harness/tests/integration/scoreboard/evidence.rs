@@ -1,50 +1,34 @@
-//! Evidence of a library: its assessment, and the findings that were confirmed. Both stay in
-//! `target/scoreboard`, so that the next call goes on where this one ended.
+//! Evidence of a library: an assessment of it, and each broken promise looked at again. The runs stay
+//! in `target/scoreboard`; what they showed goes into [`Known`].
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstorm_reports::{Answer, NotRun, Record, SuiteRecord, SuiteRun, read_record};
+use lockstorm_reports::{
+    Answer, NotRun, Record, RunRecord, SuiteRecord, SuiteRun, TerminalOptions, read_record,
+    terminal_run,
+};
 use lockstorm_scenarios::Promise;
-use serde::{Deserialize, Serialize};
 
+use super::known::{Finding, Known, TIMES};
 use super::list::Library;
 use crate::support::situations::broken_by_file;
 use crate::support::{crew, lockstorm, root, stderr};
 
-/// How often a scenario has to break a promise.
-pub const TIMES: usize = 5;
 /// Scenarios that are tried for one promise.
 const TRIES_MAX: usize = 3;
 
-/// An assessment of a library, and its findings.
-pub struct Evidence {
-    pub suite: SuiteRecord,
-    pub confirmed: Vec<Confirmed>,
-}
-
-/// A broken promise that was looked at again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Confirmed {
-    pub promise: Promise,
-    /// The scenario, from the checkout.
-    pub file: String,
-    pub hazard: String,
-    /// How often it broke the promise again.
-    pub times: usize,
-}
-
-/// Where all that is known of a library is kept.
+/// Where the runs of a library are kept.
 pub fn folder(library: &Library) -> PathBuf {
     root().join("target/scoreboard").join(library.slug())
 }
 
-fn confirmed_path(library: &Library) -> PathBuf {
-    folder(library).join("confirmed.json")
+/// The folder of its assessment, if it was made here and came to its end.
+pub fn assessed(library: &Library) -> Option<PathBuf> {
+    Some(assessment(library)?.0)
 }
 
-/// The assessment and its folder, if it was made and came to its end.
 fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
     let latest = fs::canonicalize(folder(library).join("latest")).ok()?;
     let Ok(Record::Suite(suite)) = read_record(&latest) else {
@@ -54,28 +38,16 @@ fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
     ended.then_some((latest, *suite))
 }
 
-impl Evidence {
-    /// Reads the evidence of a library, if there is any.
-    pub fn read(library: &Library) -> Option<Self> {
-        let (_, suite) = assessment(library)?;
-        let text = fs::read_to_string(confirmed_path(library)).ok()?;
-        let confirmed = serde_json::from_str(&text).ok()?;
-        Some(Self { suite, confirmed })
-    }
-}
-
-/// Sees to it that something is known of the library.
-pub fn gather(library: &Library) {
+/// Finds out what the library keeps and breaks.
+pub fn gather(library: &Library) -> Known {
     let (folder, suite) = assessment(library).unwrap_or_else(|| assess(library));
-    if confirmed_path(library).exists() {
-        return;
-    }
     let broken: Vec<_> = broken(&suite).into_iter().collect();
-    let confirmed = crew::all(&broken, |(promise, runs)| {
-        confirm(library, *promise, runs, &folder)
+    let findings = crew::all(&broken, |(promise, runs)| {
+        let mut found = confirm(library, *promise, runs, &folder);
+        found.story = story(&suite, &found);
+        found
     });
-    let text = serde_json::to_string_pretty(&confirmed).expect("it can be written as JSON");
-    fs::write(confirmed_path(library), text).expect("target/ can be written");
+    Known::of(&suite, findings)
 }
 
 fn assess(library: &Library) -> (PathBuf, SuiteRecord) {
@@ -86,8 +58,6 @@ fn assess(library: &Library) -> (PathBuf, SuiteRecord) {
     command.args(["--progress", "none", "--out"]);
     let output = command.arg(folder(library)).output();
     let output = output.expect("the program can be started");
-    // Findings of an earlier assessment say nothing of this one.
-    let _ = fs::remove_file(confirmed_path(library));
     assessment(library).unwrap_or_else(|| panic!("{}: {}", library.slug(), stderr(&output)))
 }
 
@@ -112,17 +82,18 @@ fn is_storm(run: &SuiteRun) -> bool {
 }
 
 /// Runs the scenario again, and if it does not do it each time, the next.
-fn confirm(library: &Library, promise: Promise, runs: &[&SuiteRun], suite: &Path) -> Confirmed {
-    let mut best: Option<Confirmed> = None;
+fn confirm(library: &Library, promise: Promise, runs: &[&SuiteRun], suite: &Path) -> Finding {
+    let mut best: Option<Finding> = None;
     for run in runs.iter().take(TRIES_MAX) {
         let from = suite.join(&run.folder).join("scenario.toml");
         let again = (0..TIMES).filter(|_| broken_by_file(&from).contains(&promise));
         let times = again.count();
-        let found = Confirmed {
+        let found = Finding {
             promise,
             file: format!("scenarios/found/{}/{}.toml", library.slug(), name(run)),
             hazard: run.record.labels.hazard.clone(),
             times,
+            story: None,
         };
         if times == TIMES {
             keep(&from, &root().join(&found.file));
@@ -153,4 +124,29 @@ fn keep(from: &Path, to: &Path) {
     let folder = to.parent().expect("it is in a folder");
     fs::create_dir_all(folder).expect("scenarios/ can be written");
     fs::copy(from, to).expect("scenarios/ can be written");
+}
+
+/// Story of the finding, as the terminal tells it of the run in the assessment; or the answer that
+/// broke the promise.
+fn story(suite: &SuiteRecord, found: &Finding) -> Option<String> {
+    let runs = suite.runs.iter().map(|run| &run.record);
+    let mut of_hazard = runs.filter(|run| run.labels.hazard == found.hazard);
+    of_hazard.find_map(|run| {
+        let breaks = format!(", breaks {}", found.promise.name());
+        let text = terminal_run(&of_any_checkout(run), TerminalOptions::default());
+        let lines = text.lines().skip_while(|line| !line.ends_with(&breaks));
+        let story: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        if !story.is_empty() {
+            return Some(story.join("\n"));
+        }
+        let by_answer = run.situation.as_ref()?.broken_by_answer == Some(found.promise);
+        run.stopped.clone().filter(|_| by_answer)
+    })
+}
+
+/// The run with the files of this checkout named as from its root.
+fn of_any_checkout(run: &RunRecord) -> RunRecord {
+    let text = serde_json::to_string(run).expect("it can be written as JSON");
+    let root = format!("{}/", root().display());
+    serde_json::from_str(&text.replace(&root, "")).expect("it was just written")
 }

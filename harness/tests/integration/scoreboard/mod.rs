@@ -5,6 +5,7 @@
 //! the adapters that are set up.
 
 mod evidence;
+mod known;
 mod list;
 mod page;
 mod versions;
@@ -17,9 +18,8 @@ use lockstorm_scenarios::load;
 
 use crate::support::situations::broken_by_file;
 use crate::support::{TRIES_MAX, crew, have_server, lockstorm, root, skipped, stderr};
-use evidence::Evidence;
+use known::Known;
 use list::Library;
-use versions::Track;
 
 fn path() -> PathBuf {
     root().join("docs/scoreboard.md")
@@ -91,52 +91,73 @@ fn what_was_found_is_found_again_where_the_adapter_is_set_up() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Assesses each library, or takes what an earlier call has found, and writes the page. With
-/// `LOCKSTORM_ONLY` only those whose adapter is named so are assessed; the page has all of which
-/// something is known.
+/// All libraries of which something is known, in the order of the pages.
+fn all() -> Vec<(Library, Known)> {
+    let libraries = list::read().into_iter();
+    let known = libraries.filter_map(|library| {
+        let known = Known::read(&library)?;
+        Some((library, known))
+    });
+    known.collect()
+}
+
+fn write_pages() {
+    let all = all();
+    fs::write(path(), page::page(&all)).expect("docs/ can be written");
+    fs::write(track_path(), versions::page(&all)).expect("docs/ can be written");
+}
+
+#[test]
+fn the_pages_say_what_is_known() {
+    let all = all();
+    let wrong = "write them with `make scoreboard ONLY=nothing`";
+    assert!(page::page(&all) == written(), "{wrong}");
+    let track = fs::read_to_string(track_path()).expect("docs/track-record.md is there");
+    assert!(versions::page(&all) == track, "{wrong}");
+}
+
+/// Assesses each library of which nothing is known yet, and writes the pages. With `LOCKSTORM_ONLY`
+/// only those whose adapter is named so are assessed.
 #[test]
 #[ignore = "takes hours; make scoreboard"]
 fn every_library_is_on_the_scoreboard() {
     assert!(have_server(), "without a server nothing is found");
-    let mut all = Vec::new();
-    for library in list::read() {
-        if library.is_asked_for() {
-            evidence::gather(&library);
-        }
-        if let Some(evidence) = Evidence::read(&library) {
-            all.push((library, evidence));
+    for library in list::read().iter().filter(|one| one.is_asked_for()) {
+        if Known::read(library).is_none() {
+            evidence::gather(library).write(library);
+            write_pages();
         }
     }
-    fs::write(path(), page::page(&all)).expect("docs/ can be written");
-    write_for_browsers(&all);
+    write_pages();
+    write_for_browsers();
 }
 
-/// Makes one page of all assessments, with every run and its story: it needs nothing beside itself.
-fn write_for_browsers(all: &[(Library, Evidence)]) {
+/// Makes one page of the assessments that were made in this checkout, with every run and its story:
+/// it needs nothing beside itself.
+fn write_for_browsers() {
+    let assessed: Vec<PathBuf> = list::read().iter().filter_map(evidence::assessed).collect();
+    if assessed.is_empty() {
+        return;
+    }
     let folder = root().join("target/scoreboard/page");
     let _ = fs::remove_dir_all(&folder);
     let mut command = lockstorm();
     command.args(["report", "--report", "html", "--out"]);
-    command.arg(&folder);
-    let assessed = |library: &Library| evidence::folder(library).join("latest");
-    command.args(all.iter().map(|(library, _)| assessed(library)));
-    let output = command.output().expect("the program can be started");
-    let text = stderr(&output);
+    let output = command.arg(&folder).args(assessed).output();
+    let text = stderr(&output.expect("the program can be started"));
     assert!(folder.join("report.html").exists(), "{text}");
 }
 
-/// Tries each finding with other releases of its library, or takes what an earlier call has found,
-/// and writes the page. With `LOCKSTORM_ONLY` only those whose adapter is named so are tried.
+/// Tries each finding with other releases of its library that were not tried yet, and writes the
+/// pages. With `LOCKSTORM_ONLY` only those whose adapter is named so are tried.
 #[test]
 #[ignore = "installs many releases; make track-record"]
 fn every_finding_is_tried_with_other_releases() {
     assert!(have_server(), "without a server nothing is found");
-    let mut tracks = Vec::new();
-    for library in list::read() {
-        if let Some(evidence) = Evidence::read(&library) {
-            let anew = library.is_asked_for();
-            tracks.push(Track::of(library, evidence, anew));
+    for library in list::read().iter().filter(|one| one.is_asked_for()) {
+        if let Some(mut known) = Known::read(library) {
+            versions::try_releases(library, &mut known);
         }
     }
-    fs::write(track_path(), versions::page(&tracks)).expect("docs/ can be written");
+    write_pages();
 }

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
 
 use lockstorm_reports::Answer;
 use lockstorm_scenarios::Promise;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::evidence::{Confirmed, Evidence, TIMES, folder};
+use super::evidence::folder;
+use super::known::{Finding, Known};
 use super::list::Library;
 use crate::support::root;
 use crate::support::situations::outcome_of_file;
@@ -37,7 +36,9 @@ that says the same of the library; nothing was reported from here.
 
 /// Outcome of one finding with one release.
 #[derive(Serialize, Deserialize)]
-struct Tried {
+#[serde(deny_unknown_fields)]
+pub struct Tried {
+    /// As it was asked for.
     version: String,
     /// Release that the program says it is; as it was asked for, where there was no run.
     release: String,
@@ -46,45 +47,22 @@ struct Tried {
     broken: Result<usize, String>,
 }
 
-/// A library, and what came of its findings with its releases.
-pub struct Track {
-    library: Library,
-    evidence: Evidence,
-    tried: Vec<Tried>,
-}
-
-fn path(library: &Library) -> PathBuf {
-    folder(library).join("versions.json")
-}
-
-impl Track {
-    /// Reads what an earlier call has found, or tries the releases if `anew`.
-    pub fn of(library: Library, evidence: Evidence, anew: bool) -> Self {
-        let known = fs::read_to_string(path(&library));
-        let known = known.map(|text| serde_json::from_str(&text).expect("it was written so"));
-        let mut tried: Vec<Tried> = known.unwrap_or_default();
-        if anew {
-            let known = |version: &String| tried.iter().any(|tried| tried.version == *version);
-            let open: Vec<_> = library.versions.iter().filter(|one| !known(one)).collect();
-            for version in open {
-                tried.extend(try_release(&library, &evidence, version));
-                let text = serde_json::to_string_pretty(&tried).expect("it can be written as JSON");
-                fs::write(path(&library), text).expect("target/ can be written");
-            }
-        }
-        Self {
-            library,
-            evidence,
-            tried,
+/// Tries the findings of a library with the releases that were not tried yet.
+pub fn try_releases(library: &Library, known: &mut Known) {
+    for version in &library.versions {
+        let is_known = known.releases.iter().any(|one| one.version == *version);
+        if !is_known {
+            let tried = try_release(library, known, version);
+            known.releases.extend(tried);
+            known.write(library);
         }
     }
 }
 
-fn try_release(library: &Library, evidence: &Evidence, version: &str) -> Vec<Tried> {
+fn try_release(library: &Library, known: &Known, version: &str) -> Vec<Tried> {
     let into = folder(library).join("versions").join(version);
     let program = library.at_version(version, &into);
-    let findings = confirmed(evidence);
-    let tried = findings.map(|found| {
+    let tried = known.confirmed().map(|found| {
         let mut release = library.asked_for(version);
         let broken = program
             .clone()
@@ -99,18 +77,13 @@ fn try_release(library: &Library, evidence: &Evidence, version: &str) -> Vec<Tri
     tried.collect()
 }
 
-fn confirmed(evidence: &Evidence) -> impl Iterator<Item = &Confirmed> {
-    let all = evidence.confirmed.iter();
-    all.filter(|found| found.times == TIMES)
-}
-
 /// In how many runs with this program the promise broke; `release` becomes what it says it is.
 ///
 /// # Errors
 /// When none of them broke it, and one could not tell: the reason of that one.
 fn times(
     library: &Library,
-    found: &Confirmed,
+    found: &Finding,
     program: &str,
     release: &mut String,
 ) -> Result<usize, String> {
@@ -140,23 +113,21 @@ fn times(
 }
 
 /// The whole page.
-pub fn page(tracks: &[Track]) -> String {
+pub fn page(all: &[(Library, Known)]) -> String {
     let mut page = HEAD.to_owned();
-    for track in tracks {
-        for found in confirmed(&track.evidence) {
-            writeln!(page, "{}", line(track, found)).expect("a string takes all");
+    for (library, known) in all {
+        for found in known.confirmed() {
+            writeln!(page, "{}", line(library, known, found)).expect("a string takes all");
         }
     }
-    page.push_str(&reasons(tracks));
+    page.push_str(&reasons(all));
     page
 }
 
-fn line(track: &Track, found: &Confirmed) -> String {
-    let tried: Vec<&Tried> = track
-        .tried
-        .iter()
-        .filter(|tried| tried.promise == found.promise)
-        .collect();
+fn line(library: &Library, known: &Known, found: &Finding) -> String {
+    let tried = known.releases.iter();
+    let tried = tried.filter(|tried| tried.promise == found.promise);
+    let tried: Vec<&Tried> = tried.collect();
     let those = |which: fn(&Tried) -> Option<String>| {
         let versions: Vec<String> = tried.iter().filter_map(|tried| which(tried)).collect();
         versions.join(", ")
@@ -168,9 +139,9 @@ fn line(track: &Track, found: &Confirmed) -> String {
     });
     let not = those(|tried| matches!(tried.broken, Ok(0)).then(|| tried.release.clone()));
     let none = those(|tried| tried.broken.is_err().then(|| tried.release.clone()));
-    let upstream = track.library.upstream(found.promise);
+    let upstream = library.upstream(found.promise);
     let upstream = upstream.map_or_else(String::new, |address| format!("<{address}>"));
-    let name = super::page::name(&track.evidence);
+    let name = &known.name;
     let with = if with.is_empty() {
         "the pinned one".to_owned()
     } else {
@@ -178,7 +149,7 @@ fn line(track: &Track, found: &Confirmed) -> String {
     };
     format!(
         "| [{name}](scoreboard.md#{}) | {} | [{}](../{}) | {with} | {not} | {none} | {upstream} |",
-        track.library.slug(),
+        library.slug(),
         found.promise.name(),
         found.hazard,
         found.file,
@@ -186,21 +157,21 @@ fn line(track: &Track, found: &Confirmed) -> String {
 }
 
 /// Reasons why releases told nothing, each once.
-fn reasons(tracks: &[Track]) -> String {
-    let mut all = BTreeMap::new();
-    for track in tracks {
-        for tried in &track.tried {
+fn reasons(all: &[(Library, Known)]) -> String {
+    let mut reasons = BTreeMap::new();
+    for (_, known) in all {
+        for tried in &known.releases {
             if let Err(reason) = &tried.broken {
                 let first = reason.lines().next().unwrap_or_default();
                 // Where its log is, is of no use to others.
                 let first = first.split("; what it wrote").next().unwrap_or_default();
                 let root = format!("{}/", root().display());
-                let name = super::page::name(&track.evidence);
-                all.insert((name, &tried.release), first.replace(&root, ""));
+                let of = (&known.name, &tried.release);
+                reasons.insert(of, first.replace(&root, ""));
             }
         }
     }
-    let lines = all
+    let lines = reasons
         .iter()
         .map(|((name, release), reason)| format!("- {name}, {release}: `{reason}`\n"));
     let lines: String = lines.collect();
