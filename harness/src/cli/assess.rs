@@ -122,6 +122,8 @@ struct Subject {
     refused: Vec<(TopologyKind, String)>,
     /// Abilities of its program; `None` for a lock of ours.
     can: Option<BTreeSet<Can>>,
+    /// True if its program cannot extend a lease when it is told to.
+    cannot_renew: bool,
     /// The words by which it was named.
     words: String,
 }
@@ -134,6 +136,7 @@ impl Subject {
             lock,
             refused: Vec::new(),
             can: None,
+            cannot_renew: false,
             words: quoted(text),
         })
     }
@@ -168,6 +171,7 @@ impl Subject {
             lock: Lock::Adapter(adapter),
             refused: found.refused,
             can: Some(found.opened.can),
+            cannot_renew: found.cannot_renew,
             words: format!("--adapter {}", quoted(command)),
         })
     }
@@ -258,6 +262,9 @@ fn place(
     if let Some((_, why)) = wanting(&loaded.scenario).find(|(can, _)| subject.lacks(*can)) {
         return Err(why.to_owned());
     }
+    if subject.cannot_renew && tells_to_renew(&loaded.scenario) {
+        return Err("its library cannot extend a lease when it is told to".to_owned());
+    }
     let lock = &subject.lock;
     let mut case = put_into(loaded, lock, topology, promised, hits)?;
     // All situations of a lock stand in one row, whatever lease they take.
@@ -291,6 +298,12 @@ fn wanting(scenario: &Scenario) -> impl Iterator<Item = (Can, &'static str)> {
     ];
     let wanted = wanting.into_iter().filter(|(is_wanted, ..)| *is_wanted);
     wanted.map(|(_, can, why)| (can, why))
+}
+
+/// Tells whether a script has a client extend its lease.
+fn tells_to_renew(scenario: &Scenario) -> bool {
+    let mut steps = scenario.step.iter();
+    steps.any(|step| matches!(step, Step::Renew(_)))
 }
 
 fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology) -> CaseLabels {

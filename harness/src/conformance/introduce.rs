@@ -6,8 +6,8 @@ use std::time::Duration;
 use lockstorm_scenarios::{Topology, TopologyKind};
 use serde_json::json;
 
-use super::test_bed::TestBed;
-use crate::adapter::Opened;
+use super::test_bed::{Peer, TestBed, target};
+use crate::adapter::{Answer, Call, Opened};
 use crate::run::RunError;
 use crate::server::{Program, ServerSettings, Wiring};
 
@@ -23,6 +23,8 @@ pub struct Introduction {
     pub opened: Opened,
     /// True if its locks have no lease.
     pub is_endless: bool,
+    /// True if it has said that it cannot extend a lease when it is told to.
+    pub cannot_renew: bool,
     /// Servers on which it cannot be opened, each with the reason in its own words.
     pub refused: Vec<(TopologyKind, String)>,
 }
@@ -70,6 +72,7 @@ pub async fn introduce(
                 found.name.clone_from(&peer.name);
                 found.opened.clone_from(&peer.opened);
                 found.is_endless = bed.is_endless();
+                found.cannot_renew |= cannot_renew(&bed.key(), &peer).await;
             }
             Err(why) => found.refused.push((*kind, why)),
         }
@@ -81,6 +84,17 @@ pub async fn introduce(
         }),
         Some(_) | None => Ok(found),
     }
+}
+
+/// Tells whether the program says of a lock that it holds that it cannot extend its lease.
+async fn cannot_renew(key: &str, peer: &Peer) -> bool {
+    if !matches!(peer.acquire(key).await, Ok(Answer::Granted { .. })) {
+        return false;
+    }
+    let renewed = peer.ask(Call::Renew(target(key))).await;
+    // What comes of the release is for others to find out.
+    let _ = peer.release(key).await;
+    matches!(renewed, Ok(Answer::Unsupported { .. }))
 }
 
 /// Returns the servers of a kind, with its usual options.
