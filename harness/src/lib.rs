@@ -18,6 +18,7 @@ pub mod connection;
 pub mod environment_error;
 mod folder;
 mod gateway;
+mod hunt;
 pub mod locks;
 pub mod orders;
 pub mod output;

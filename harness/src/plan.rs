@@ -91,7 +91,7 @@ pub fn one_paragraph(text: &str) -> String {
 }
 
 /// `text` as part of a folder's name: lower-case words joined by `-`.
-fn slug(text: &str) -> String {
+pub fn slug(text: &str) -> String {
     let words: Vec<_> = text
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())

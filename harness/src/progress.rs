@@ -93,7 +93,7 @@ impl Progress for Titled {
     }
 }
 
-/// Shows `runs` runs as `kind` says.
+/// Shows `runs` runs as `kind` says; none where nobody knows how many there will be.
 pub fn show(kind: ProgressKind, runs: usize) -> Box<dyn Progress> {
     match kind {
         ProgressKind::None => Box::new(Silent),
@@ -115,8 +115,12 @@ struct Bar(ProgressBar);
 impl Bar {
     fn new(runs: usize) -> Self {
         let bar = ProgressBar::new(runs as u64);
-        let style = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {eta} left  {wide_msg}")
-            .expect("the template is constant and right")
+        let template = match runs {
+            0 => "{spinner} {wide_msg}",
+            _ => "[{bar:20}] {pos}/{len}, {eta} left  {wide_msg}",
+        };
+        let style = ProgressStyle::with_template(template)
+            .expect("the templates are constant and right")
             .progress_chars("=> ");
         bar.set_style(style);
         Self(bar)
@@ -159,9 +163,12 @@ impl Counter {
 
     /// How far the runs are, and the time that the others will take at the pace of these.
     fn position(&self, done: usize) -> String {
+        if self.runs == 0 {
+            return String::new();
+        }
         let left = time_left(self.begun.elapsed(), done, self.runs);
         let left = left.map_or(String::new(), |left| format!(", {left} left"));
-        format!("[{done}/{}{left}]", self.runs)
+        format!("[{done}/{}{left}] ", self.runs)
     }
 }
 
@@ -185,14 +192,14 @@ impl Progress for Counter {
         let mut state = self.state.lock().expect("no holder panics");
         if state.1.elapsed() >= HEARTBEAT {
             state.1 = Instant::now();
-            output::human(&format!("  {} {text}", self.position(state.0)));
+            output::human(&format!("  {}{text}", self.position(state.0)));
         }
     }
 
     fn end(&self, summary: &str) {
         let mut state = self.state.lock().expect("no holder panics");
         *state = (state.0 + 1, Instant::now());
-        output::human(&format!("  {} {summary}", self.position(state.0)));
+        output::human(&format!("  {}{summary}", self.position(state.0)));
     }
 }
 

@@ -18,6 +18,7 @@ mod combine;
 mod coverage;
 mod embed;
 mod encode;
+mod endurance;
 mod error;
 mod fates;
 mod files;
@@ -28,6 +29,7 @@ mod grid;
 mod head;
 mod hit;
 mod html;
+mod hunted;
 mod index_file;
 mod junit;
 mod listing;
@@ -62,17 +64,21 @@ pub use encode::{
 pub use error::RenderError;
 pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
 pub use head::{Head, Standing};
+pub use hunted::{HUNT_FILE, read_hunt, write_hunt};
 pub use index_file::write_index;
 pub use junit::{junit_run, junit_suite};
-pub use markdown::{markdown_run, markdown_suite};
+pub use markdown::{markdown_hunt, markdown_run, markdown_suite};
 pub use model::{
-    Answer, Change, ChangeState, Changes, Cost, Environment, ExpectationResult, Node, NotRun,
-    Outcome, PromiseOutcome, RESULTS_VERSION, RunRecord, Share, SuiteRecord, SuiteRun, Tested,
+    Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, Endurance, Environment,
+    ExpectationResult, Found, HUNT_VERSION, HuntRecord, Hunted, Node, NotRun, Outcome,
+    PromiseOutcome, RESULTS_VERSION, RunRecord, Share, Size, SuiteRecord, SuiteRun, Tested,
+    TriedOf,
 };
 pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};
 pub use schema::{HISTORY_SCHEMA, RESULTS_SCHEMA};
 pub use stored::{inside, open_stored};
 pub use terminal::{
-    TerminalOptions, terminal_analysis, terminal_assessment, terminal_run, terminal_suite,
+    TerminalOptions, terminal_analysis, terminal_assessment, terminal_hunt, terminal_run,
+    terminal_story, terminal_suite,
 };

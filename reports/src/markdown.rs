@@ -1,6 +1,7 @@
 //! Renders a run or a suite as Markdown, for pull requests and CI summaries.
 
 mod assessment;
+mod hunt;
 mod table;
 
 use std::fmt::Write as _;
@@ -14,6 +15,8 @@ use crate::head::{Head, Standing};
 use crate::inert::visible;
 use crate::model::{Changes, RunRecord, SuiteRecord};
 use crate::{story, words};
+
+pub use hunt::markdown_hunt;
 
 /// `text` as inert inline Markdown: no markup, no HTML, no link comes out of it.
 fn escaped(text: &str) -> String {

@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use super::exit::ExitCode;
 use super::{
-    adapter, assess, check, clean_up, doctor, explain, export, list, report, run, schema, validate,
+    adapter, assess, check, clean_up, doctor, explain, export, hunt, list, report, run, schema,
+    validate,
 };
 use crate::output::Color;
 
@@ -34,6 +35,9 @@ pub enum Command {
     /// Put locks into every situation that means something to them, and say which promises they
     /// keep and break.
     Assess(assess::AssessArgs),
+    /// Look for the fewest faults, at single messages, that break a lock; each finding becomes a
+    /// scenario that repeats it.
+    Hunt(hunt::HuntArgs),
     /// Check recorded histories again, or histories that others recorded, in any format
     /// that `list formats` shows.
     Check(check::CheckArgs),

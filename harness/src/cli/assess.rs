@@ -3,28 +3,25 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Error};
+use anyhow::Error;
 use clap::Args;
 use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
 use lockstorm_scenarios::{
-    Adapter, Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step,
-    Topology, TopologyKind, Workload, load, load_str, put_into, typed_lock,
+    Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step, Topology,
+    TopologyKind, Workload, load, load_str, put_into,
 };
-use serde_json::json;
 
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
+use super::subject::{Programs, Subject, promise};
 use super::topologies::{startable_topologies, startable_topology};
 use crate::adapter::Can;
-use crate::clock::wall_clock;
-use crate::conformance::introduce;
+use crate::output;
 use crate::plan::{RunPlan, jobs};
 use crate::rerun::{self, quoted};
 use crate::run::{Finished, Pace};
 use crate::seed::Seed;
-use crate::server::find_program;
 use crate::usage_error::UsageError;
-use crate::{folder, output};
 
 /// Runs of each storm where a situation is run once: what a storm finds depends on its seed.
 const STORM_SEEDS: u32 = 3;
@@ -59,37 +56,21 @@ pub struct AssessArgs {
     pub how: HowArgs,
 }
 
-/// Reads the name of a promise.
-fn promise(name: &str) -> Result<Promise, String> {
-    let known = Promise::ALL
-        .into_iter()
-        .find(|promise| promise.name() == name);
-    known.ok_or_else(|| {
-        let names: Vec<&str> = Promise::ALL.iter().map(|promise| promise.name()).collect();
-        format!("must be one of {}", names.join(", "))
-    })
-}
-
 /// Assesses the locks.
 ///
 /// # Errors
 /// When a lock is unknown, a situation is wrong, or the servers cannot be had.
 pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
     let prepared = args.how.prepare()?;
-    let mut subjects: Vec<Subject> = Vec::new();
-    for text in &args.locks {
-        subjects.push(Subject::built_in(text)?);
-    }
-    for command in &args.adapters {
-        subjects.push(Subject::adapter(command, args)?);
-    }
-    if subjects.is_empty() {
-        let text = "name a lock, as in `lockstorm list locks`, or a program: --adapter COMMAND";
-        return Err(UsageError(text.to_owned()).into());
-    }
+    let programs = Programs {
+        wanted: &wanted(args),
+        promises: &args.promises,
+        ground: &args.how.ground,
+    };
+    let subjects = Subject::all(&args.locks, &args.adapters, &programs)?;
     let plan = make_plan(args, &subjects)?;
     let pace = Pace {
-        at_once: args.how.jobs.into(),
+        at_once: args.how.ground.jobs_or(1),
         fail_fast: false,
     };
     let (finished, end) = args.how.perform(&plan, prepared, pace, show)?;
@@ -112,68 +93,6 @@ fn code(finished: &Finished) -> ExitCode {
 fn show(finished: &Finished) {
     if let Finished::Suite(suite, _) = finished {
         output::painted(&terminal_assessment(suite, output::terminal()));
-    }
-}
-
-/// A lock to be assessed.
-struct Subject {
-    lock: Lock,
-    /// Topologies on which it cannot be, each with the reason in its own words.
-    refused: Vec<(TopologyKind, String)>,
-    /// Abilities of its program; `None` for a lock of ours.
-    can: Option<BTreeSet<Can>>,
-    /// True if its program cannot extend a lease when it is told to.
-    cannot_renew: bool,
-    /// The words by which it was named.
-    words: String,
-}
-
-impl Subject {
-    /// Reads a lock as it is typed: a name, or a name with options.
-    fn built_in(text: &str) -> Result<Self, Error> {
-        let lock = typed_lock(text).map_err(UsageError)?;
-        Ok(Self {
-            lock,
-            refused: Vec::new(),
-            can: None,
-            cannot_renew: false,
-            words: quoted(text),
-        })
-    }
-
-    fn lacks(&self, ability: Can) -> bool {
-        self.can.as_ref().is_some_and(|can| !can.contains(&ability))
-    }
-
-    /// Asks a program what it is, and on which servers it can be.
-    fn adapter(command: &str, args: &AssessArgs) -> Result<Self, Error> {
-        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let wanted = wanted(args);
-        if words.is_empty() {
-            let text = "--adapter must name a program, such as --adapter \"python3 mine.py\"";
-            return Err(UsageError(text.to_owned()).into());
-        }
-        let program = find_program(args.how.redis_server.as_deref())?;
-        let folder = folder::create(&args.how.out, "adapter", wall_clock(), Seed::fresh())?;
-        let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-        let servers = (&program, args.how.port);
-        let found = runtime.block_on(introduce(&words, &wanted, servers, &folder))?;
-        let promises = [&found.opened.promises[..], &args.promises].concat();
-        let options = json!({
-            "name": found.name,
-            "command": words,
-            "promises": promises,
-            "denies": found.opened.denies,
-            "expires": !found.is_endless,
-        });
-        let adapter: Adapter = serde_json::from_value(options)?;
-        Ok(Self {
-            lock: Lock::Adapter(adapter),
-            refused: found.refused,
-            can: Some(found.opened.can),
-            cannot_renew: found.cannot_renew,
-            words: format!("--adapter {}", quoted(command)),
-        })
     }
 }
 
@@ -233,7 +152,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         let text = "no situation is selected; see --only, --topology and `lockstorm list locks`";
         return Err(NothingSelected(text.into()).into());
     }
-    let seed = args.how.seed.map_or_else(Seed::fresh, Seed);
+    let seed = args.how.ground.seed();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.labels.lock.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     Ok(RunPlan {
@@ -244,7 +163,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         left_out,
         suite: true,
         rerun: command(args, subjects, seed),
-        out: args.how.out.clone(),
+        out: args.how.ground.out.clone(),
     })
 }
 

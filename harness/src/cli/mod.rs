@@ -15,7 +15,9 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
+mod ground;
 mod guard;
+mod hunt;
 mod input;
 mod interrupt;
 mod killed;
@@ -29,6 +31,7 @@ mod run;
 mod run_index;
 mod schema;
 mod stream;
+mod subject;
 mod topologies;
 mod validate;
 mod worker;
@@ -48,6 +51,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
     match arguments.command {
         Command::Run(args) => run::execute(&args),
         Command::Assess(args) => assess::execute(&args),
+        Command::Hunt(args) => hunt::execute(&args),
         Command::Check(args) => check::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Report(args) => report::execute(&args),

@@ -2,7 +2,7 @@
 //!
 //! For: what `run` and `assess` have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Error};
@@ -11,6 +11,7 @@ use lockstorm_reports::{Format, Formats, Outcome};
 
 use super::baseline::Baseline;
 use super::exit::ExitCode;
+use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use super::publish::{OutputFormat, publish};
 use super::report::BudgetArgs;
@@ -18,32 +19,21 @@ use super::stream::{Event, Stream, tell};
 use super::{descriptors, open, run_index};
 use crate::plan::{Job, RunPlan};
 use crate::process::note_secrets;
-use crate::progress::{self, Both, ProgressKind};
+use crate::progress::{self, Both};
 use crate::rerun::quoted;
 use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
-use crate::server::{DEFAULT_PORT, Program, find_program};
+use crate::server::{Program, find_program};
 use crate::usage_error::UsageError;
 use crate::{output, run};
 
-/// Folder of runs, unless another one is named.
-const USUAL_OUT: &str = "runs";
 /// Files that are written into the folder of a run, unless others are named.
 const USUAL_REPORT: &str = "html,png,junit,md";
 
 /// How runs are carried out, and what is written of them.
 #[derive(Debug, Args)]
 pub struct HowArgs {
-    /// Seed of every choice; drawn and printed when absent.
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// Folder of runs.
-    #[arg(
-        long,
-        default_value = USUAL_OUT,
-        env = "LOCKSTORM_OUT",
-        value_name = "DIR"
-    )]
-    pub out: PathBuf,
+    #[command(flatten)]
+    pub ground: GroundArgs,
     /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
@@ -58,23 +48,9 @@ pub struct HowArgs {
     /// Open the page in a browser when it is written.
     #[arg(long)]
     pub open: bool,
-    /// Run this many at once, each on servers of its own. They share the machine: for figures,
-    /// leave it at one.
-    #[arg(long, short, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub jobs: u16,
-    /// The server program.
-    #[arg(long, env = "LOCKSTORM_REDIS_SERVER", value_name = "PATH")]
-    pub redis_server: Option<PathBuf>,
-    /// Port of all servers, each on a loopback address of its own.
-    #[arg(long, default_value_t = DEFAULT_PORT, env = "LOCKSTORM_PORT",
-        value_parser = clap::value_parser!(u16).range(1..))]
-    pub port: u16,
     /// The network between servers and clients, where a scenario faults links.
     #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_NETWORK")]
     pub network: NetworkChoice,
-    /// Form in which progress is shown.
-    #[arg(long, value_enum, default_value_t, env = "LOCKSTORM_PROGRESS")]
-    pub progress: ProgressKind,
 }
 
 /// Input that has to be right before anything runs.
@@ -121,7 +97,7 @@ impl HowArgs {
         let networks = Networks::make_ready(self.network, cases)?;
         let starts_servers = |job: &Job| job.case.topology.external().is_none();
         let program = if plan.jobs.iter().any(starts_servers) {
-            find_program(self.redis_server.as_deref())?
+            find_program(self.ground.redis_server.as_deref())?
         } else {
             Program::none()
         };
@@ -144,11 +120,12 @@ impl HowArgs {
             let interrupt = Interrupt::watch()?;
             let settings = RunSettings {
                 program,
-                port: self.port,
+                port: self.ground.port,
                 networks,
-                ground: self.ground(),
+                ground: self.where_run(),
                 interrupt: interrupt.token.clone(),
                 progress: self.follow(plan.jobs.len()),
+                overheard: None,
             };
             let mut finished = run::execute(plan, &folder, &settings, pace).await?;
             baseline.note(&mut finished, &folder)?;
@@ -178,7 +155,7 @@ impl HowArgs {
 
     /// Follows the runs: for people as asked, and for machines where a stream is asked for.
     fn follow(&self, runs: usize) -> Arc<dyn progress::Progress> {
-        let shown: Arc<dyn progress::Progress> = progress::show(self.progress, runs).into();
+        let shown: Arc<dyn progress::Progress> = progress::show(self.ground.progress, runs).into();
         if self.format == OutputFormat::JsonLines {
             Arc::new(Both(shown, Arc::new(Stream)))
         } else {
@@ -188,30 +165,19 @@ impl HowArgs {
 
     /// Returns the arguments by which a command repeats the runs, beside the seed.
     pub fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if self.jobs > 1 {
-            words.push(format!("--jobs {}", self.jobs));
-        }
-        words.extend(self.ground());
+        let mut words = self.ground.at_once();
+        words.extend(self.where_run());
         if self.report != USUAL_REPORT {
             words.push(format!("--report {}", quoted(&self.report)));
         }
-        if self.out != Path::new(USUAL_OUT) {
-            words.push(format!("--out {}", path(&self.out)));
-        }
+        words.extend(self.ground.folder());
         words
     }
 
     /// Returns the arguments that say which servers a command takes, and what is between them.
-    fn ground(&self) -> Vec<String> {
-        let server = self.redis_server.iter();
-        let mut words: Vec<String> = server
-            .map(|program| format!("--redis-server {}", path(program)))
-            .collect();
+    fn where_run(&self) -> Vec<String> {
+        let mut words = self.ground.servers();
         words.extend(self.network.flag().map(str::to_owned));
-        if self.port != DEFAULT_PORT {
-            words.push(format!("--port {}", self.port));
-        }
         words
     }
 }
@@ -237,10 +203,6 @@ impl End {
         }
         code
     }
-}
-
-fn path(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }
 
 /// Reads a list such as `html,png`.

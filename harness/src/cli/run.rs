@@ -80,7 +80,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let prepared = args.how.prepare()?;
     let plan = make_plan(args)?;
     let pace = Pace {
-        at_once: args.how.jobs.into(),
+        at_once: args.how.ground.jobs_or(1),
         fail_fast: args.fail_fast,
     };
     let (finished, end) = args.how.perform(&plan, prepared, pace, show)?;
@@ -136,7 +136,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
             case.origins.note("trace", Origin::CommandLine);
         }
     }
-    let seed = args.how.seed.map_or_else(Seed::fresh, Seed);
+    let seed = args.how.ground.seed();
     let suite = is_matrix || cases.len() > 1 || args.repeat > 1;
     let (name, description) = match names.as_slice() {
         [only] => only.clone(),
@@ -155,7 +155,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         left_out,
         suite,
         rerun,
-        out: args.how.out.clone(),
+        out: args.how.ground.out.clone(),
     })
 }
 

@@ -11,5 +11,5 @@ mod suite;
 
 pub use cells::Pace;
 pub use network::{NetworkChoice, Networks};
-pub use runner::{RunError, RunSettings};
+pub use runner::{Overheard, RunError, RunSettings, run};
 pub use suite::{Finished, execute, prepare};

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
 use lockstorm_nemesis::Nemesis;
+use lockstorm_nemesis::messages::Passed;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
     Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace, Workload,
@@ -27,7 +28,7 @@ use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::process::Shim;
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
-use crate::server::{Program, ServerSettings, Servers};
+use crate::server::{Program, ServerSettings, Servers, Wiring};
 use crate::trace::{FaultNoteSink, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
@@ -47,7 +48,12 @@ pub struct RunSettings {
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
     pub progress: Arc<dyn Progress>,
+    /// Hears every message between clients and servers, where somebody wants to know them.
+    pub overheard: Option<Overheard>,
 }
+
+/// The messages of a run, once it has ended.
+pub type Overheard = Arc<Mutex<Vec<Passed>>>;
 
 /// Reason why a run gave no record.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +94,13 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         program: settings.program.clone(),
         port: settings.port,
         folder: folder.join("nodes"),
-        wiring: settings.networks.wiring(&job.case),
+        wiring: if settings.overheard.is_some() {
+            Wiring::Fabric {
+                reads_messages: true,
+            }
+        } else {
+            settings.networks.wiring(&job.case)
+        },
         shim: needs_shim(&job.case),
     })
     .await?;
@@ -231,6 +243,9 @@ async fn record(
     let stopped = workload::run(&stage, nemesis).await;
     // The clients hold nothing by now; what the probes of the final phase asked is not theirs.
     let round_trips = stage.servers.registry().round_trips(&stage.client_names());
+    if let (Some(overheard), Some(messages)) = (&settings.overheard, stage.servers.messages()) {
+        *overheard.lock().expect("no holder panics") = messages.passed();
+    }
     let left = stage.servers.leave().await.err().map(Stopped::new);
     role_watch.stop().await;
     drop((stage, heartbeat));

@@ -29,6 +29,7 @@ mod faults;
 mod foreign_folders;
 mod guides;
 mod hostile_text;
+mod hunts;
 mod instance;
 mod interop;
 mod kernel_network;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use lockstorm_scenarios::{Fate, LockOperation, MessagePoint};
+use lockstorm_scenarios::{Fate, LockOperation, Message, MessagePoint};
 use tokio::time::sleep;
 
 use super::awaited::{Act, Awaited, Passing, Stage};
@@ -15,10 +15,38 @@ pub struct Messages {
     state: Mutex<State>,
 }
 
+/// Messages that are remembered: many times what a script of a few steps sends.
+const PASSED_MAX: usize = 10_000;
+
+/// A message that has passed, or was to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Client that asks.
+    pub client: String,
+    /// Server that is asked.
+    pub node: String,
+    /// The request or the reply.
+    pub message: Message,
+    /// Operation that the client had under way.
+    pub operation: LockOperation,
+}
+
 #[derive(Default)]
 struct State {
     clients: HashMap<String, Doing>,
     awaited: Vec<Arc<Awaited>>,
+    passed: Vec<Passed>,
+}
+
+impl From<&Passing> for Passed {
+    fn from(passing: &Passing) -> Self {
+        Self {
+            client: passing.client.clone(),
+            node: passing.node.clone(),
+            message: passing.message,
+            operation: passing.operation,
+        }
+    }
 }
 
 /// Activity of a client.
@@ -83,7 +111,10 @@ impl Messages {
     /// first that has waited for it decides.
     pub(super) async fn pass(&self, passing: &Passing) -> Fate {
         let met: Vec<Arc<Awaited>> = {
-            let state = lock(&self.state);
+            let mut state = lock(&self.state);
+            if state.passed.len() < PASSED_MAX {
+                state.passed.push(passing.into());
+            }
             let met = state.awaited.iter().filter(|one| one.is_met_by(passing));
             met.cloned().collect()
         };
@@ -103,6 +134,11 @@ impl Messages {
             }
         }
         fate
+    }
+
+    /// The first messages of the run, in order; those that only set up a connection are none.
+    pub fn passed(&self) -> Vec<Passed> {
+        lock(&self.state).passed.clone()
     }
 
     fn forget(&self, awaited: &Arc<Awaited>) {

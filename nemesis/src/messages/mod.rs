@@ -16,5 +16,5 @@ mod board;
 mod conversation;
 
 pub use awaited::{Act, Stage};
-pub use board::{AwaitedMessage, Messages, UnderWay};
+pub use board::{AwaitedMessage, Messages, Passed, UnderWay};
 pub(crate) use conversation::{Conversation, Ear, Ports};

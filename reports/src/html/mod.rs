@@ -18,6 +18,7 @@ mod fates;
 mod faults;
 mod findings;
 mod handoff;
+mod hunt;
 mod index;
 mod latency;
 mod link;
@@ -32,5 +33,6 @@ mod timeline;
 mod topology;
 mod verdict;
 
+pub(crate) use hunt::hunt_page;
 pub(crate) use index::{INDEX_TITLE, index_page};
 pub(crate) use page::{RunSources, run_page, suite_page};

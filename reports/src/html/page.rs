@@ -202,7 +202,7 @@ pub(super) fn figure(picture: &plots::Drawing, note: Option<&str>) -> Markup {
     }
 }
 
-fn header(title: &str, description: &str) -> Markup {
+pub(super) fn header(title: &str, description: &str) -> Markup {
     html! {
         header.top {
             p.brand {
@@ -231,7 +231,7 @@ fn contents(changed: Option<&Changes>, entries: &[(&str, &str)]) -> Markup {
 }
 
 /// The whole document. The one place with markup that is not escaped: our own style and script.
-fn page(title: &str, body: &Markup) -> String {
+pub(super) fn page(title: &str, body: &Markup) -> String {
     framed(title, body, Frame::Report)
 }
 

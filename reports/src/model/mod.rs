@@ -2,12 +2,16 @@
 
 mod changes;
 mod cost;
+mod hunt;
 mod outcome;
 mod record;
 mod tested;
 
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use cost::Cost;
+pub use hunt::{
+    Cell, CellAnswer, Endurance, Found, HUNT_VERSION, HuntRecord, Hunted, Size, TriedOf,
+};
 pub(crate) use outcome::run_verdict;
 pub use record::{
     Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,

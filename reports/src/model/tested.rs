@@ -153,7 +153,7 @@ impl RunRecord {
 
     /// Returns the violations of the run that no lock of its kind can prevent, each with the
     /// reason.
-    pub(crate) fn inherent(&self) -> Vec<(Property, &str)> {
+    pub fn inherent(&self) -> Vec<(Property, &str)> {
         let inherent = self.situation.iter().flat_map(|tested| &tested.inherent);
         let is_violated = |property: &Property| {
             let judged = self.analysis.properties.get(property);

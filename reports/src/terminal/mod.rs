@@ -5,6 +5,7 @@
 
 mod analysis;
 mod assessment;
+mod hunt;
 mod paint;
 mod report;
 mod table;
@@ -12,5 +13,6 @@ mod text;
 
 pub use analysis::terminal_analysis;
 pub use assessment::terminal_assessment;
-pub use report::{terminal_run, terminal_suite};
+pub use hunt::terminal_hunt;
+pub use report::{terminal_run, terminal_story, terminal_suite};
 pub use text::TerminalOptions;

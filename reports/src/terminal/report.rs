@@ -1,5 +1,7 @@
 //! Runs and suites in a terminal.
 
+use lockstorm_scenarios::Promise;
+
 use super::paint::Tone;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
@@ -42,6 +44,20 @@ pub fn terminal_run(run: &RunRecord, options: TerminalOptions) -> String {
     text.head("outcome", &Head::of_run(run));
     text.ending("repeat", Tone::Plain, &run.rerun);
     text.done()
+}
+
+/// The story of what broke a promise in a run, a line each, as [`terminal_run`] tells it; or the
+/// answer that broke it. `None` if the run did not break it.
+pub fn terminal_story(run: &RunRecord, promise: Promise) -> Option<String> {
+    let breaks = format!(", breaks {}", promise.name());
+    let text = terminal_run(run, TerminalOptions::default());
+    let lines = text.lines().skip_while(|line| !line.ends_with(&breaks));
+    let story: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    if !story.is_empty() {
+        return Some(story.join("\n"));
+    }
+    let by_answer = run.situation.as_ref()?.broken_by_answer == Some(promise);
+    run.stopped.clone().filter(|_| by_answer)
 }
 
 /// A suite as text: the stories, then the table of locks and hazards, which is what is still on

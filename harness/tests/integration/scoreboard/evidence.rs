@@ -1,13 +1,12 @@
-//! Evidence of a library: an assessment of it, and each broken promise looked at again. The runs stay
-//! in `target/scoreboard`; what they showed goes into [`Known`].
+//! Evidence of a library: an assessment of it, and each broken promise looked at again. The runs
+//! stay in `target/scoreboard`; what they showed goes into [`Known`].
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_reports::{
-    Answer, NotRun, Record, RunRecord, SuiteRecord, SuiteRun, TerminalOptions, read_record,
-    terminal_run,
+    Answer, NotRun, Record, RunRecord, SuiteRecord, SuiteRun, read_record, terminal_story,
 };
 use lockstorm_scenarios::Promise;
 
@@ -131,17 +130,7 @@ fn keep(from: &Path, to: &Path) {
 fn story(suite: &SuiteRecord, found: &Finding) -> Option<String> {
     let runs = suite.runs.iter().map(|run| &run.record);
     let mut of_hazard = runs.filter(|run| run.labels.hazard == found.hazard);
-    of_hazard.find_map(|run| {
-        let breaks = format!(", breaks {}", found.promise.name());
-        let text = terminal_run(&of_any_checkout(run), TerminalOptions::default());
-        let lines = text.lines().skip_while(|line| !line.ends_with(&breaks));
-        let story: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
-        if !story.is_empty() {
-            return Some(story.join("\n"));
-        }
-        let by_answer = run.situation.as_ref()?.broken_by_answer == Some(found.promise);
-        run.stopped.clone().filter(|_| by_answer)
-    })
+    of_hazard.find_map(|run| terminal_story(&of_any_checkout(run), found.promise))
 }
 
 /// The run with the files of this checkout named as from its root.

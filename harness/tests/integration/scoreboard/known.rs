@@ -56,7 +56,7 @@ pub struct Finding {
     pub hazard: String,
     /// How often it broke the promise again.
     pub times: usize,
-    /// What happened, as the terminal tells it.
+    /// The story, as the terminal tells it.
     pub story: Option<String>,
 }
 
@@ -148,8 +148,8 @@ fn untold(suite: &SuiteRecord) -> BTreeMap<String, usize> {
     reasons
 }
 
-/// The words of a reason up to its second colon, with `N` for each number: many are the same but for
-/// those.
+/// The words of a reason up to its second colon, with `N` for each number: many are the same but
+/// for those.
 fn without_numbers(reason: &str) -> String {
     let words = reason.split_inclusive(": ").take(2).collect::<String>();
     let mut out = String::new();

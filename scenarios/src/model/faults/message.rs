@@ -27,7 +27,9 @@ pub struct MessagePoint {
 }
 
 /// An operation of a lock, as a client has it under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LockOperation {
     /// It asks for a lock.
@@ -39,7 +41,9 @@ pub enum LockOperation {
 }
 
 /// One of the two messages of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
     /// Sent by the client; the server has not seen it.

@@ -1,0 +1,164 @@
+//! A plan: what the clients do, and what goes wrong at which points.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+use super::point::Point;
+
+/// Behaviour of the clients when nothing goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// One client takes the lock, extends it and gives it back while another waits for it; clients
+    /// wait for the reply of a server for longer than anything lasts.
+    Patient,
+    /// As the patient ones, but clients give a server up after half a lease.
+    Impatient,
+    /// A watchdog keeps the lock of the first client for two leases; clients are impatient.
+    Renewed,
+}
+
+impl Base {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Patient, Self::Impatient, Self::Renewed];
+
+    /// Tells whether a fault may show something with these clients that it does not show with
+    /// others.
+    pub const fn tries(self, fault: Fault) -> bool {
+        match self {
+            // Who is patient waits for a server that stands still.
+            Self::Patient => !matches!(fault, Fault::StallWatchdog | Fault::PauseNode),
+            // Nobody waits for what happens at once.
+            Self::Impatient => {
+                matches!(fault, Fault::Delay | Fault::Interleave | Fault::PauseNode)
+            }
+            Self::Renewed => !matches!(fault, Fault::Cancel),
+        }
+    }
+
+    /// The words of reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Patient => "patient clients",
+            Self::Impatient => "clients with a time-out",
+            Self::Renewed => "a lock that is renewed",
+        }
+    }
+}
+
+/// One fault at one point.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Placement {
+    /// Where.
+    pub point: Point,
+    /// The fault.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Placement {
+    /// `late: a acquire reply from n1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.fault.words(), self.point)
+    }
+}
+
+/// Behaviour of the clients, and all that goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plan {
+    /// Behaviour of the clients.
+    pub base: Base,
+    /// Faults at their points, in the order of the points in the survey.
+    pub placements: Vec<Placement>,
+}
+
+impl Plan {
+    /// Numbers servers that are alike in the order in which they come.
+    #[must_use]
+    pub fn canonical(&self, nodes: &[String]) -> Self {
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        let mut plan = self.clone();
+        for placement in &mut plan.placements {
+            let next = nodes.get(names.len());
+            let name = names.entry(placement.point.node.clone());
+            let name = name.or_insert_with(|| next.cloned().unwrap_or_default());
+            placement.point.node.clone_from(name);
+        }
+        plan
+    }
+
+    /// How plain it is, the plainest first: few faults, and those that take the least to happen.
+    pub fn plainness(&self) -> (usize, Vec<Fault>, Base) {
+        let mut faults: Vec<Fault> = self.placements.iter().map(|one| one.fault).collect();
+        faults.sort_unstable();
+        (faults.len(), faults, self.base)
+    }
+
+    /// Names what it shares with plans that differ only in which of equal servers, which of many
+    /// messages and which clients' patience they are about.
+    pub fn family(&self) -> Vec<String> {
+        let mut family: Vec<String> = self.placements.iter().map(Placement::family).collect();
+        family.sort();
+        family
+    }
+}
+
+impl Placement {
+    /// Names what it is about, whichever server and message it is.
+    pub fn family(&self) -> String {
+        let plain = Point {
+            nth: 1,
+            ..self.point.clone()
+        };
+        format!("{}: {}", self.fault.words(), plain.label())
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let placements: Vec<String> = self.placements.iter().map(Placement::to_string).collect();
+        let what = if placements.is_empty() {
+            "nothing goes wrong".to_owned()
+        } else {
+            placements.join(" + ")
+        };
+        write!(f, "{what} ({})", self.base.words())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_scenarios::{LockOperation, Message};
+
+    use super::*;
+
+    fn at(node: &str) -> Placement {
+        let point = Point {
+            client: "a".to_owned(),
+            operation: LockOperation::Acquire,
+            nth: 1,
+            message: Message::Request,
+            node: node.to_owned(),
+        };
+        let fault = Fault::Lose;
+        Placement { point, fault }
+    }
+
+    #[test]
+    fn equal_servers_are_numbered_as_they_come() {
+        let nodes = ["n1", "n2", "n3"].map(str::to_owned);
+        let plan = |of: &[&str]| Plan {
+            base: Base::Patient,
+            placements: of.iter().map(|node| at(node)).collect(),
+        };
+        assert_eq!(
+            plan(&["n3", "n1", "n3"]).canonical(&nodes),
+            plan(&["n1", "n2", "n1"])
+        );
+        assert_eq!(plan(&["n1", "n2"]).canonical(&nodes), plan(&["n1", "n2"]));
+    }
+}

@@ -1,0 +1,179 @@
+//! Points: the single messages at which something can go wrong.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lockstorm_nemesis::messages::Passed;
+use lockstorm_scenarios::{LockOperation, Message};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Messages of one operation with one server that become points: who waits asks over and over, and
+/// the tenth time is like the third.
+const NTH_MAX: u32 = 3;
+
+/// One message of one client, as a script can name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Point {
+    /// Client that asks.
+    pub client: String,
+    /// Operation that it has under way.
+    pub operation: LockOperation,
+    /// How many such messages with this server there are until it is this one.
+    pub nth: u32,
+    /// The request, or the reply to it.
+    pub message: Message,
+    /// Server that is asked.
+    pub node: String,
+}
+
+impl Point {
+    /// The message without its server: placements that differ only in equal servers are one.
+    pub fn label(&self) -> String {
+        let message = match self.message {
+            Message::Request => "request",
+            Message::Reply => "reply",
+        };
+        let nth = match self.nth {
+            1 => String::new(),
+            nth => format!(" {nth}"),
+        };
+        let operation = word(self.operation);
+        format!("{} {operation} {message}{nth}", self.client)
+    }
+
+    /// The parameters by which a scenario names it.
+    pub fn parameters(&self) -> Value {
+        json!({
+            "client": self.client,
+            "operation": word(self.operation),
+            "message": self.message,
+            "nth": self.nth,
+            "node": self.node,
+        })
+    }
+}
+
+impl fmt::Display for Point {
+    /// `a acquire reply from n1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = match self.message {
+            Message::Request => "to",
+            Message::Reply => "from",
+        };
+        write!(f, "{} {way} {}", self.label(), self.node)
+    }
+}
+
+/// The word of an operation in scenario files.
+pub const fn word(operation: LockOperation) -> &'static str {
+    match operation {
+        LockOperation::Acquire => "acquire",
+        LockOperation::Renew => "renew",
+        LockOperation::Release => "release",
+    }
+}
+
+/// Findings of one run without a fault: its points, and whether its servers are alike.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// The points, in the order in which the run came through them.
+    pub points: Vec<Point>,
+    /// True if a client asks several servers at once, so that it makes no difference which of them
+    /// something happens to.
+    pub is_symmetric: bool,
+}
+
+impl Survey {
+    /// Reads it off the messages of these clients, in the order in which they passed.
+    pub fn of(passed: &[Passed], clients: &[&str]) -> Self {
+        let mut seen: BTreeMap<(String, LockOperation, Message, String), u32> = BTreeMap::new();
+        let mut points = Vec::new();
+        for one in passed {
+            if !clients.contains(&one.client.as_str()) {
+                continue;
+            }
+            let like = (
+                one.client.clone(),
+                one.operation,
+                one.message,
+                one.node.clone(),
+            );
+            let nth = seen.entry(like).or_default();
+            *nth += 1;
+            if *nth <= NTH_MAX {
+                points.push(Point {
+                    client: one.client.clone(),
+                    operation: one.operation,
+                    nth: *nth,
+                    message: one.message,
+                    node: one.node.clone(),
+                });
+            }
+        }
+        Self {
+            is_symmetric: asks_all_at_once(passed),
+            points,
+        }
+    }
+}
+
+/// Tells whether the first operation of the run asked a second server before the first one had
+/// answered. A client that asks one after the other treats the first one differently.
+fn asks_all_at_once(passed: &[Passed]) -> bool {
+    let Some(first) = passed.first() else {
+        return false;
+    };
+    let of_first = |one: &&Passed| one.client == first.client && one.operation == first.operation;
+    let operation: Vec<&Passed> = passed.iter().filter(of_first).collect();
+    let answered = operation
+        .iter()
+        .position(|one| one.message == Message::Reply);
+    let before = &operation[..answered.unwrap_or(operation.len())];
+    before.iter().any(|one| one.node != first.node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(client: &str, node: &str, message: Message) -> Passed {
+        Passed {
+            client: client.to_owned(),
+            node: node.to_owned(),
+            message,
+            operation: LockOperation::Acquire,
+        }
+    }
+
+    #[test]
+    fn messages_of_one_kind_are_numbered_and_many_are_few() {
+        let asks = |_| [Message::Request, Message::Reply].map(|side| passed("a", "n1", side));
+        let run: Vec<Passed> = (0..9).flat_map(asks).collect();
+        let survey = Survey::of(&run, &["a"]);
+        let labels: Vec<String> = survey.points.iter().map(Point::label).collect();
+        let wanted = [
+            "a acquire request",
+            "a acquire reply",
+            "a acquire request 2",
+            "a acquire reply 2",
+            "a acquire request 3",
+            "a acquire reply 3",
+        ];
+        assert_eq!(labels, wanted);
+        assert!(Survey::of(&run, &["b"]).points.is_empty());
+    }
+
+    #[test]
+    fn servers_are_alike_if_they_are_asked_at_once() {
+        let at_once = [
+            passed("a", "n1", Message::Request),
+            passed("a", "n2", Message::Request),
+            passed("a", "n1", Message::Reply),
+        ];
+        assert!(Survey::of(&at_once, &["a"]).is_symmetric);
+        let in_turn = [&at_once[0], &at_once[2], &at_once[1]].map(Clone::clone);
+        assert!(!Survey::of(&in_turn, &["a"]).is_symmetric);
+    }
+}

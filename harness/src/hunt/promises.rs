@@ -1,0 +1,101 @@
+//! Promises that a plan puts to the test, and violations that no lock can prevent in it.
+//!
+//! A promise holds under some faults and not under others: a server that forgets what it
+//! had granted is not the lock's. The definitions are those of `docs/semantics.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstorm_checker::Property;
+use lockstorm_scenarios::{Promise, TopologyKind};
+
+use super::fault::{Fault, Victim};
+use super::plan::{Base, Placement, Plan};
+use super::script::Terms;
+
+/// Promises that hold whatever goes wrong.
+const ALWAYS: [Promise; 9] = [
+    Promise::ValidOnReturn,
+    Promise::OwnRelease,
+    Promise::LeavesNothing,
+    Promise::Settles,
+    Promise::HonestRefusal,
+    Promise::Obtainable,
+    Promise::Fenced,
+    Promise::SharedReaders,
+    Promise::Permits,
+];
+
+/// The promises that a plan puts to the test.
+pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
+    let mut tests: BTreeSet<Promise> = ALWAYS.into();
+    let of_memory = |placement: &&Placement| placement.fault.victim() == Victim::Memory;
+    let forgetting: Vec<&Placement> = plan.placements.iter().filter(of_memory).collect();
+    let is_failover = |placement: &&Placement| placement.fault == Fault::Failover;
+    if forgetting.is_empty() {
+        tests.insert(Promise::Exclusive);
+    } else {
+        // It counts by the same properties, and what a server forgets is not the lock's.
+        tests.remove(&Promise::SharedReaders);
+        tests.remove(&Promise::Permits);
+        if forgetting.iter().all(is_failover) {
+            tests.insert(Promise::SurvivesFailover);
+        }
+    }
+    if hits_minority(plan, terms) {
+        tests.insert(Promise::SurvivesMinority);
+    }
+    // A lost message is gone in a moment; all else lasts for longer than a lease.
+    let is_moment = |placement: &Placement| placement.fault == Fault::Lose;
+    if plan.base == Base::Renewed && plan.placements.iter().all(is_moment) {
+        tests.insert(Promise::KeepsAlive);
+    }
+    let tests = Promise::ALL.into_iter().filter(|one| tests.contains(one));
+    tests.collect()
+}
+
+/// Tells whether everything that goes wrong is on fewer than half of servers that decide together.
+fn hits_minority(plan: &Plan, terms: &Terms) -> bool {
+    if terms.topology.kind() != TopologyKind::Independent {
+        return false;
+    }
+    let masters = terms.topology.nodes().into_iter();
+    let masters = masters.filter(|name| !name.contains("-replica-")).count();
+    let is_of_client = |placement: &Placement| placement.fault.victim() == Victim::Client;
+    let hit: BTreeSet<&str> = plan
+        .placements
+        .iter()
+        .map(|placement| placement.point.node.as_str())
+        .collect();
+    let only_servers = !plan.placements.iter().any(is_of_client);
+    only_servers && !hit.is_empty() && 2 * hit.len() < masters
+}
+
+/// Violations that no lock of this kind can prevent under this plan, each with the reason.
+pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
+    let mut inherent = BTreeMap::new();
+    let tested = tests(plan, terms);
+    let is_judged = |property: Property| {
+        let mut properties = tested.iter().flat_map(|promise| promise.properties());
+        properties.any(|judged| *judged == property)
+    };
+    let of_memory = |placement: &&Placement| placement.fault.victim() == Victim::Memory;
+    let forgets = plan.placements.iter().find(of_memory);
+    if let Some(placement) = forgets {
+        let reason = match placement.fault {
+            Fault::Failover => "A replica that takes over may not know what was granted.",
+            Fault::ClockJump => "Redis ends leases by the wall clock of the server.",
+            _ => "A server that comes back without its memory grants again what it had granted.",
+        };
+        for property in [Property::MutualExclusion, Property::LostLock] {
+            if !is_judged(property) {
+                inherent.insert(property, reason.to_owned());
+            }
+        }
+    }
+    if !is_judged(Property::LeaseOverrun) {
+        let reason = "A client that learns too late that its lease is over cannot stop in time; a \
+                      resource that looks at fencing tokens can.";
+        inherent.insert(Property::LeaseOverrun, reason.to_owned());
+    }
+    inherent
+}

@@ -1,0 +1,329 @@
+//! A plan as a scenario: the script that puts each fault at its point.
+//!
+//! A fault of a message is armed before the first step. Every other fault waits for its message:
+//! the operation is left under way, the message is held, the fault is done and observed, another
+//! client asks where that belongs to it, and the message goes on.
+
+use std::collections::BTreeSet;
+
+use lockstorm_scenarios::{LockOperation, Scenario, Topology};
+use serde_json::{Map, Value, json};
+
+use super::fault::{Fault, failover_mode, replica_of};
+use super::plan::{Base, Placement, Plan};
+use super::point::word;
+use super::promises::{inherent, tests};
+
+/// The client at whose messages most goes wrong.
+pub const FIRST: &str = "a";
+/// The client that waits for the lock.
+pub const SECOND: &str = "b";
+/// The client that must not get the lock while another has it.
+const THIRD: &str = "c";
+
+/// Work in a critical section, in milliseconds: more than a few messages take.
+const WORK_MS: u64 = 30;
+/// Time for which a script waits for a message, in leases: a watchdog renews within one.
+const COMES_WITHIN_LEASES: u32 = 3;
+
+/// Terms that all scripts of a hunt share.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The servers.
+    pub topology: Topology,
+    /// The lease in milliseconds, by which everything else is measured.
+    pub lease_ms: u64,
+    /// True if clients can extend a lease when they are told to.
+    pub renews: bool,
+}
+
+impl Terms {
+    fn leases(&self, tenths: u64) -> String {
+        format!("{}ms", self.lease_ms * tenths / 10)
+    }
+
+    /// Time for which a message is late, and for which others ask meanwhile: longer than a lease.
+    fn beyond_lease(&self) -> String {
+        self.leases(15)
+    }
+
+    fn patience(&self, base: Base) -> String {
+        match base {
+            Base::Patient => self.leases(100),
+            Base::Impatient | Base::Renewed => self.leases(5),
+        }
+    }
+}
+
+/// The scenario of a plan; `None` if some of its faults can never come about, because its client
+/// has died by then, or never takes that step.
+pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
+    let mut script = Script {
+        plan,
+        terms,
+        steps: Vec::new(),
+        dead: BTreeSet::new(),
+        has_asked: BTreeSet::new(),
+        struck: 0,
+    };
+    script.write();
+    if script.struck < plan.placements.len() {
+        return None;
+    }
+    let kind = terms.topology.kind();
+    let topology = json!(terms.topology);
+    let scenario = json!({
+        "name": "hunt",
+        "hazard": plan.to_string(),
+        "description": describe(plan),
+        "situation": {
+            "tests": tests(plan, terms),
+            "inherent": inherent(plan, terms),
+            "lease": terms.leases(10),
+            "renewed": plan.base == Base::Renewed,
+            "topologies": [topology],
+        },
+        "clients": { "reply-timeout": terms.patience(plan.base) },
+        "checks": { "liveness-bound": "3s" },
+        "step": script.steps,
+    });
+    let scenario = serde_json::from_value(scenario);
+    Some(scenario.unwrap_or_else(|error| unreachable!("a plan on {kind:?} servers: {error}")))
+}
+
+fn describe(plan: &Plan) -> String {
+    let what: Vec<String> = plan.placements.iter().map(Placement::to_string).collect();
+    format!(
+        "Found by a hunt, with {}: {}.",
+        plan.base.words(),
+        what.join("; ")
+    )
+}
+
+/// The steps as they are written down.
+struct Script<'a> {
+    plan: &'a Plan,
+    terms: &'a Terms,
+    steps: Vec<Value>,
+    /// Clients that have died: the dead take no step.
+    dead: BTreeSet<String>,
+    /// Clients that have asked for the lock.
+    has_asked: BTreeSet<String>,
+    /// Faults that have their place by now.
+    struck: usize,
+}
+
+impl Script<'_> {
+    fn write(&mut self) {
+        self.arm();
+        self.operation(FIRST, LockOperation::Acquire, json!({}));
+        if self.plan.base == Base::Renewed {
+            self.watchdog();
+        } else if self.terms.renews {
+            self.operation(FIRST, LockOperation::Renew, json!({}));
+        }
+        self.work(FIRST);
+        let waits = !self.has_asked.contains(SECOND);
+        if waits {
+            let wait = json!({ "wait": self.terms.leases(30), "under-way": true });
+            self.operation(SECOND, LockOperation::Acquire, wait);
+        }
+        self.operation(FIRST, LockOperation::Release, json!({}));
+        if waits {
+            self.await_answer(SECOND);
+        }
+        self.acquire(THIRD, json!({}));
+        self.work(SECOND);
+        self.work(THIRD);
+        self.operation(SECOND, LockOperation::Release, json!({}));
+        self.operation(THIRD, LockOperation::Release, json!({}));
+    }
+
+    /// Arms the faults of messages, which nobody waits for.
+    fn arm(&mut self) {
+        for placement in &self.plan.placements {
+            let mut parameters = placement.point.parameters();
+            match placement.fault {
+                Fault::Lose => self.step("lose-message", parameters),
+                Fault::Delay => {
+                    parameters["by"] = json!(self.terms.beyond_lease());
+                    self.step("delay-message", parameters);
+                }
+                _ => continue,
+            }
+            self.struck += 1;
+        }
+    }
+
+    /// An operation of a client, and what goes wrong in it.
+    fn operation(&mut self, client: &str, operation: LockOperation, more: Value) {
+        if self.dead.contains(client) {
+            return;
+        }
+        let is_of_it = |placement: &&Placement| {
+            let point = &placement.point;
+            placement.fault.is_held() && point.client == client && point.operation == operation
+        };
+        let Some(placement) = self.plan.placements.iter().find(is_of_it) else {
+            self.ask(client, operation, more);
+            return;
+        };
+        let goes_on = more.get("under-way").is_some();
+        self.step("hold-message", placement.point.parameters());
+        self.ask(client, operation, with(more, json!({ "under-way": true })));
+        self.strike(placement);
+        if !goes_on && !self.dead.contains(client) && placement.fault != Fault::Cancel {
+            self.await_answer(client);
+        }
+    }
+
+    /// Two leases under a watchdog, and what goes wrong in its renewals.
+    fn watchdog(&mut self) {
+        if self.dead.contains(FIRST) {
+            return;
+        }
+        let is_of_it = |placement: &&Placement| {
+            placement.fault.is_held() && placement.point.operation == LockOperation::Renew
+        };
+        if let Some(placement) = self.plan.placements.iter().find(is_of_it) {
+            self.step("hold-message", placement.point.parameters());
+            self.strike(placement);
+        }
+        if !self.dead.contains(FIRST) {
+            let two = self.terms.leases(20);
+            self.step("work", json!({ "client": FIRST, "for": two }));
+        }
+    }
+
+    /// Waits for the message of a placement, does what is done to it, and lets it go on.
+    fn strike(&mut self, placement: &Placement) {
+        self.struck += 1;
+        let (point, fault) = (&placement.point, placement.fault);
+        let client = point.client.as_str();
+        let within = self.terms.leases(10 * u64::from(COMES_WITHIN_LEASES) + 50);
+        self.step("await", json!({ "held": client, "within": within }));
+        let go_on = json!({ "fault": "hold-message", "client": client });
+        match fault {
+            Fault::Interleave => {
+                self.another(client);
+                self.step("heal", go_on);
+            }
+            Fault::PauseClient => {
+                self.step("pause-client", json!({ "client": client }));
+                self.another(client);
+                self.step("heal", go_on);
+                self.step("heal", json!({ "fault": "pause-client", "client": client }));
+            }
+            Fault::StallWatchdog => {
+                self.step("stall-watchdog", json!({ "client": client }));
+                self.step("heal", go_on);
+                self.another(client);
+                self.step(
+                    "heal",
+                    json!({ "fault": "stall-watchdog", "client": client }),
+                );
+            }
+            Fault::KillClient => {
+                self.step("kill-client", json!({ "client": client }));
+                self.dead.insert(client.to_owned());
+                self.step("heal", go_on);
+                self.another(client);
+            }
+            Fault::Cancel => {
+                self.step("cancel", json!({ "client": client }));
+                self.step("heal", go_on);
+                self.await_answer(client);
+                self.another(client);
+            }
+            Fault::PauseNode => {
+                let node = &point.node;
+                self.step("pause", json!({ "node": node }));
+                self.another(client);
+                self.step("heal", json!({ "fault": "pause", "node": node }));
+                self.step("heal", go_on);
+            }
+            Fault::Forget | Fault::ClockJump | Fault::Failover | Fault::CutReplicas => {
+                self.break_server(&point.node, fault);
+                self.step("heal", go_on);
+                if fault.lets_another_ask() {
+                    self.another(client);
+                }
+            }
+            Fault::Lose | Fault::Delay => {}
+        }
+    }
+
+    fn break_server(&mut self, node: &str, fault: Fault) {
+        let on = &self.terms.topology;
+        let replica = replica_of(node, on);
+        match (fault, replica, failover_mode(on.kind())) {
+            (Fault::ClockJump, ..) => {
+                let forward = self.terms.leases(20);
+                self.step("clock", json!({ "node": node, "forward": forward }));
+            }
+            (Fault::CutReplicas, Some(replica), _) => {
+                self.step("cut", json!({ "from": node, "to": replica }));
+            }
+            (Fault::Failover, Some(replica), Some(mode)) => {
+                self.step("failover", json!({ "node": replica, "mode": mode }));
+            }
+            (Fault::Failover, Some(replica), None) => {
+                self.step("kill", json!({ "node": node }));
+                self.step("promote", json!({ "node": replica }));
+            }
+            _ => self.step("restart", json!({ "node": node, "memory": "lost" })),
+        }
+    }
+
+    /// Has another client than this one ask for the lock, for longer than a lease: the second one,
+    /// or the third where the fault is the second one's.
+    fn another(&mut self, than: &str) {
+        let other = if than == FIRST { SECOND } else { THIRD };
+        if self.dead.contains(other) || self.has_asked.contains(other) {
+            return;
+        }
+        let wait = json!({ "wait": self.terms.beyond_lease() });
+        self.acquire(other, wait);
+    }
+
+    fn acquire(&mut self, client: &str, more: Value) {
+        if !self.has_asked.contains(client) {
+            self.ask(client, LockOperation::Acquire, more);
+        }
+    }
+
+    fn ask(&mut self, client: &str, operation: LockOperation, more: Value) {
+        if self.dead.contains(client) {
+            return;
+        }
+        if operation == LockOperation::Acquire {
+            self.has_asked.insert(client.to_owned());
+        }
+        self.step(word(operation), with(json!({ "client": client }), more));
+    }
+
+    fn await_answer(&mut self, client: &str) {
+        let within = self.terms.leases(150);
+        self.step("await", json!({ "answer-to": client, "within": within }));
+    }
+
+    fn work(&mut self, client: &str) {
+        if !self.dead.contains(client) && self.has_asked.contains(client) {
+            let length = format!("{WORK_MS}ms");
+            self.step("work", json!({ "client": client, "for": length }));
+        }
+    }
+
+    fn step(&mut self, kind: &str, parameters: Value) {
+        let step = Map::from_iter([(kind.to_owned(), parameters)]);
+        self.steps.push(Value::Object(step));
+    }
+}
+
+/// Both tables in one.
+fn with(mut parameters: Value, more: Value) -> Value {
+    if let (Some(into), Value::Object(more)) = (parameters.as_object_mut(), more) {
+        into.extend(more);
+    }
+    parameters
+}

@@ -1,0 +1,261 @@
+//! The search: a survey, then plan after plan, those with the fewest faults first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lockstorm_scenarios::{Case, Lock};
+use tokio::task::JoinSet;
+
+use super::fault::Abilities;
+use super::placements::{Ground, Plans};
+use super::plan::{Base, Plan};
+use super::point::Survey;
+use super::script::{FIRST, SECOND, Terms};
+use super::store::Store;
+use super::trial::{Trial, case_of, try_case, try_plan};
+use crate::run::{Overheard, RunError, RunSettings};
+use crate::seed::Seed;
+
+/// Errors in a row after which a hunt gives up.
+const ERRORS_MAX: u32 = 6;
+
+/// Lock that is hunted, on its servers.
+pub struct Quarry {
+    /// The lock.
+    pub lock: Lock,
+    /// The servers and the lease.
+    pub terms: Terms,
+    /// Abilities of its clients.
+    pub abilities: Abilities,
+}
+
+/// How far a hunt goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Faults of one plan at most.
+    pub faults: usize,
+    /// Time for the trials.
+    pub time: Duration,
+    /// Trials at once.
+    pub at_once: usize,
+    /// The order of the trials follows from it.
+    pub seed: Seed,
+}
+
+/// Everything that was tried.
+#[derive(Default)]
+pub struct Catch {
+    /// The behaviours that were surveyed, with their points.
+    pub surveys: BTreeMap<Base, Survey>,
+    /// The behaviours that the lock cannot have, each with the reason.
+    pub left_out: Vec<(Base, String)>,
+    /// The trials of each size.
+    pub sizes: Vec<TriedSize>,
+    /// Time that the trials took.
+    pub took: Duration,
+    /// Why it ended early.
+    pub ended_by: Option<RunError>,
+}
+
+/// The trials of one size.
+#[derive(Default)]
+pub struct TriedSize {
+    /// Number of faults.
+    pub faults: usize,
+    /// How many plans there are.
+    pub all: u128,
+    /// How many cannot come about.
+    pub impossible: u64,
+    /// Those that were tried.
+    pub trials: Vec<Trial>,
+}
+
+/// Looks for plans that break the lock, until the time is over or there are no more of them.
+pub async fn search(
+    quarry: &Quarry,
+    limits: Limits,
+    store: &mut Store,
+    settings: &RunSettings,
+) -> Catch {
+    let mut found = Catch::default();
+    let begun = Instant::now();
+    if let Err(error) = survey(quarry, limits, store.trials(), settings, &mut found).await {
+        found.ended_by = Some(error);
+        return found;
+    }
+    let ground = Ground {
+        surveys: found.surveys.clone(),
+        topology: quarry.terms.topology.clone(),
+        abilities: quarry.abilities,
+    };
+    for faults in 1..=limits.faults {
+        if begun.elapsed() >= limits.time || settings.interrupt.is_cancelled() {
+            break;
+        }
+        let mut lots = limits.seed.stream(&format!("plans of {faults}"));
+        let plans = ground.plans(faults, &mut lots);
+        let hunter = Hunter {
+            quarry,
+            limits,
+            until: begun + limits.time,
+            settings,
+        };
+        let (tried, error) = hunter.try_all(faults, plans, store).await;
+        found.sizes.push(tried);
+        if error.is_some() {
+            found.ended_by = error;
+            break;
+        }
+    }
+    found.took = begun.elapsed();
+    found
+}
+
+/// Runs each behaviour once without a fault, and reads off what can go wrong.
+async fn survey(
+    quarry: &Quarry,
+    limits: Limits,
+    folder: PathBuf,
+    settings: &RunSettings,
+    found: &mut Catch,
+) -> Result<(), RunError> {
+    for base in Base::ALL {
+        let plan = Plan {
+            base,
+            placements: Vec::new(),
+        };
+        let case = match case_of(&plan, &quarry.lock, &quarry.terms) {
+            Some(Ok(case)) => case,
+            Some(Err(reason)) => {
+                found.left_out.push((base, reason));
+                continue;
+            }
+            None => continue,
+        };
+        let overheard = Overheard::default();
+        let listening = RunSettings {
+            overheard: Some(overheard.clone()),
+            ..settings.clone()
+        };
+        let seed = limits.seed.child(&plan.to_string());
+        settings.progress.say(&format!("survey: {}", base.words()));
+        let record = try_case(case, seed, &folder.join("survey"), &listening).await?;
+        let passed = overheard.lock().expect("no holder panics").clone();
+        if let Some(reason) = record.stopped {
+            found.left_out.push((base, reason));
+        } else {
+            let survey = Survey::of(&passed, &[FIRST, SECOND]);
+            found.surveys.insert(base, survey);
+        }
+    }
+    Ok(())
+}
+
+/// Trial runner for the plans of one size.
+struct Hunter<'a> {
+    quarry: &'a Quarry,
+    limits: Limits,
+    until: Instant,
+    settings: &'a RunSettings,
+}
+
+impl Hunter<'_> {
+    /// Tries plans until there are no more of them, the time is over, or no servers can be had.
+    async fn try_all(
+        &self,
+        faults: usize,
+        plans: Plans,
+        store: &mut Store,
+    ) -> (TriedSize, Option<RunError>) {
+        let mut tried = TriedSize {
+            faults,
+            all: plans.all,
+            ..TriedSize::default()
+        };
+        let mut waiting = plans.in_order.into_iter();
+        let mut going = JoinSet::new();
+        let mut errors = 0;
+        let mut last = None;
+        loop {
+            while going.len() < self.limits.at_once && errors < ERRORS_MAX && self.goes_on() {
+                let Some(plan) = waiting.next() else { break };
+                if let Some(known) = store.known(&plan) {
+                    tried.trials.push(known);
+                    continue;
+                }
+                match case_of(&plan, &self.quarry.lock, &self.quarry.terms) {
+                    Some(Ok(case)) => self.begin(plan, case, &store.trials(), &mut going),
+                    Some(Err(_)) | None => tried.impossible += 1,
+                }
+            }
+            let Some(joined) = going.join_next().await else {
+                break;
+            };
+            match joined.expect("a trial does not panic") {
+                Ok(trial) => {
+                    errors = 0;
+                    store.keep(&trial);
+                    self.tell(&tried, &trial);
+                    tried.trials.push(trial);
+                }
+                Err(error) => {
+                    errors = if error.is_of_one_run() {
+                        errors + 1
+                    } else {
+                        ERRORS_MAX
+                    };
+                    last = Some(error);
+                }
+            }
+        }
+        (tried, last.filter(|_| errors >= ERRORS_MAX))
+    }
+
+    fn goes_on(&self) -> bool {
+        Instant::now() < self.until && !self.settings.interrupt.is_cancelled()
+    }
+
+    fn begin(
+        &self,
+        plan: Plan,
+        case: Case,
+        trials: &Path,
+        going: &mut JoinSet<Result<Trial, RunError>>,
+    ) {
+        let name = plan.to_string();
+        let seed = self.limits.seed.child(&name);
+        let folder = trials.join(format!("{:012}", seed.0));
+        let settings = self.settings.clone();
+        going.spawn(async move { try_plan((&plan, case), seed, &folder, &settings).await });
+    }
+
+    /// Tells how far it is.
+    fn tell(&self, tried: &TriedSize, trial: &Trial) {
+        let broken: BTreeSet<&str> = trial.broken().map(|(promise, _)| promise.name()).collect();
+        let broken: Vec<&str> = broken.into_iter().collect();
+        let what = if broken.is_empty() {
+            String::new()
+        } else {
+            format!(": {} broken by {}", broken.join(", "), trial.plan)
+        };
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.settings.progress.say(&format!(
+            "{} of {} plans with {} faults, {} s left{what}",
+            tried.trials.len() + 1,
+            tried.all,
+            tried.faults,
+            left.as_secs(),
+        ));
+    }
+}
+
+/// Folder of one lock's trials.
+pub fn folder_of(quarry: &Quarry, hunt: &Path) -> PathBuf {
+    let words = format!(
+        "{} {}",
+        quarry.lock.bare_label(),
+        quarry.terms.topology.kind().name()
+    );
+    hunt.join(crate::plan::slug(&words))
+}

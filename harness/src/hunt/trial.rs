@@ -1,0 +1,168 @@
+//! A trial: one plan, run on real servers and judged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use lockstorm_checker::history::FaultPhase;
+use lockstorm_checker::{Property, Verdict};
+use lockstorm_reports::{Answer, RunRecord};
+use lockstorm_scenarios::{Case, Lock, Promise, Scenario, load_str, put_into, to_toml};
+use serde::{Deserialize, Serialize};
+
+use super::plan::Plan;
+use super::script::{Terms, scenario};
+use crate::environment_error::EnvironmentError;
+use crate::plan::Job;
+use crate::progress::{self, ProgressKind};
+use crate::run::{RunError, RunSettings, run};
+use crate::seed::Seed;
+
+/// Outcome of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Trial {
+    /// The plan.
+    pub plan: Plan,
+    /// Answers for each promise that it put to the test.
+    pub told: BTreeMap<Promise, Told>,
+    /// Violations that no lock of this kind can prevent there, each with the claim.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inherent: BTreeMap<Property, String>,
+    /// Why the script stopped before its end, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+}
+
+/// Answer of a trial for a promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// It was kept.
+    Kept,
+    /// It was broken; the claim.
+    Broken(String),
+    /// All went as planned, and nothing in it put the promise to the test; the reason.
+    Untested(String),
+    /// The trial cannot tell; the reason.
+    Nothing(String),
+}
+
+impl Trial {
+    /// Reads it off the record of its run.
+    fn of(plan: &Plan, record: &RunRecord) -> Self {
+        let went_as_planned = record.stopped.is_none() && all_observed(record);
+        let told = record.outcomes().into_iter().map(|outcome| {
+            let reason = outcome.reason.unwrap_or_default();
+            let told = match outcome.seen {
+                Answer::Kept => Told::Kept,
+                Answer::Broken => Told::Broken(reason),
+                Answer::CouldNotTell | Answer::NotPromised
+                    if went_as_planned && !is_doubted(record, outcome.promise) =>
+                {
+                    Told::Untested(reason)
+                }
+                Answer::CouldNotTell | Answer::NotPromised => Told::Nothing(reason),
+            };
+            (outcome.promise, told)
+        });
+        let inherent = record.inherent().into_iter();
+        Self {
+            plan: plan.clone(),
+            told: told.collect(),
+            inherent: inherent
+                .map(|(property, reason)| (property, reason.to_owned()))
+                .collect(),
+            stopped: record.stopped.clone(),
+        }
+    }
+
+    /// The promises that it broke.
+    pub fn broken(&self) -> impl Iterator<Item = (Promise, &str)> {
+        self.told.iter().filter_map(|(promise, told)| match told {
+            Told::Broken(claim) => Some((*promise, claim.as_str())),
+            Told::Kept | Told::Untested(_) | Told::Nothing(_) => None,
+        })
+    }
+
+    /// Tells whether it says anything of any promise.
+    pub fn tells(&self) -> bool {
+        let tells = |told: &Told| matches!(told, Told::Kept | Told::Broken(_));
+        self.told.values().any(tells)
+    }
+}
+
+/// Tells whether every fault was seen to have its effect.
+fn all_observed(record: &RunRecord) -> bool {
+    let mut faults = record.analysis.faults.iter();
+    faults.all(|fault| fault.at(FaultPhase::Observed).is_some())
+}
+
+/// Tells whether something was seen that may have broken the promise, and may not.
+fn is_doubted(record: &RunRecord, promise: Promise) -> bool {
+    let judged = |property| record.analysis.properties.get(property);
+    let mut verdicts = promise.properties().iter().filter_map(judged);
+    verdicts.any(|judgement| judgement.verdict == Verdict::Violated)
+}
+
+/// The case of a plan; `None` if some of its faults can never come about.
+///
+/// # Errors
+/// Why the lock cannot be put into it.
+pub fn case_of(plan: &Plan, lock: &Lock, terms: &Terms) -> Option<Result<Case, String>> {
+    Some(place(&scenario(plan, terms)?, lock, terms))
+}
+
+/// Puts the lock into a script.
+///
+/// # Errors
+/// Why that cannot be.
+pub fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String> {
+    let loaded = load_str(&to_toml(scenario), "hunt.toml", &[]);
+    let loaded = loaded.map_err(|mistakes| mistakes.to_string())?;
+    put_into(&loaded, lock, &terms.topology, &[], None)
+}
+
+/// Runs a case in a folder, which is gone afterwards.
+///
+/// # Errors
+/// When there are no servers, or no history.
+pub async fn try_case(
+    case: Case,
+    seed: Seed,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<RunRecord, RunError> {
+    fs::create_dir_all(folder)
+        .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+    let job = Job {
+        case,
+        repetition: 0,
+        seed,
+        slug: String::new(),
+        rerun: None,
+    };
+    // Of hundreds of trials nobody wants to know each step.
+    let quiet = RunSettings {
+        progress: progress::show(ProgressKind::None, 0).into(),
+        ..settings.clone()
+    };
+    let record = run(&job, folder, &quiet).await;
+    // What is worth keeping is run again.
+    let _ = fs::remove_dir_all(folder);
+    record
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// When there are no servers, or no history.
+pub async fn try_plan(
+    (plan, case): (&Plan, Case),
+    seed: Seed,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<Trial, RunError> {
+    let record = try_case(case, seed, folder, settings).await?;
+    Ok(Trial::of(plan, &record))
+}
