@@ -80,6 +80,20 @@ pub enum EnvironmentError {
 }
 
 impl EnvironmentError {
+    /// `true` if other servers, on other addresses, may be had at once.
+    pub fn is_of_these_servers(&self) -> bool {
+        match self {
+            Self::NotReady { .. } => true,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
+            Self::NoServer
+            | Self::BadServer { .. }
+            | Self::PortTaken { .. }
+            | Self::NoBusPort { .. }
+            | Self::Network(_)
+            | Self::External { .. } => false,
+        }
+    }
+
     /// For `map_err` on input and output.
     pub fn io(action: &'static str, what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();

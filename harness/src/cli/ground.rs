@@ -27,7 +27,7 @@ pub struct GroundArgs {
     )]
     pub out: PathBuf,
     /// Run this many at once, each on servers of its own. They share the machine: for figures,
-    /// leave it at one. A hunt takes four for each core unless you say.
+    /// leave it at one. A hunt takes eight for each core unless you say.
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
     /// The server program.

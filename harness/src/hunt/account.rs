@@ -23,19 +23,50 @@ const FOUND_MAX: usize = 3;
 /// Plans that are shrunk for one promise: some come down to the same script.
 const SHRUNK_MAX: usize = 6;
 
-/// Accounts for all that was tried. The findings go into `folder/found`.
-///
-/// # Errors
-/// When a finding cannot be run again.
+/// Accounts for all that was tried. The findings go into `folder/found`; if one cannot be run
+/// again, it and those behind it are missing, and the account says why.
 pub async fn account(
     quarry: &Quarry,
     limits: Limits,
     caught: &Catch,
-    (hunt, folder): (&Path, &Path),
+    places: (&Path, &Path),
     settings: &RunSettings,
-) -> Result<Hunted, RunError> {
+) -> Hunted {
     let promised = quarry.lock.promises();
     let mut found = Vec::new();
+    let shrunk = shrink_all(quarry, limits, caught, (places, settings), &mut found).await;
+    found.sort_by_key(|found: &Found| (!found.is_promised, found.faults, found.promise));
+    let trials: Vec<&Trial> = caught.sizes.iter().flat_map(|size| &size.trials).collect();
+    let ended_by = caught.ended_by.as_ref().map(ToString::to_string);
+    Hunted {
+        lock: quarry.lock.bare_label(),
+        topology: quarry.terms.topology.label(),
+        lease_ms: quarry.terms.lease_ms,
+        trials_ms: caught.took.as_millis() as u64,
+        points: caught.surveys.values().map(|one| one.points.len()).sum(),
+        left_out: caught
+            .left_out
+            .iter()
+            .map(|(base, reason)| (base.words().to_owned(), reason.clone()))
+            .collect(),
+        sizes: sizes(caught),
+        promises: endurances(caught, &found, &promised),
+        cells: cells(caught, &found, &promised),
+        untold: untold(&trials),
+        found,
+        ended_by: ended_by.or(shrunk.err().map(|error| error.to_string())),
+    }
+}
+
+/// Shrinks what is worth it, and keeps it.
+async fn shrink_all(
+    quarry: &Quarry,
+    limits: Limits,
+    caught: &Catch,
+    ((hunt, folder), settings): ((&Path, &Path), &RunSettings),
+    found: &mut Vec<Found>,
+) -> Result<(), RunError> {
+    let promised = quarry.lock.promises();
     let mut scripts = BTreeSet::new();
     for (promise, trial) in to_shrink(caught) {
         if settings.interrupt.is_cancelled() {
@@ -67,26 +98,7 @@ pub async fn account(
             found.push(keep(promise, is_promised, shrunk, (hunt, folder), settings).await?);
         }
     }
-    found.sort_by_key(|found: &Found| (!found.is_promised, found.faults, found.promise));
-    let trials: Vec<&Trial> = caught.sizes.iter().flat_map(|size| &size.trials).collect();
-    Ok(Hunted {
-        lock: quarry.lock.bare_label(),
-        topology: quarry.terms.topology.label(),
-        lease_ms: quarry.terms.lease_ms,
-        trials_ms: caught.took.as_millis() as u64,
-        points: caught.surveys.values().map(|one| one.points.len()).sum(),
-        left_out: caught
-            .left_out
-            .iter()
-            .map(|(base, reason)| (base.words().to_owned(), reason.clone()))
-            .collect(),
-        sizes: sizes(caught),
-        promises: endurances(caught, &found, &promised),
-        cells: cells(caught, &found, &promised),
-        untold: untold(&trials),
-        found,
-        ended_by: caught.ended_by.as_ref().map(ToString::to_string),
-    })
+    Ok(())
 }
 
 /// The trials that are worth to be shrunk: of each promise those with the fewest and plainest

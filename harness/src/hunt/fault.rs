@@ -141,6 +141,7 @@ impl Point {
         self.client == "a"
             && self.operation == LockOperation::Acquire
             && self.message == Message::Reply
+            && self.ordinal == 1
             && self.nth == 1
     }
 }

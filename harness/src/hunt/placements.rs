@@ -134,7 +134,7 @@ fn can_meet(placements: &[Placement]) -> bool {
     let points: BTreeSet<_> = placements.iter().map(|one| &one.point).collect();
     let held = placements.iter().filter(|one| one.fault.is_held());
     let held: Vec<_> = held
-        .map(|one| (&one.point.client, one.point.operation))
+        .map(|one| (&one.point.client, one.point.operation, one.point.ordinal))
         .collect();
     let operations: BTreeSet<_> = held.iter().collect();
     points.len() == placements.len() && operations.len() == held.len()
@@ -154,8 +154,10 @@ mod tests {
         let point = |n: u32| Point {
             client: "a".to_owned(),
             operation: LockOperation::Acquire,
+            ordinal: 1,
             nth: 1,
             message: Message::Request,
+            command: "SET".to_owned(),
             node: format!("n{n}"),
         };
         let survey = Survey {

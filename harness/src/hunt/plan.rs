@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use lockstorm_scenarios::Promise;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
@@ -19,11 +20,37 @@ pub enum Base {
     Impatient,
     /// A watchdog keeps the lock of the first client for two leases; clients are impatient.
     Renewed,
+    /// Two clients wait for the lock, one behind the other.
+    Queue,
+    /// A client takes the lock twice, and gives it back twice.
+    Reentrant,
+    /// Two clients read together, and a third one wants to write.
+    Readers,
+    /// Of two permits two clients take one each, and a third one wants one.
+    Permits,
 }
 
 impl Base {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Patient, Self::Impatient, Self::Renewed];
+    pub const ALL: [Self; 7] = [
+        Self::Patient,
+        Self::Impatient,
+        Self::Renewed,
+        Self::Queue,
+        Self::Reentrant,
+        Self::Readers,
+        Self::Permits,
+    ];
+
+    /// The promise without which there is nothing to see with these clients.
+    pub const fn needs(self) -> Option<Promise> {
+        match self {
+            Self::Patient | Self::Impatient | Self::Renewed | Self::Queue => None,
+            Self::Reentrant => Some(Promise::Reentrant),
+            Self::Readers => Some(Promise::SharedReaders),
+            Self::Permits => Some(Promise::Permits),
+        }
+    }
 
     /// Tells whether a fault may show something with these clients that it does not show with
     /// others.
@@ -36,6 +63,11 @@ impl Base {
                 matches!(fault, Fault::Delay | Fault::Interleave | Fault::PauseNode)
             }
             Self::Renewed => !matches!(fault, Fault::Cancel),
+            Self::Queue => matches!(fault, Fault::Lose | Fault::KillClient | Fault::Cancel),
+            Self::Reentrant | Self::Readers | Self::Permits => matches!(
+                fault,
+                Fault::Lose | Fault::Delay | Fault::Interleave | Fault::KillClient | Fault::Cancel
+            ),
         }
     }
 
@@ -45,6 +77,10 @@ impl Base {
             Self::Patient => "patient clients",
             Self::Impatient => "clients with a time-out",
             Self::Renewed => "a lock that is renewed",
+            Self::Queue => "two that wait",
+            Self::Reentrant => "re-entry",
+            Self::Readers => "readers and a writer",
+            Self::Permits => "two permits",
         }
     }
 }
@@ -60,7 +96,7 @@ pub struct Placement {
 }
 
 impl fmt::Display for Placement {
-    /// `late: a acquire reply from n1`.
+    /// `late: reply to SET of a's acquire, from n1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.fault.words(), self.point)
     }
@@ -110,11 +146,7 @@ impl Plan {
 impl Placement {
     /// Names what it is about, whichever server and message it is.
     pub fn family(&self) -> String {
-        let plain = Point {
-            nth: 1,
-            ..self.point.clone()
-        };
-        format!("{}: {}", self.fault.words(), plain.label())
+        format!("{}: {}", self.fault.words(), self.point.kind())
     }
 }
 
@@ -140,8 +172,10 @@ mod tests {
         let point = Point {
             client: "a".to_owned(),
             operation: LockOperation::Acquire,
+            ordinal: 1,
             nth: 1,
             message: Message::Request,
+            command: "SET".to_owned(),
             node: node.to_owned(),
         };
         let fault = Fault::Lose;

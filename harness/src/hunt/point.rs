@@ -20,10 +20,14 @@ pub struct Point {
     pub client: String,
     /// Operation that it has under way.
     pub operation: LockOperation,
-    /// How many such messages with this server there are until it is this one.
+    /// Which of its operations of this kind it is, from 1.
+    pub ordinal: u32,
+    /// How many such messages with this server there are in the operation until it is this one.
     pub nth: u32,
     /// The request, or the reply to it.
     pub message: Message,
+    /// Command of the request, for readers: which message it is follows from the others.
+    pub command: String,
     /// Server that is asked.
     pub node: String,
 }
@@ -31,16 +35,28 @@ pub struct Point {
 impl Point {
     /// The message without its server: placements that differ only in equal servers are one.
     pub fn label(&self) -> String {
-        let message = match self.message {
-            Message::Request => "request",
-            Message::Reply => "reply",
-        };
         let nth = match self.nth {
             1 => String::new(),
-            nth => format!(" {nth}"),
+            nth => format!(" ({nth})"),
         };
+        format!("{}{nth}", self.kind())
+    }
+
+    /// The message, whichever of many it is and whichever server it is for: `request SET of a's
+    /// acquire`.
+    pub fn kind(&self) -> String {
+        let message = match self.message {
+            Message::Request => "request",
+            Message::Reply => "reply to",
+        };
+        let which = match self.ordinal {
+            1 => "",
+            2 => "second ",
+            _ => "later ",
+        };
+        let (command, client) = (&self.command, &self.client);
         let operation = word(self.operation);
-        format!("{} {operation} {message}{nth}", self.client)
+        format!("{message} {command} of {client}'s {which}{operation}")
     }
 
     /// The parameters by which a scenario names it.
@@ -56,13 +72,13 @@ impl Point {
 }
 
 impl fmt::Display for Point {
-    /// `a acquire reply from n1`.
+    /// `reply to SET of a's acquire, from n1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let way = match self.message {
             Message::Request => "to",
             Message::Reply => "from",
         };
-        write!(f, "{} {way} {}", self.label(), self.node)
+        write!(f, "{}, {way} {}", self.label(), self.node)
     }
 }
 
@@ -88,15 +104,25 @@ pub struct Survey {
 impl Survey {
     /// Reads it off the messages of these clients, in the order in which they passed.
     pub fn of(passed: &[Passed], clients: &[&str]) -> Self {
-        let mut seen: BTreeMap<(String, LockOperation, Message, String), u32> = BTreeMap::new();
+        let mut seen: BTreeMap<(String, LockOperation, u32, Message, String), u32> =
+            BTreeMap::new();
+        let mut operations: BTreeMap<(String, LockOperation), Vec<u64>> = BTreeMap::new();
         let mut points = Vec::new();
         for one in passed {
             if !clients.contains(&one.client.as_str()) {
                 continue;
             }
+            let of_kind = operations.entry((one.client.clone(), one.operation));
+            let of_kind = of_kind.or_default();
+            if !of_kind.contains(&one.serial) {
+                of_kind.push(one.serial);
+            }
+            let before = of_kind.iter().take_while(|serial| **serial != one.serial);
+            let ordinal = before.count() as u32 + 1;
             let like = (
                 one.client.clone(),
                 one.operation,
+                ordinal,
                 one.message,
                 one.node.clone(),
             );
@@ -106,8 +132,10 @@ impl Survey {
                 points.push(Point {
                     client: one.client.clone(),
                     operation: one.operation,
+                    ordinal,
                     nth: *nth,
                     message: one.message,
+                    command: one.command.clone(),
                     node: one.node.clone(),
                 });
             }
@@ -125,7 +153,7 @@ fn asks_all_at_once(passed: &[Passed]) -> bool {
     let Some(first) = passed.first() else {
         return false;
     };
-    let of_first = |one: &&Passed| one.client == first.client && one.operation == first.operation;
+    let of_first = |one: &&Passed| one.client == first.client && one.serial == first.serial;
     let operation: Vec<&Passed> = passed.iter().filter(of_first).collect();
     let answered = operation
         .iter()
@@ -143,7 +171,9 @@ mod tests {
             client: client.to_owned(),
             node: node.to_owned(),
             message,
+            command: "SET".to_owned(),
             operation: LockOperation::Acquire,
+            serial: 1,
         }
     }
 
@@ -154,12 +184,12 @@ mod tests {
         let survey = Survey::of(&run, &["a"]);
         let labels: Vec<String> = survey.points.iter().map(Point::label).collect();
         let wanted = [
-            "a acquire request",
-            "a acquire reply",
-            "a acquire request 2",
-            "a acquire reply 2",
-            "a acquire request 3",
-            "a acquire reply 3",
+            "request SET of a's acquire",
+            "reply to SET of a's acquire",
+            "request SET of a's acquire (2)",
+            "reply to SET of a's acquire (2)",
+            "request SET of a's acquire (3)",
+            "reply to SET of a's acquire (3)",
         ];
         assert_eq!(labels, wanted);
         assert!(Survey::of(&run, &["b"]).points.is_empty());

@@ -37,10 +37,17 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
         // It counts by the same properties, and what a server forgets is not the lock's.
         tests.remove(&Promise::SharedReaders);
         tests.remove(&Promise::Permits);
+        // A counter of tokens is forgotten with the rest.
+        tests.remove(&Promise::Fenced);
         if forgetting.iter().all(is_failover) {
             tests.insert(Promise::SurvivesFailover);
         }
     }
+    match plan.base {
+        Base::Reentrant => tests.insert(Promise::Reentrant),
+        Base::Queue => tests.insert(Promise::Fair),
+        Base::Patient | Base::Impatient | Base::Renewed | Base::Readers | Base::Permits => false,
+    };
     if hits_minority(plan, terms) {
         tests.insert(Promise::SurvivesMinority);
     }
@@ -86,7 +93,12 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
             Fault::ClockJump => "Redis ends leases by the wall clock of the server.",
             _ => "A server that comes back without its memory grants again what it had granted.",
         };
-        for property in [Property::MutualExclusion, Property::LostLock] {
+        let forgotten = [
+            Property::MutualExclusion,
+            Property::LostLock,
+            Property::Fencing,
+        ];
+        for property in forgotten {
             if !is_judged(property) {
                 inherent.insert(property, reason.to_owned());
             }

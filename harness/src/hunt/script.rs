@@ -4,7 +4,7 @@
 //! the operation is left under way, the message is held, the fault is done and observed, another
 //! client asks where that belongs to it, and the message goes on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstorm_scenarios::{LockOperation, Scenario, Topology};
 use serde_json::{Map, Value, json};
@@ -49,8 +49,10 @@ impl Terms {
 
     fn patience(&self, base: Base) -> String {
         match base {
-            Base::Patient => self.leases(100),
             Base::Impatient | Base::Renewed => self.leases(5),
+            Base::Patient | Base::Queue | Base::Reentrant | Base::Readers | Base::Permits => {
+                self.leases(100)
+            }
         }
     }
 }
@@ -64,6 +66,7 @@ pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
         steps: Vec::new(),
         dead: BTreeSet::new(),
         has_asked: BTreeSet::new(),
+        begun: BTreeMap::new(),
         struck: 0,
     };
     script.write();
@@ -81,6 +84,7 @@ pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
             "inherent": inherent(plan, terms),
             "lease": terms.leases(10),
             "renewed": plan.base == Base::Renewed,
+            "permits": (plan.base == Base::Permits).then_some(2),
             "topologies": [topology],
         },
         "clients": { "reply-timeout": terms.patience(plan.base) },
@@ -109,13 +113,25 @@ struct Script<'a> {
     dead: BTreeSet<String>,
     /// Clients that have asked for the lock.
     has_asked: BTreeSet<String>,
+    /// Operations of each kind that each client has begun.
+    begun: BTreeMap<(String, LockOperation), u32>,
     /// Faults that have their place by now.
     struck: usize,
 }
 
 impl Script<'_> {
     fn write(&mut self) {
-        self.arm();
+        match self.plan.base {
+            Base::Patient | Base::Impatient | Base::Renewed => self.take_turns(),
+            Base::Queue => self.queue(),
+            Base::Reentrant => self.re_enter(),
+            Base::Readers => self.read(),
+            Base::Permits => self.take_permits(),
+        }
+    }
+
+    /// One client takes the lock and gives it back while another waits for it.
+    fn take_turns(&mut self) {
         self.operation(FIRST, LockOperation::Acquire, json!({}));
         if self.plan.base == Base::Renewed {
             self.watchdog();
@@ -123,11 +139,7 @@ impl Script<'_> {
             self.operation(FIRST, LockOperation::Renew, json!({}));
         }
         self.work(FIRST);
-        let waits = !self.has_asked.contains(SECOND);
-        if waits {
-            let wait = json!({ "wait": self.terms.leases(30), "under-way": true });
-            self.operation(SECOND, LockOperation::Acquire, wait);
-        }
+        let waits = self.wait(SECOND);
         self.operation(FIRST, LockOperation::Release, json!({}));
         if waits {
             self.await_answer(SECOND);
@@ -139,20 +151,85 @@ impl Script<'_> {
         self.operation(THIRD, LockOperation::Release, json!({}));
     }
 
-    /// Arms the faults of messages, which nobody waits for.
-    fn arm(&mut self) {
-        for placement in &self.plan.placements {
-            let mut parameters = placement.point.parameters();
-            match placement.fault {
-                Fault::Lose => self.step("lose-message", parameters),
-                Fault::Delay => {
-                    parameters["by"] = json!(self.terms.beyond_lease());
-                    self.step("delay-message", parameters);
-                }
-                _ => continue,
+    /// Two clients wait, one behind the other.
+    fn queue(&mut self) {
+        self.operation(FIRST, LockOperation::Acquire, json!({}));
+        let second = self.wait(SECOND);
+        self.work(FIRST);
+        let third = self.wait(THIRD);
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, json!({}));
+        for (client, waits) in [(SECOND, second), (THIRD, third)] {
+            if waits {
+                self.await_answer(client);
             }
-            self.struck += 1;
+            self.work(client);
+            self.operation(client, LockOperation::Release, json!({}));
         }
+    }
+
+    /// A client takes the lock twice, and it is free when it was given back twice.
+    fn re_enter(&mut self) {
+        self.operation(FIRST, LockOperation::Acquire, json!({}));
+        self.operation(FIRST, LockOperation::Acquire, json!({}));
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, json!({}));
+        self.acquire(SECOND, json!({}));
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, json!({}));
+        self.operation(SECOND, LockOperation::Release, json!({}));
+        self.acquire(THIRD, json!({ "wait": self.terms.leases(30) }));
+        self.work(THIRD);
+        self.operation(THIRD, LockOperation::Release, json!({}));
+    }
+
+    /// Two clients read together, and a third one wants to write.
+    fn read(&mut self) {
+        let read = || json!({ "mode": "read" });
+        self.operation(FIRST, LockOperation::Acquire, read());
+        self.operation(SECOND, LockOperation::Acquire, read());
+        self.acquire(THIRD, json!({}));
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, read());
+        self.operation(THIRD, LockOperation::Release, json!({}));
+        self.work(SECOND);
+        self.operation(SECOND, LockOperation::Release, read());
+        self.ask(
+            THIRD,
+            LockOperation::Acquire,
+            json!({ "wait": self.terms.leases(30) }),
+        );
+        self.ask(FIRST, LockOperation::Acquire, read());
+        self.work(THIRD);
+        self.operation(THIRD, LockOperation::Release, json!({}));
+    }
+
+    /// Of two permits two clients take one each, and a third one wants one.
+    fn take_permits(&mut self) {
+        self.operation(FIRST, LockOperation::Acquire, json!({}));
+        self.operation(SECOND, LockOperation::Acquire, json!({}));
+        self.acquire(THIRD, json!({}));
+        self.work(FIRST);
+        self.work(SECOND);
+        self.operation(FIRST, LockOperation::Release, json!({}));
+        self.ask(
+            THIRD,
+            LockOperation::Acquire,
+            json!({ "wait": self.terms.leases(30) }),
+        );
+        self.work(THIRD);
+        self.operation(SECOND, LockOperation::Release, json!({}));
+        self.operation(THIRD, LockOperation::Release, json!({}));
+    }
+
+    /// Has a client wait for the lock, unless it has asked already; tells whether it does.
+    fn wait(&mut self, client: &str) -> bool {
+        let waits = !self.has_asked.contains(client) && !self.dead.contains(client);
+        if waits {
+            let wait = json!({ "wait": self.terms.leases(30), "under-way": true });
+            self.operation(client, LockOperation::Acquire, wait);
+        }
+        waits
     }
 
     /// An operation of a client, and what goes wrong in it.
@@ -160,21 +237,46 @@ impl Script<'_> {
         if self.dead.contains(client) {
             return;
         }
-        let is_of_it = |placement: &&Placement| {
-            let point = &placement.point;
-            placement.fault.is_held() && point.client == client && point.operation == operation
-        };
-        let Some(placement) = self.plan.placements.iter().find(is_of_it) else {
+        let goes_on = more.get("under-way").is_some();
+        let Some(held) = self.arm(client, operation) else {
             self.ask(client, operation, more);
             return;
         };
-        let goes_on = more.get("under-way").is_some();
-        self.step("hold-message", placement.point.parameters());
         self.ask(client, operation, with(more, json!({ "under-way": true })));
-        self.strike(placement);
-        if !goes_on && !self.dead.contains(client) && placement.fault != Fault::Cancel {
+        self.strike(&held);
+        if !goes_on && !self.dead.contains(client) && held.fault != Fault::Cancel {
             self.await_answer(client);
         }
+    }
+
+    /// Arms what goes wrong in the operation that comes next. Gives what its message is held for, if
+    /// it is.
+    fn arm(&mut self, client: &str, operation: LockOperation) -> Option<Placement> {
+        let begun = self.begun.get(&(client.to_owned(), operation));
+        let ordinal = begun.copied().unwrap_or_default() + 1;
+        let plan = self.plan;
+        let here = plan.placements.iter().filter(|placement| {
+            let point = &placement.point;
+            point.client == client && point.operation == operation && point.ordinal == ordinal
+        });
+        let mut held = None;
+        for placement in here {
+            let mut parameters = placement.point.parameters();
+            match placement.fault {
+                Fault::Lose => self.step("lose-message", parameters),
+                Fault::Delay => {
+                    parameters["by"] = json!(self.terms.beyond_lease());
+                    self.step("delay-message", parameters);
+                }
+                _ => {
+                    self.step("hold-message", parameters);
+                    held = Some(placement.clone());
+                    continue;
+                }
+            }
+            self.struck += 1;
+        }
+        held
     }
 
     /// Two leases under a watchdog, and what goes wrong in its renewals.
@@ -182,12 +284,8 @@ impl Script<'_> {
         if self.dead.contains(FIRST) {
             return;
         }
-        let is_of_it = |placement: &&Placement| {
-            placement.fault.is_held() && placement.point.operation == LockOperation::Renew
-        };
-        if let Some(placement) = self.plan.placements.iter().find(is_of_it) {
-            self.step("hold-message", placement.point.parameters());
-            self.strike(placement);
+        if let Some(held) = self.arm(FIRST, LockOperation::Renew) {
+            self.strike(&held);
         }
         if !self.dead.contains(FIRST) {
             let two = self.terms.leases(20);
@@ -298,7 +396,13 @@ impl Script<'_> {
         }
         if operation == LockOperation::Acquire {
             self.has_asked.insert(client.to_owned());
+        } else if !self.has_asked.contains(client) {
+            return;
         }
+        *self
+            .begun
+            .entry((client.to_owned(), operation))
+            .or_default() += 1;
         self.step(word(operation), with(json!({ "client": client }), more));
     }
 

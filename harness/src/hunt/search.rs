@@ -121,6 +121,10 @@ async fn survey(
     found: &mut Catch,
 ) -> Result<(), RunError> {
     for base in Base::ALL {
+        let needed = base.needs();
+        if needed.is_some_and(|promise| !quarry.lock.promises().contains(&promise)) {
+            continue;
+        }
         let plan = Plan {
             base,
             placements: Vec::new(),

@@ -73,9 +73,9 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// `true` if it says nothing of other runs: this one's servers did not get ready.
-    pub const fn is_of_one_run(&self) -> bool {
-        matches!(self, Self::Environment(EnvironmentError::NotReady { .. }))
+    /// `true` if it says nothing of other runs: this one's servers could not be had.
+    pub fn is_of_one_run(&self) -> bool {
+        matches!(self, Self::Environment(error) if error.is_of_these_servers())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -80,6 +81,12 @@ impl Servers {
         loop {
             match Self::start_once(settings.clone()).await {
                 Err(EnvironmentError::NotReady { .. }) if starts < starts_max => starts += 1,
+                // Something listens where nothing did a moment before.
+                Err(EnvironmentError::Io { source, .. })
+                    if source.kind() == io::ErrorKind::AddrInUse && starts < STARTS_MAX =>
+                {
+                    starts += 1;
+                }
                 started => return started,
             }
         }

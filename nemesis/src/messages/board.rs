@@ -27,8 +27,12 @@ pub struct Passed {
     pub node: String,
     /// The request or the reply.
     pub message: Message,
+    /// Command of the request.
+    pub command: String,
     /// Operation that the client had under way.
     pub operation: LockOperation,
+    /// Number of that operation: those of a client are counted.
+    pub serial: u64,
 }
 
 #[derive(Default)]
@@ -44,7 +48,9 @@ impl From<&Passing> for Passed {
             client: passing.client.clone(),
             node: passing.node.clone(),
             message: passing.message,
+            command: passing.command.clone(),
             operation: passing.operation,
+            serial: passing.serial,
         }
     }
 }
