@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use super::exit::ExitCode;
 use super::{
     adapter, assess, check, clean_up, doctor, explain, export, hunt, list, report, run, schema,
-    validate,
+    shrink, validate,
 };
 use crate::output::Color;
 
@@ -38,6 +38,8 @@ pub enum Command {
     /// Look for the fewest faults, at single messages, that break a lock; each finding becomes a
     /// scenario that repeats it.
     Hunt(hunt::HuntArgs),
+    /// Turn a run in which something was violated into a short script that violates it.
+    Shrink(shrink::ShrinkArgs),
     /// Check recorded histories again, or histories that others recorded, in any format
     /// that `list formats` shows.
     Check(check::CheckArgs),

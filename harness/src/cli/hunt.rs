@@ -22,7 +22,7 @@ use crate::adapter::Can;
 use crate::clock::wall_clock;
 use crate::conformance::usual_servers;
 use crate::environment_error::EnvironmentError;
-use crate::hunt::{Abilities, Limits, Quarry, Store, Terms, account, folder_of, search};
+use crate::hunt::{Abilities, Limits, Quarry, Store, account, folder_of, search};
 use crate::rerun;
 use crate::run::{NetworkChoice, Networks, RunSettings};
 use crate::seed::Seed;
@@ -55,9 +55,10 @@ pub struct HuntArgs {
     /// Faults of one trial at most.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=4))]
     pub faults: u8,
-    /// Lease of the locks, by which all times of a trial are measured.
-    #[arg(long, default_value = "400ms", value_name = "TIME")]
-    pub lease: DurationSpec,
+    /// Lease of the locks, by which all times of a trial are measured; 400ms, or 1s for a library
+    /// and for a lock that knows whole seconds only, unless you say.
+    #[arg(long, value_name = "TIME")]
+    pub lease: Option<DurationSpec>,
     /// Go on with a hunt that was ended: its folder. The other arguments must be the same.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
@@ -122,6 +123,11 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     Ok(interrupt.code().unwrap_or_else(|| code(&record)))
 }
 
+/// Trials at once, unless somebody says.
+pub(super) fn usual_jobs() -> usize {
+    JOBS_PER_CORE * available_parallelism().map_or(1, usize::from)
+}
+
 /// Only a promise that a lock makes, and broke each time again, fails.
 fn code(record: &HuntRecord) -> ExitCode {
     let found = record.hunts.iter().flat_map(|hunted| &hunted.found);
@@ -142,18 +148,13 @@ fn quarry(subject: &Subject, kind: TopologyKind, args: &HuntArgs) -> Option<Quar
     if is_refused || !subject.lock.kind().supports(kind) {
         return None;
     }
-    Some(Quarry {
-        lock: subject.lock.clone(),
-        terms: Terms {
-            topology: usual_servers(kind),
-            lease_ms: args.lease.as_millis(),
-            renews: !subject.cannot_renew,
-        },
-        abilities: Abilities {
-            cancel: !subject.lacks(Can::Cancel),
-            watchdog: !subject.lacks(Can::Watchdog),
-        },
-    })
+    let abilities = Abilities {
+        cancel: !subject.lacks(Can::Cancel),
+        watchdog: !subject.lacks(Can::Watchdog),
+    };
+    let can = (abilities, !subject.cannot_renew);
+    let servers = usual_servers(kind);
+    Some(Quarry::new(&subject.lock, &servers, args.lease, can))
 }
 
 async fn hunt(
@@ -163,11 +164,10 @@ async fn hunt(
     hunt: &Path,
     settings: &RunSettings,
 ) -> Result<Hunted, Error> {
-    let cores = available_parallelism().map_or(1, usize::from);
     let limits = Limits {
         faults: args.faults.into(),
         time: args.time.0,
-        at_once: args.ground.jobs_or(JOBS_PER_CORE * cores),
+        at_once: args.ground.jobs_or(usual_jobs()),
         seed,
     };
     let folder = folder_of(quarry, hunt);
@@ -223,7 +223,8 @@ fn command(args: &HuntArgs, subjects: &[Subject], seed: Seed) -> String {
     }
     words.push(format!("--for {}", args.time));
     words.push(format!("--faults {}", args.faults));
-    words.push(format!("--lease {}", args.lease));
+    let lease = args.lease.iter();
+    words.extend(lease.map(|lease| format!("--lease {lease}")));
     words.extend(args.ground.at_once());
     words.extend(args.ground.servers());
     words.extend(args.ground.folder());

@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod run_index;
 mod schema;
+mod shrink;
 mod stream;
 mod subject;
 mod topologies;
@@ -52,6 +53,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Run(args) => run::execute(&args),
         Command::Assess(args) => assess::execute(&args),
         Command::Hunt(args) => hunt::execute(&args),
+        Command::Shrink(args) => shrink::execute(&args),
         Command::Check(args) => check::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Report(args) => report::execute(&args),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use lockstorm_checker::Property;
 use lockstorm_reports::{
@@ -12,8 +13,8 @@ use lockstorm_scenarios::{Case, CaseLabels, Promise};
 
 use super::plan::Plan;
 use super::search::{Catch, Limits, Quarry};
-use super::shrink::{RUNS, Shrinker, Shrunk, breaks};
-use super::trial::{Told, Trial};
+use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
+use super::trial::{Told, Trial, case_of};
 use crate::environment_error::EnvironmentError;
 use crate::plan::{Job, slug};
 use crate::run::{RunError, RunSettings, run};
@@ -67,6 +68,7 @@ async fn shrink_all(
     found: &mut Vec<Found>,
 ) -> Result<(), RunError> {
     let promised = quarry.lock.promises();
+    let begun = Instant::now();
     let mut scripts = BTreeSet::new();
     for (promise, trial) in to_shrink(caught) {
         if settings.interrupt.is_cancelled() {
@@ -78,32 +80,37 @@ async fn shrink_all(
             trial.plan
         ));
         let shrinker = Shrinker {
-            quarry,
-            promise,
+            aim: Aim::Promise(promise),
             settings,
             folder: &folder.join("trials"),
             at_once: limits.at_once.min(RUNS),
             seed: limits.seed,
         };
-        let of_promise = |one: &&Found| one.promise == promise;
-        if found.iter().filter(of_promise).count() >= FOUND_MAX {
+        let of_promise = |one: &&Found| one.promise == promise && one.is_confirmed();
+        let told = found.iter().filter(of_promise).count();
+        if told >= FOUND_MAX || told > 0 && begun.elapsed() > limits.time {
             continue;
         }
-        let Some(shrunk) = shrinker.shrink(&trial.plan).await? else {
+        let plan = shrinker.plainest(&trial.plan, quarry).await?;
+        let Some(Ok(case)) = case_of(&plan, &quarry.lock, &quarry.terms) else {
+            continue;
+        };
+        let Some(shrunk) = shrinker.shorten(case.to_scenario()).await? else {
             continue;
         };
         let is_new = scripts.insert((promise, format!("{:?}", shrunk.case.workload)));
         if is_new {
             let is_promised = promised.contains(&promise);
-            found.push(keep(promise, is_promised, shrunk, (hunt, folder), settings).await?);
+            let broken = (promise, is_promised, &plan);
+            found.push(keep(broken, shrunk, (hunt, folder), settings).await?);
         }
     }
     Ok(())
 }
 
 /// The trials that are worth to be shrunk: of each promise those with the fewest and plainest
-/// faults, and of each family of plans one. A plan that is broken by part of its faults is nothing
-/// new.
+/// faults, and of each family of plans one; the first of every promise before the second of any. A
+/// plan that is broken by part of its faults is nothing new.
 fn to_shrink(caught: &Catch) -> Vec<(Promise, &Trial)> {
     let mut families: BTreeMap<Promise, Vec<BTreeSet<String>>> = BTreeMap::new();
     let mut chosen = Vec::new();
@@ -116,22 +123,22 @@ fn to_shrink(caught: &Catch) -> Vec<(Promise, &Trial)> {
             let is_new = !known.iter().any(|one| one.is_subset(&family));
             if is_new && known.len() < SHRUNK_MAX {
                 known.push(family);
-                chosen.push((promise, trial));
+                chosen.push((known.len(), promise, trial));
             }
         }
     }
-    chosen
+    chosen.sort_by_key(|(rank, ..)| *rank);
+    let chosen = chosen.into_iter();
+    chosen.map(|(_, promise, trial)| (promise, trial)).collect()
 }
 
 /// Writes the script down, and runs it once more, for its story.
 async fn keep(
-    promise: Promise,
-    is_promised: bool,
+    (promise, is_promised, plan): (Promise, bool, &Plan),
     shrunk: Shrunk,
     (hunt, folder): (&Path, &Path),
     settings: &RunSettings,
 ) -> Result<Found, RunError> {
-    let plan = &shrunk.plan;
     let name = format!("{}-{}", promise.name(), slug(&plan.family().join(" ")));
     let run_folder = folder.join("found").join(&name);
     // A hunt that goes on may have been here before.
@@ -151,7 +158,8 @@ async fn keep(
     let script = run_folder.join(crate::folder::SCENARIO);
     let file = folder.join("found").join(format!("{name}.toml"));
     fs::copy(&script, &file).map_err(EnvironmentError::io("write", file.display().to_string()))?;
-    let story = terminal_story(&record, promise).filter(|_| breaks(&record, promise));
+    let story =
+        terminal_story(&record, promise).filter(|_| Aim::Promise(promise).is_met_by(&record));
     let below = |path: &Path| {
         let path = path.strip_prefix(hunt).unwrap_or(path);
         path.display().to_string()

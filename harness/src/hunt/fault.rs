@@ -1,6 +1,6 @@
 //! The alphabet: everything that is tried at a point.
 
-use lockstorm_scenarios::{FailoverMode, Topology, TopologyKind};
+use lockstorm_scenarios::{FailoverMode, LockOperation, Message, Topology, TopologyKind};
 use serde::{Deserialize, Serialize};
 
 use super::point::Point;
@@ -23,6 +23,8 @@ pub enum Fault {
     Cancel,
     /// The client's watchdog stalls for longer than the lease.
     StallWatchdog,
+    /// The client gives the lock back while a renewal is on its way.
+    ReleaseFirst,
     /// The server crashes and comes back without its memory, and another client asks.
     Forget,
     /// The server stands still for longer than the lease.
@@ -50,7 +52,7 @@ pub enum Victim {
 
 impl Fault {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Lose,
         Self::Delay,
         Self::Interleave,
@@ -58,6 +60,7 @@ impl Fault {
         Self::KillClient,
         Self::Cancel,
         Self::StallWatchdog,
+        Self::ReleaseFirst,
         Self::PauseNode,
         Self::Forget,
         Self::ClockJump,
@@ -75,6 +78,7 @@ impl Fault {
             Self::KillClient => "client dies",
             Self::Cancel => "call given up",
             Self::StallWatchdog => "watchdog stalls",
+            Self::ReleaseFirst => "release overtakes it",
             Self::PauseNode => "server stalls",
             Self::Forget => "server forgets",
             Self::ClockJump => "server's clock jumps",
@@ -91,7 +95,8 @@ impl Fault {
             | Self::PauseClient
             | Self::KillClient
             | Self::Cancel
-            | Self::StallWatchdog => Victim::Client,
+            | Self::StallWatchdog
+            | Self::ReleaseFirst => Victim::Client,
             Self::PauseNode | Self::CutReplicas => Victim::Server,
             Self::Forget | Self::ClockJump | Self::Failover => Victim::Memory,
         }
@@ -113,6 +118,7 @@ impl Fault {
             Self::Cancel => clients.cancel,
             // A point is needed to do it, and which does not matter.
             Self::StallWatchdog => clients.watchdog && point.is_first_reply(),
+            Self::ReleaseFirst => point.operation == LockOperation::Renew,
             Self::CutReplicas | Self::Failover => replica_of(&point.node, on).is_some(),
             Self::Lose
             | Self::Delay
@@ -137,7 +143,6 @@ pub struct Abilities {
 
 impl Point {
     fn is_first_reply(&self) -> bool {
-        use lockstorm_scenarios::{LockOperation, Message};
         self.client == "a"
             && self.operation == LockOperation::Acquire
             && self.message == Message::Reply

@@ -14,6 +14,7 @@ mod placements;
 mod plan;
 mod point;
 mod promises;
+mod reproduce;
 mod script;
 mod search;
 mod shrink;
@@ -22,6 +23,7 @@ mod trial;
 
 pub use account::account;
 pub use fault::Abilities;
-pub use script::Terms;
+pub use reproduce::{alike, reproduce, shorten};
 pub use search::{Limits, Quarry, folder_of, search};
+pub use shrink::{RUNS, Shrunk};
 pub use store::Store;

@@ -42,7 +42,7 @@ impl Ground {
     }
 
     /// The plans of so many faults, those that differ only in which of equal servers is hit once.
-    /// Every family comes once before any comes twice; else the order is drawn.
+    /// Every family comes once before any comes twice, the plainest first; else the order is drawn.
     pub fn plans(&self, faults: usize, lots: &mut ChaCha8Rng) -> Plans {
         let mut all = 0;
         let mut plans = Vec::new();
@@ -102,7 +102,8 @@ fn choose(of: usize, some: usize) -> u128 {
     (0..some).fold(1, |ways, n| ways * factor(n) / (n as u128 + 1))
 }
 
-/// Puts every family once before any comes twice.
+/// Puts every family once before any comes twice, and those of plain faults first: they are what
+/// happens most.
 fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
     let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let rank = |plan: Plan| {
@@ -111,7 +112,7 @@ fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
         (*times, plan)
     };
     let mut ranked: Vec<(usize, Plan)> = plans.into_iter().map(rank).collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.sort_by_key(|(rank, plan)| (*rank, plan.plainness()));
     ranked.into_iter().map(|(_, plan)| plan).collect()
 }
 

@@ -57,7 +57,10 @@ impl Base {
     pub const fn tries(self, fault: Fault) -> bool {
         match self {
             // Who is patient waits for a server that stands still.
-            Self::Patient => !matches!(fault, Fault::StallWatchdog | Fault::PauseNode),
+            Self::Patient => !matches!(
+                fault,
+                Fault::StallWatchdog | Fault::ReleaseFirst | Fault::PauseNode
+            ),
             // Nobody waits for what happens at once.
             Self::Impatient => {
                 matches!(fault, Fault::Delay | Fault::Interleave | Fault::PauseNode)

@@ -66,6 +66,7 @@ pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
         steps: Vec::new(),
         dead: BTreeSet::new(),
         has_asked: BTreeSet::new(),
+        gave_back: BTreeSet::new(),
         begun: BTreeMap::new(),
         struck: 0,
     };
@@ -113,6 +114,8 @@ struct Script<'a> {
     dead: BTreeSet<String>,
     /// Clients that have asked for the lock.
     has_asked: BTreeSet<String>,
+    /// Clients that have given the lock back before their turn.
+    gave_back: BTreeSet<String>,
     /// Operations of each kind that each client has begun.
     begun: BTreeMap<(String, LockOperation), u32>,
     /// Faults that have their place by now.
@@ -234,7 +237,8 @@ impl Script<'_> {
 
     /// An operation of a client, and what goes wrong in it.
     fn operation(&mut self, client: &str, operation: LockOperation, more: Value) {
-        if self.dead.contains(client) {
+        let is_done = operation == LockOperation::Release && self.gave_back.contains(client);
+        if self.dead.contains(client) || is_done {
             return;
         }
         let goes_on = more.get("under-way").is_some();
@@ -249,8 +253,8 @@ impl Script<'_> {
         }
     }
 
-    /// Arms what goes wrong in the operation that comes next. Gives what its message is held for, if
-    /// it is.
+    /// Arms what goes wrong in the operation that comes next. Gives what its message is held for,
+    /// if it is.
     fn arm(&mut self, client: &str, operation: LockOperation) -> Option<Placement> {
         let begun = self.begun.get(&(client.to_owned(), operation));
         let ordinal = begun.copied().unwrap_or_default() + 1;
@@ -287,7 +291,7 @@ impl Script<'_> {
         if let Some(held) = self.arm(FIRST, LockOperation::Renew) {
             self.strike(&held);
         }
-        if !self.dead.contains(FIRST) {
+        if !self.dead.contains(FIRST) && !self.gave_back.contains(FIRST) {
             let two = self.terms.leases(20);
             self.step("work", json!({ "client": FIRST, "for": two }));
         }
@@ -320,6 +324,13 @@ impl Script<'_> {
                     "heal",
                     json!({ "fault": "stall-watchdog", "client": client }),
                 );
+            }
+            Fault::ReleaseFirst => {
+                self.ask(client, LockOperation::Release, json!({ "under-way": true }));
+                self.gave_back.insert(client.to_owned());
+                self.await_answer(client);
+                self.step("heal", go_on);
+                self.another(client);
             }
             Fault::KillClient => {
                 self.step("kill-client", json!({ "client": client }));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstorm_scenarios::{Case, Lock};
+use lockstorm_scenarios::{Case, DurationSpec, Lock, Topology};
 use tokio::task::JoinSet;
 
 use super::fault::Abilities;
@@ -17,6 +17,11 @@ use super::trial::{Trial, case_of, try_case, try_plan};
 use crate::run::{Overheard, RunError, RunSettings};
 use crate::seed::Seed;
 
+/// Lease of locks of ours.
+const SHORT_LEASE: DurationSpec = DurationSpec::from_millis(400);
+/// Lease of locks that know whole seconds only, and of those of others.
+const LONG_LEASE: DurationSpec = DurationSpec::from_secs(1);
+
 /// Errors in a row after which a hunt gives up.
 const ERRORS_MAX: u32 = 6;
 
@@ -28,6 +33,45 @@ pub struct Quarry {
     pub terms: Terms,
     /// Abilities of its clients.
     pub abilities: Abilities,
+}
+
+impl Quarry {
+    /// A lock on servers of its own, with this lease, or with the shortest usual one that it can
+    /// have: some libraries know whole seconds only, and of a library nobody knows it.
+    pub fn new(
+        lock: &Lock,
+        topology: &Topology,
+        lease: Option<DurationSpec>,
+        (abilities, renews): (Abilities, bool),
+    ) -> Self {
+        let with = |lease: DurationSpec| Self {
+            lock: lock.clone(),
+            terms: Terms {
+                topology: topology.clone(),
+                lease_ms: lease.as_millis(),
+                renews,
+            },
+            abilities,
+        };
+        if let Some(lease) = lease {
+            return with(lease);
+        }
+        let short = with(SHORT_LEASE);
+        if !lock.is_foreign() && short.can_be() {
+            short
+        } else {
+            with(LONG_LEASE)
+        }
+    }
+
+    /// Tells whether the lock can have this lease on these servers.
+    fn can_be(&self) -> bool {
+        let plan = Plan {
+            base: Base::Patient,
+            placements: Vec::new(),
+        };
+        matches!(case_of(&plan, &self.lock, &self.terms), Some(Ok(_)))
+    }
 }
 
 /// How far a hunt goes.
@@ -79,11 +123,11 @@ pub async fn search(
     settings: &RunSettings,
 ) -> Catch {
     let mut found = Catch::default();
-    let begun = Instant::now();
     if let Err(error) = survey(quarry, limits, store.trials(), settings, &mut found).await {
         found.ended_by = Some(error);
         return found;
     }
+    let begun = Instant::now();
     let ground = Ground {
         surveys: found.surveys.clone(),
         topology: quarry.terms.topology.clone(),
@@ -113,7 +157,10 @@ pub async fn search(
 }
 
 /// Runs each behaviour once without a fault, and reads off what can go wrong.
-async fn survey(
+///
+/// # Errors
+/// When no servers can be had.
+pub async fn survey(
     quarry: &Quarry,
     limits: Limits,
     folder: PathBuf,

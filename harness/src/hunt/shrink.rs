@@ -1,48 +1,72 @@
-//! Shrinking: from a plan that broke a promise to the shortest script that does so every time.
+//! Shrinking: from a plan or a script that broke something to the shortest script that does so
+//! every time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use lockstorm_checker::{Property, Verdict};
 use lockstorm_reports::{Answer, RunRecord};
-use lockstorm_scenarios::{Case, Promise, Scenario};
+use lockstorm_scenarios::{Case, Promise, Scenario, expand, load_str, to_toml};
 use tokio::task::JoinSet;
 
 use super::fault::Fault;
 use super::plan::Plan;
-use super::script::scenario;
 use super::search::Quarry;
-use super::trial::{place, try_case};
+use super::trial::{case_of, try_case};
 use crate::run::{RunError, RunSettings};
 use crate::seed::Seed;
 
-/// Runs in which a shorter script has to break the promise to be taken.
-const TAKEN_AFTER: usize = 2;
+/// Runs in which a shorter script has to break it to be taken; where what is left then does not do
+/// so each time, more are asked for.
+const TAKEN_AFTER: [usize; 2] = [2, RUNS];
 /// Runs of what is left in the end.
 pub const RUNS: usize = 5;
 /// Time for looking for shorter scripts.
-const WITHIN: Duration = Duration::from_secs(90);
+const WITHIN: Duration = Duration::from_secs(30);
 /// Lengths of the parts of a script that are left out together, longest first: a fault at a point
 /// is three or four steps.
 const PARTS: [usize; 4] = [4, 3, 2, 1];
 
-/// A script that breaks a promise.
+/// Aim of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// A promise, by a violation or an answer.
+    Promise(Promise),
+    /// A property, whatever the lock promises.
+    Property(Property),
+}
+
+impl Aim {
+    /// Tells whether a run broke it.
+    pub fn is_met_by(self, record: &RunRecord) -> bool {
+        match self {
+            Self::Promise(promise) => {
+                let outcomes = record.outcomes();
+                let mut broken = outcomes.iter().filter(|one| one.seen == Answer::Broken);
+                broken.any(|outcome| outcome.promise == promise)
+            }
+            Self::Property(property) => {
+                let judged = record.analysis.properties.get(&property);
+                judged.is_some_and(|judgement| judgement.verdict == Verdict::Violated)
+            }
+        }
+    }
+}
+
+/// A script that breaks what it is to break.
 pub struct Shrunk {
     /// The case, ready to be run.
     pub case: Case,
-    /// The plan that is left.
-    pub plan: Plan,
     /// Steps of the script.
     pub steps: usize,
-    /// How often it broke the promise again, out of [`RUNS`].
+    /// How often it broke it again, out of [`RUNS`].
     pub times: usize,
 }
 
-/// Shortens scripts that break one promise.
+/// Shortens scripts.
 pub struct Shrinker<'a> {
-    /// The lock.
-    pub quarry: &'a Quarry,
-    /// The promise.
-    pub promise: Promise,
+    /// Aim of the scripts.
+    pub aim: Aim,
     /// Settings of the runs.
     pub settings: &'a RunSettings,
     /// Folder for the runs.
@@ -54,55 +78,63 @@ pub struct Shrinker<'a> {
 }
 
 impl Shrinker<'_> {
-    /// Shortens the script of a plan, and runs what is left several times on fresh servers. `None`
-    /// if it was interrupted.
+    /// Leaves out the faults of a plan that are not needed, and puts plainer ones in the place of
+    /// others.
     ///
     /// # Errors
     /// When no servers can be had.
-    pub async fn shrink(&self, plan: &Plan) -> Result<Option<Shrunk>, RunError> {
+    pub async fn plainest(&self, plan: &Plan, quarry: &Quarry) -> Result<Plan, RunError> {
+        let fewest = self.with_fewer_faults(plan, quarry).await?;
+        self.with_plainer_faults(fewest, quarry).await
+    }
+
+    /// Shortens a script, and runs what is left several times on fresh servers. `None` if it was
+    /// interrupted.
+    ///
+    /// # Errors
+    /// When no servers can be had.
+    pub async fn shorten(&self, script: Scenario) -> Result<Option<Shrunk>, RunError> {
+        let mut best: Option<Shrunk> = None;
+        for needed in TAKEN_AFTER {
+            let shortest = self.cut(script.clone(), needed).await?;
+            let times = self.breaks(&shortest, RUNS).await?;
+            let steps = shortest.step.len();
+            let case = case(&shortest).filter(|_| !self.is_interrupted());
+            let Some(case) = case else { break };
+            if best.as_ref().is_none_or(|best| best.times < times) {
+                best = Some(Shrunk { case, steps, times });
+            }
+            if times == RUNS {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Leaves out one part after the other, as long as what is left breaks it each time.
+    async fn cut(&self, script: Scenario, needed: usize) -> Result<Scenario, RunError> {
         let until = Instant::now() + WITHIN;
-        let plan = self.with_fewer_faults(plan).await?;
-        let plan = self.with_plainer_faults(plan).await?;
-        let Some(mut shortest) = scenario(&plan, &self.quarry.terms) else {
-            return Ok(None);
-        };
+        let mut shortest = script;
         for length in PARTS {
             let mut end = shortest.step.len();
             while end >= length && Instant::now() < until && !self.is_interrupted() {
                 let mut shorter = shortest.clone();
                 shorter.step.drain(end - length..end);
-                if self.breaks(&shorter, TAKEN_AFTER).await? == TAKEN_AFTER {
+                if self.breaks(&shorter, needed).await? == needed {
                     shortest = shorter;
                 }
                 end = (end - 1).min(shortest.step.len());
             }
         }
-        let times = self.breaks(&shortest, RUNS).await?;
-        let Ok(case) = place(&shortest, &self.quarry.lock, &self.quarry.terms) else {
-            return Ok(None);
-        };
-        let shrunk = Shrunk {
-            case,
-            plan,
-            steps: shortest.step.len(),
-            times,
-        };
-        Ok((!self.is_interrupted()).then_some(shrunk))
+        Ok(shortest)
     }
 
-    /// Leaves out the faults that are not needed.
-    async fn with_fewer_faults(&self, plan: &Plan) -> Result<Plan, RunError> {
+    async fn with_fewer_faults(&self, plan: &Plan, quarry: &Quarry) -> Result<Plan, RunError> {
         let mut fewest = plan.clone();
         for placement in &plan.placements {
             let mut fewer = fewest.clone();
             fewer.placements.retain(|one| one != placement);
-            if fewer.placements.is_empty() {
-                break;
-            }
-            let Some(script) = scenario(&fewer, &self.quarry.terms) else {
-                continue;
-            };
-            if self.breaks(&script, TAKEN_AFTER).await? == TAKEN_AFTER {
+            if !fewer.placements.is_empty() && self.is_broken_by(&fewer, quarry).await? {
                 fewest = fewer;
             }
         }
@@ -111,7 +143,7 @@ impl Shrinker<'_> {
 
     /// Puts another client's request in the place of what happens to a client or a server while a
     /// message is held, where that is enough.
-    async fn with_plainer_faults(&self, plan: Plan) -> Result<Plan, RunError> {
+    async fn with_plainer_faults(&self, plan: Plan, quarry: &Quarry) -> Result<Plan, RunError> {
         let mut plainest = plan;
         for n in 0..plainest.placements.len() {
             let fault = plainest.placements[n].fault;
@@ -120,19 +152,24 @@ impl Shrinker<'_> {
             }
             let mut plainer = plainest.clone();
             plainer.placements[n].fault = Fault::Interleave;
-            let Some(script) = scenario(&plainer, &self.quarry.terms) else {
-                continue;
-            };
-            if self.breaks(&script, TAKEN_AFTER).await? == TAKEN_AFTER {
+            if self.is_broken_by(&plainer, quarry).await? {
                 plainest = plainer;
             }
         }
         Ok(plainest)
     }
 
-    /// In how many of so many runs a script breaks the promise; none if it makes no sense.
+    async fn is_broken_by(&self, plan: &Plan, quarry: &Quarry) -> Result<bool, RunError> {
+        let Some(Ok(case)) = case_of(plan, &quarry.lock, &quarry.terms) else {
+            return Ok(false);
+        };
+        let [needed, _] = TAKEN_AFTER;
+        Ok(self.breaks(&case.to_scenario(), needed).await? == needed)
+    }
+
+    /// In how many of so many runs a script breaks it; none if it makes no sense.
     async fn breaks(&self, script: &Scenario, runs: usize) -> Result<usize, RunError> {
-        let Ok(case) = place(script, &self.quarry.lock, &self.quarry.terms) else {
+        let Some(case) = case(script) else {
             return Ok(0);
         };
         let mut going = JoinSet::new();
@@ -157,15 +194,13 @@ impl Shrinker<'_> {
         going: &mut JoinSet<Result<RunRecord, RunError>>,
     ) -> Result<bool, RunError> {
         let joined = going.join_next().await;
-        let ended = joined.map(|ended| ended.expect("a run does not panic"));
-        let record = match ended {
-            Some(Ok(record)) => record,
+        match joined.map(|ended| ended.expect("a run does not panic")) {
+            Some(Ok(record)) => Ok(self.aim.is_met_by(&record)),
             // One that had no servers says nothing.
-            Some(Err(error)) if error.is_of_one_run() => return Ok(false),
-            Some(Err(error)) => return Err(error),
-            None => return Ok(false),
-        };
-        Ok(breaks(&record, self.promise))
+            Some(Err(error)) if error.is_of_one_run() => Ok(false),
+            Some(Err(error)) => Err(error),
+            None => Ok(false),
+        }
     }
 
     fn is_interrupted(&self) -> bool {
@@ -173,9 +208,8 @@ impl Shrinker<'_> {
     }
 }
 
-/// Tells whether a run broke the promise.
-pub fn breaks(record: &RunRecord, promise: Promise) -> bool {
-    let outcomes = record.outcomes();
-    let mut broken = outcomes.iter().filter(|one| one.seen == Answer::Broken);
-    broken.any(|outcome| outcome.promise == promise)
+/// The case of a script that names its lock and its servers; `None` if it makes no sense.
+fn case(script: &Scenario) -> Option<Case> {
+    let loaded = load_str(&to_toml(script), "hunt.toml", &[]).ok()?;
+    expand(&loaded).ok()?.cases.into_iter().next()
 }

@@ -113,11 +113,7 @@ pub fn case_of(plan: &Plan, lock: &Lock, terms: &Terms) -> Option<Result<Case, S
     Some(place(&scenario(plan, terms)?, lock, terms))
 }
 
-/// Puts the lock into a script.
-///
-/// # Errors
-/// Why that cannot be.
-pub fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String> {
+fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String> {
     let loaded = load_str(&to_toml(scenario), "hunt.toml", &[]);
     let loaded = loaded.map_err(|mistakes| mistakes.to_string())?;
     put_into(&loaded, lock, &terms.topology, &[], None)

@@ -1,0 +1,167 @@
+//! `lockstorm shrink`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Error};
+use clap::Args;
+use lockstorm_checker::{Property, Verdict};
+use lockstorm_reports::{RunRecord, read_run};
+use lockstorm_scenarios::{Case, DurationSpec, FaultKind, Workload, effective, expand, load};
+
+use super::descriptors;
+use super::exit::ExitCode;
+use super::ground::GroundArgs;
+use super::interrupt::Interrupt;
+use crate::folder::SCENARIO;
+use crate::hunt::{Abilities, Limits, Quarry, RUNS, Shrunk, alike, reproduce, shorten};
+use crate::output;
+use crate::progress;
+use crate::run::{NetworkChoice, Networks, RunSettings};
+use crate::server::find_program;
+use crate::usage_error::UsageError;
+
+/// Name of the file that is written, in the folder of the run.
+const SHRUNK: &str = "shrunk.toml";
+
+/// Arguments of `lockstorm shrink`.
+#[derive(Debug, Args)]
+pub struct ShrinkArgs {
+    /// Folder of a run in which something was violated.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Property that the script is to violate; the first that the run has violated unless you say.
+    #[arg(long)]
+    pub property: Option<Property>,
+    /// File to write; `shrunk.toml` in the folder of the run unless you say.
+    #[arg(long, value_name = "FILE")]
+    pub to: Option<PathBuf>,
+    /// Time for looking for a script that does what a storm did.
+    #[arg(long = "for", default_value = "3m", value_name = "TIME")]
+    pub time: DurationSpec,
+    /// Faults of the script at most.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=4))]
+    pub faults: u8,
+    #[command(flatten)]
+    pub ground: GroundArgs,
+}
+
+/// Shrinks a run: the script of a litmus is made shorter, and for a storm one is looked for.
+///
+/// # Errors
+/// When the run cannot be read or violated nothing, or the servers cannot be had.
+pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
+    let record = read_run(&args.run)?;
+    let property = violated(&record, args.property)?;
+    let case = case_of(args)?;
+    let program = find_program(args.ground.redis_server.as_deref())?;
+    descriptors::make_room();
+    let seed = args.ground.seed();
+    let limits = Limits {
+        faults: args.faults.into(),
+        time: args.time.0,
+        at_once: args.ground.jobs_or(super::hunt::usual_jobs()),
+        seed,
+    };
+    let folder = args.run.join(format!(".shrink-{}", std::process::id()));
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let shrunk = runtime.block_on(async {
+        let interrupt = Interrupt::watch()?;
+        let settings = RunSettings {
+            program,
+            port: args.ground.port,
+            networks: Networks::make_ready(NetworkChoice::Fabric, [&case])?,
+            ground: args.ground.servers(),
+            interrupt: interrupt.token.clone(),
+            progress: Arc::from(progress::show(args.ground.progress, 0)),
+            overheard: None,
+        };
+        let place = (folder.as_path(), &settings);
+        if matches!(case.workload, Workload::Litmus(_)) {
+            return Ok::<_, Error>(shorten(case, property, limits, place).await?);
+        }
+        let kinds = blamed(&record, property);
+        let abilities = Abilities {
+            cancel: !case.lock.is_foreign(),
+            watchdog: true,
+        };
+        let quarry = Quarry::new(&case.lock, &case.topology, None, (abilities, true));
+        Ok(reproduce(&quarry, property, &alike(&kinds), limits, place).await?)
+    });
+    let _ = fs::remove_dir_all(&folder);
+    if let Some(shrunk) = shrunk? {
+        return keep(args, property, shrunk);
+    }
+    output::human(&format!(
+        "no script was found that violates {}; give it more time (--for) or faults (--faults)",
+        property.name()
+    ));
+    Ok(ExitCode::Unknown)
+}
+
+/// The property that is to be violated.
+fn violated(record: &RunRecord, wanted: Option<Property>) -> Result<Property, UsageError> {
+    let judged = record.analysis.properties.iter();
+    let violated = judged.filter(|(_, judged)| judged.verdict == Verdict::Violated);
+    let mut violated = violated.map(|(property, _)| *property);
+    match wanted {
+        None => violated
+            .next()
+            .ok_or_else(|| UsageError("the run violated nothing".to_owned())),
+        Some(property) if violated.any(|one| one == property) => Ok(property),
+        Some(property) => {
+            let name = property.name();
+            Err(UsageError(format!("the run did not violate {name}")))
+        }
+    }
+}
+
+/// Kinds of the faults that are blamed for its violations.
+fn blamed(record: &RunRecord, property: Property) -> Vec<FaultKind> {
+    let judged = record.analysis.properties.get(&property);
+    let witnesses = judged.iter().flat_map(|judgement| &judgement.witnesses);
+    let blamed: Vec<&String> = witnesses.flat_map(|witness| &witness.blamed).collect();
+    let faults = record.analysis.faults.iter();
+    let faults = faults.filter(|fault| blamed.contains(&&fault.id));
+    let kind = |word: &str| {
+        let mut all = FaultKind::ALL.iter().copied();
+        all.find(|kind| kind.name() == word)
+    };
+    faults.filter_map(|fault| kind(&fault.kind)).collect()
+}
+
+/// The case that was run.
+fn case_of(args: &ShrinkArgs) -> Result<Case, Error> {
+    let loaded = load(&args.run.join(SCENARIO), &[])?;
+    let case = expand(&loaded)?.cases.into_iter().next();
+    let case = case.context("the scenario of the run has no case")?;
+    if case.topology.external().is_some() {
+        let text = "a run on servers that someone else runs cannot be shrunk: run it on servers of \
+                    the same shape first";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    Ok(case)
+}
+
+fn keep(args: &ShrinkArgs, property: Property, shrunk: Shrunk) -> Result<ExitCode, Error> {
+    let path = args.to.clone().unwrap_or_else(|| args.run.join(SHRUNK));
+    let case = Case {
+        name: format!("shrunk-{}", property.name()),
+        description: format!(
+            "The shortest script that was found to violate {}.",
+            property.name()
+        ),
+        ..shrunk.case
+    };
+    fs::write(&path, effective(&case))
+        .with_context(|| format!("cannot write '{}'", path.display()))?;
+    output::human(&format!(
+        "{} violated in {} of {RUNS} runs by a script of {} steps: {}",
+        property.name(),
+        shrunk.times,
+        shrunk.steps,
+        path.display()
+    ));
+    Ok(ExitCode::AsExpected)
+}
