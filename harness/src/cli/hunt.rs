@@ -88,6 +88,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         Some(folder) => folder.clone(),
         None => folder::create(&args.ground.out, "hunt", wall_clock(), seed)?,
     };
+    let started = wall_clock().to_string();
     output::human(&format!("seed {}, folder {}", seed.0, folder.display()));
     descriptors::make_room();
     let quarries: Vec<Quarry> = subjects
@@ -110,8 +111,9 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     let record = HuntRecord {
         version: HUNT_VERSION,
         seed: seed.0,
-        started: wall_clock().to_string(),
+        started,
         rerun: command(args, &subjects, seed),
+        folder: folder.display().to_string(),
         server: program.version.clone(),
         hunts,
     };

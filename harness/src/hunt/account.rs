@@ -52,6 +52,7 @@ pub async fn account(
             .collect(),
         sizes: sizes(caught),
         promises: endurances(caught, &found, &promised),
+        columns: columns(caught),
         cells: cells(caught, &found, &promised),
         untold: untold(&trials),
         found,
@@ -260,6 +261,18 @@ fn inherent_of(caught: &Catch, promise: Promise) -> Option<&Trial> {
     let overlaps = |trial: &&Trial| trial.inherent.contains_key(&Property::MutualExclusion);
     let mut trials = caught.sizes.iter().flat_map(|size| &size.trials);
     trials.find(overlaps).filter(|_| is_of_holders)
+}
+
+/// The points, in the order in which the runs without a fault came through them.
+fn columns(caught: &Catch) -> Vec<String> {
+    let mut columns = Vec::new();
+    for point in caught.surveys.values().flat_map(|survey| &survey.points) {
+        let label = point.label();
+        if !columns.contains(&label) {
+            columns.push(label);
+        }
+    }
+    columns
 }
 
 /// Each fault at each point, alone.

@@ -8,6 +8,8 @@ use lockstorm_scenarios::{LockOperation, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::script::Operations;
+
 /// Messages of one operation with one server that become points: who waits asks over and over, and
 /// the tenth time is like the third.
 const NTH_MAX: u32 = 3;
@@ -102,8 +104,9 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads it off the messages of these clients, in the order in which they passed.
-    pub fn of(passed: &[Passed], clients: &[&str]) -> Self {
+    /// Reads it off the messages of these clients, in the order in which they passed. Who waits for
+    /// a lock tries it again and again, and all tries are one operation of the script.
+    pub fn of(passed: &[Passed], clients: &[&str], script: &Operations) -> Self {
         let mut seen: BTreeMap<(String, LockOperation, u32, Message, String), u32> =
             BTreeMap::new();
         let mut operations: BTreeMap<(String, LockOperation), Vec<u64>> = BTreeMap::new();
@@ -118,7 +121,9 @@ impl Survey {
                 of_kind.push(one.serial);
             }
             let before = of_kind.iter().take_while(|serial| **serial != one.serial);
-            let ordinal = before.count() as u32 + 1;
+            let like = (one.client.clone(), one.operation);
+            let last = script.get(&like).copied().unwrap_or(1);
+            let ordinal = (before.count() as u32 + 1).min(last);
             let like = (
                 one.client.clone(),
                 one.operation,
@@ -181,7 +186,7 @@ mod tests {
     fn messages_of_one_kind_are_numbered_and_many_are_few() {
         let asks = |_| [Message::Request, Message::Reply].map(|side| passed("a", "n1", side));
         let run: Vec<Passed> = (0..9).flat_map(asks).collect();
-        let survey = Survey::of(&run, &["a"]);
+        let survey = Survey::of(&run, &["a"], &Operations::new());
         let labels: Vec<String> = survey.points.iter().map(Point::label).collect();
         let wanted = [
             "request SET of a's acquire",
@@ -192,7 +197,11 @@ mod tests {
             "reply to SET of a's acquire (3)",
         ];
         assert_eq!(labels, wanted);
-        assert!(Survey::of(&run, &["b"]).points.is_empty());
+        assert!(
+            Survey::of(&run, &["b"], &Operations::new())
+                .points
+                .is_empty()
+        );
     }
 
     #[test]
@@ -202,8 +211,8 @@ mod tests {
             passed("a", "n2", Message::Request),
             passed("a", "n1", Message::Reply),
         ];
-        assert!(Survey::of(&at_once, &["a"]).is_symmetric);
+        assert!(Survey::of(&at_once, &["a"], &Operations::new()).is_symmetric);
         let in_turn = [&at_once[0], &at_once[2], &at_once[1]].map(Clone::clone);
-        assert!(!Survey::of(&in_turn, &["a"]).is_symmetric);
+        assert!(!Survey::of(&in_turn, &["a"], &Operations::new()).is_symmetric);
     }
 }

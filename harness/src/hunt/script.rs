@@ -57,19 +57,24 @@ impl Terms {
     }
 }
 
+/// Number of operations of each kind that the script gives each client.
+pub type Operations = BTreeMap<(String, LockOperation), u32>;
+
+/// The operations of a script in which nothing goes wrong.
+pub fn operations(base: Base, terms: &Terms) -> Operations {
+    let plan = Plan {
+        base,
+        placements: Vec::new(),
+    };
+    let mut script = Script::new(&plan, terms);
+    script.write();
+    script.begun
+}
+
 /// The scenario of a plan; `None` if some of its faults can never come about, because its client
 /// has died by then, or never takes that step.
 pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
-    let mut script = Script {
-        plan,
-        terms,
-        steps: Vec::new(),
-        dead: BTreeSet::new(),
-        has_asked: BTreeSet::new(),
-        gave_back: BTreeSet::new(),
-        begun: BTreeMap::new(),
-        struck: 0,
-    };
+    let mut script = Script::new(plan, terms);
     script.write();
     if script.struck < plan.placements.len() {
         return None;
@@ -117,12 +122,25 @@ struct Script<'a> {
     /// Clients that have given the lock back before their turn.
     gave_back: BTreeSet<String>,
     /// Operations of each kind that each client has begun.
-    begun: BTreeMap<(String, LockOperation), u32>,
+    begun: Operations,
     /// Faults that have their place by now.
     struck: usize,
 }
 
-impl Script<'_> {
+impl<'a> Script<'a> {
+    const fn new(plan: &'a Plan, terms: &'a Terms) -> Self {
+        Self {
+            plan,
+            terms,
+            steps: Vec::new(),
+            dead: BTreeSet::new(),
+            has_asked: BTreeSet::new(),
+            gave_back: BTreeSet::new(),
+            begun: BTreeMap::new(),
+            struck: 0,
+        }
+    }
+
     fn write(&mut self) {
         match self.plan.base {
             Base::Patient | Base::Impatient | Base::Renewed => self.take_turns(),

@@ -11,7 +11,7 @@ use super::fault::Abilities;
 use super::placements::{Ground, Plans};
 use super::plan::{Base, Plan};
 use super::point::Survey;
-use super::script::{FIRST, SECOND, Terms};
+use super::script::{FIRST, SECOND, Terms, operations};
 use super::store::Store;
 use super::trial::{Trial, case_of, try_case, try_plan};
 use crate::run::{Overheard, RunError, RunSettings};
@@ -196,7 +196,7 @@ pub async fn survey(
         if let Some(reason) = record.stopped {
             found.left_out.push((base, reason));
         } else {
-            let survey = Survey::of(&passed, &[FIRST, SECOND]);
+            let survey = Survey::of(&passed, &[FIRST, SECOND], &operations(base, &quarry.terms));
             found.surveys.insert(base, survey);
         }
     }

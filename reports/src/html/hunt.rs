@@ -23,13 +23,13 @@ const NUMBERS: &str = "The smallest number of faults that break each promise, as
 pub(crate) fn hunt_page(hunt: &HuntRecord) -> String {
     let body = html! {
         (page::header("hunt", "The fewest faults that break each lock, tried on real servers."))
-        @for (n, hunted) in hunt.hunts.iter().enumerate() { (of_lock(n, hunted)) }
+        @for (n, hunted) in hunt.hunts.iter().enumerate() { (of_lock(n, hunt, hunted)) }
         (page::section("repeat", "Repeat", "", &html! { pre { (visible(&hunt.rerun)) } }))
     };
     page::page("hunt", &body)
 }
 
-fn of_lock(n: usize, hunted: &Hunted) -> Markup {
+fn of_lock(n: usize, hunt: &HuntRecord, hunted: &Hunted) -> Markup {
     let title = format!("{} on {}", hunted.lock, hunted.topology);
     let body = html! {
         p { (visible(&pace(hunted))) "." }
@@ -42,7 +42,9 @@ fn of_lock(n: usize, hunted: &Hunted) -> Markup {
         }
         (numbers(hunted))
         (grid(n, hunted))
-        @for (at, found) in hunted.found.iter().enumerate() { (story(n, at, found)) }
+        @for (at, found) in hunted.found.iter().enumerate() {
+            (story(n, at, &hunt.folder, found))
+        }
         (untold(hunted))
     };
     page::section(&format!("hunt-{n}"), &visible(&title), NUMBERS, &body)
@@ -52,8 +54,8 @@ fn numbers(hunted: &Hunted) -> Markup {
     let row = |endurance: &Endurance| {
         let name = endurance.promise.name();
         let class = match endurance.broken_with {
-            Some(_) if endurance.is_promised => "bad",
-            _ => "",
+            Some(_) if endurance.is_promised => "ran bad",
+            _ => "empty",
         };
         html! {
             tr {
@@ -62,7 +64,7 @@ fn numbers(hunted: &Hunted) -> Markup {
                     span.topology { (endurance.promise.sentence()) }
                 }
                 td class=(class) { (breaking_number(hunted, endurance)) }
-                td {
+                td.empty {
                     (tried(endurance))
                     @if let Some(sentence) = inherent(endurance) {
                         span.topology { "fails " (visible(&sentence)) }
@@ -86,13 +88,6 @@ fn numbers(hunted: &Hunted) -> Markup {
 
 /// The grid of single faults.
 fn grid(n: usize, hunted: &Hunted) -> Markup {
-    let mut points: Vec<&str> = hunted
-        .cells
-        .iter()
-        .map(|cell| cell.point.as_str())
-        .collect();
-    points.sort_unstable();
-    points.dedup();
     let mut rows: BTreeMap<&str, BTreeMap<&str, &Cell>> = BTreeMap::new();
     for cell in &hunted.cells {
         rows.entry(&cell.fault)
@@ -102,18 +97,22 @@ fn grid(n: usize, hunted: &Hunted) -> Markup {
     html! {
         p { (GRID) }
         div.scroll tabindex="0" {
-            table.matrix {
+            table.matrix.dense {
                 thead {
                     tr {
                         th scope="col" { "Fault" }
-                        @for point in &points { th scope="col" { (visible(point)) } }
+                        @for point in &hunted.columns {
+                            th.hazard scope="col" { span { (visible(point)) } }
+                        }
                     }
                 }
                 tbody {
                     @for (fault, cells) in &rows {
                         tr {
                             th scope="row" { (fault) }
-                            @for point in &points { (cell(n, cells.get(point).copied())) }
+                            @for point in &hunted.columns {
+                                (cell(n, cells.get(point.as_str()).copied()))
+                            }
                         }
                     }
                 }
@@ -126,33 +125,35 @@ fn grid(n: usize, hunted: &Hunted) -> Markup {
 
 fn cell(n: usize, cell: Option<&Cell>) -> Markup {
     let Some(cell) = cell else {
-        return html! { td {} };
+        return html! { td.empty.undashed {} };
     };
     let (class, mark) = match cell.answer {
-        CellAnswer::Kept => ("good", "✓"),
-        CellAnswer::CouldNotTell => ("open", "?"),
-        CellAnswer::Inherent => ("", "○"),
-        CellAnswer::NotPromised => ("", "(✗)"),
-        CellAnswer::Broken => ("bad", "✗"),
+        CellAnswer::Kept => ("ran good", "✓"),
+        CellAnswer::CouldNotTell => ("ran open", "?"),
+        CellAnswer::Inherent => ("empty", "○"),
+        CellAnswer::NotPromised => ("empty", "(✗)"),
+        CellAnswer::Broken => ("ran bad", "✗"),
     };
     let about = visible(&cell.about);
     html! {
         td class=(class) title=(about) {
             @match cell.found {
-                Some(at) => a href=(format!("#found-{n}-{at}")) { (mark) },
-                None => (mark),
+                Some(at) => a href=(format!("#found-{n}-{at}")) { span.headline { (mark) } },
+                None => span.headline { (mark) },
             }
         }
     }
 }
 
-fn story(n: usize, at: usize, found: &Found) -> Markup {
+fn story(n: usize, at: usize, folder: &str, found: &Found) -> Markup {
+    let lines = found.story.lines().map(visible);
+    let lines: Vec<_> = lines.collect();
     html! {
         div id=(format!("found-{n}-{at}")) {
             h3 { (visible(&finding(found))) }
             p { (visible(&found.claim)) }
-            pre { "lockstorm run " (visible(&found.file)) }
-            @if !found.story.is_empty() { pre { (visible(&found.story)) } }
+            pre { "lockstorm run " (visible(folder)) "/" (visible(&found.file)) }
+            @if !found.story.is_empty() { pre { (lines.join("\n")) } }
             p { a href=(format!("{}/report.html", found.run)) { "The run of this story" } }
         }
     }

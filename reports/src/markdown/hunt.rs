@@ -18,13 +18,13 @@ pub fn markdown_hunt(hunt: &HuntRecord) -> String {
         escaped(&hunt.started)
     );
     for hunted in &hunt.hunts {
-        push(&mut text, hunted);
+        push(&mut text, &hunt.folder, hunted);
     }
     let _ = writeln!(text, "```sh\n{}\n```", hunt.rerun);
     text
 }
 
-fn push(text: &mut String, hunted: &Hunted) {
+fn push(text: &mut String, folder: &str, hunted: &Hunted) {
     let (lock, topology) = (escaped(&hunted.lock), escaped(&hunted.topology));
     let _ = writeln!(text, "## {lock} on {topology}\n");
     let _ = writeln!(text, "{}.\n", escaped(&pace(hunted)));
@@ -58,7 +58,7 @@ fn push(text: &mut String, hunted: &Hunted) {
     text.push('\n');
     for found in &hunted.found {
         let _ = writeln!(text, "**{}**\n", escaped(&finding(found)));
-        let _ = writeln!(text, "```sh\nlockstorm run {}\n```\n", found.file);
+        let _ = writeln!(text, "```sh\nlockstorm run {folder}/{}\n```\n", found.file);
         if !found.story.is_empty() {
             let _ = writeln!(text, "```text\n{}\n```\n", found.story);
         }

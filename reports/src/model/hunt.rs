@@ -19,6 +19,9 @@ pub struct HuntRecord {
     pub started: String,
     /// The exact command that repeats it.
     pub rerun: String,
+    /// Its folder, as the command that made it names it.
+    #[serde(default)]
+    pub folder: String,
     /// Version of the servers.
     pub server: String,
     /// Each lock on each kind of servers.
@@ -44,6 +47,9 @@ pub struct Hunted {
     pub sizes: Vec<Size>,
     /// Endurance of each promise.
     pub promises: Vec<Endurance>,
+    /// The points of single faults, without their servers, in the order of a run.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// Each fault at each point, alone.
     pub cells: Vec<Cell>,
     /// Findings, the fewest faults first.

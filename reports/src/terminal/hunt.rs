@@ -14,13 +14,13 @@ const REASONS_MAX: usize = 5;
 pub fn terminal_hunt(hunt: &HuntRecord, options: TerminalOptions) -> String {
     let mut text = Text::new(options);
     for hunted in &hunt.hunts {
-        push_lock(&mut text, hunted);
+        push_lock(&mut text, &hunt.folder, hunted);
     }
     text.ending("repeat", Tone::Plain, &hunt.rerun);
     text.done()
 }
 
-fn push_lock(text: &mut Text, hunted: &Hunted) {
+fn push_lock(text: &mut Text, folder: &str, hunted: &Hunted) {
     let title = format!("{} on {}", hunted.lock, hunted.topology);
     text.line(Tone::Heading, &title);
     text.line(Tone::Quiet, &pace(hunted));
@@ -36,7 +36,7 @@ fn push_lock(text: &mut Text, hunted: &Hunted) {
     }
     text.blank();
     for found in &hunted.found {
-        push_finding(text, found);
+        push_finding(text, folder, found);
     }
     text.push(&table(hunted).render(text.width, text.paint));
     text.blank();
@@ -50,7 +50,7 @@ fn push_lock(text: &mut Text, hunted: &Hunted) {
     text.blank();
 }
 
-fn push_finding(text: &mut Text, found: &Found) {
+fn push_finding(text: &mut Text, folder: &str, found: &Found) {
     let tone = if found.is_promised && found.is_confirmed() {
         Tone::Bad
     } else {
@@ -62,7 +62,7 @@ fn push_finding(text: &mut Text, found: &Found) {
         text.push(&visible(line));
         text.blank();
     }
-    text.indented(2, Tone::Plain, &format!("script {}", found.file));
+    text.indented(2, Tone::Plain, &format!("script {folder}/{}", found.file));
     text.blank();
 }
 
