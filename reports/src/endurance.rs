@@ -1,9 +1,9 @@
 //! Words for what a hunt says of each promise: terminal, Markdown and page say the same.
 
-use crate::model::{Endurance, Found, Hunted, Size};
+use crate::model::{Endurance, Found, Hunted, Size, TriedOf};
 
 /// The smallest number of faults that break the promise, as far as it was searched: `2`, or `≥ 2`
-/// where every smaller plan told that it was kept, or that nothing is known.
+/// where every smaller plan told that it was kept, or that none is known.
 pub(crate) fn breaking_number(hunted: &Hunted, endurance: &Endurance) -> String {
     if let Some(faults) = endurance.broken_with {
         return faults.to_string();
@@ -23,8 +23,8 @@ fn withstood(hunted: &Hunted, endurance: &Endurance) -> usize {
         let mut tried = endurance.tried.iter();
         let of_promise = tried.find(|tried| tried.faults == size.faults);
         let all_tried = size.tried + size.impossible == size.all;
-        let all_told = of_promise.is_some_and(|one| one.trials > 0 && one.told == one.trials);
-        all_tried && all_told
+        let is_kept = |one: &TriedOf| one.trials > 0 && one.told == one.trials && one.broken == 0;
+        all_tried && of_promise.is_some_and(is_kept)
     };
     hunted.sizes.iter().take_while(whole).count()
 }
@@ -34,7 +34,11 @@ pub(crate) fn tried(endurance: &Endurance) -> String {
     let tried = endurance.tried.iter().filter(|tried| tried.trials > 0);
     let tried = tried.map(|one| {
         let faults = faults(one.faults);
-        format!("{faults}: {} of {} told", one.told, one.trials)
+        let broken = match one.broken {
+            0 => String::new(),
+            times => format!(", {times} broke it"),
+        };
+        format!("{faults}: {} of {} told{broken}", one.told, one.trials)
     });
     tried.collect::<Vec<_>>().join("; ")
 }
@@ -108,7 +112,6 @@ mod tests {
     use lockstorm_scenarios::Promise;
 
     use super::*;
-    use crate::model::TriedOf;
 
     fn endurance(told: u64) -> Endurance {
         Endurance {
@@ -121,6 +124,7 @@ mod tests {
                 faults: 1,
                 trials: 8,
                 told,
+                broken: 0,
             }],
         }
     }
@@ -141,6 +145,9 @@ mod tests {
         assert_eq!(breaking_number(&hunted(8), &endurance(8)), "≥ 2");
         assert_eq!(breaking_number(&hunted(7), &endurance(8)), "none found");
         assert_eq!(breaking_number(&hunted(8), &endurance(7)), "none found");
+        let mut seen_once = endurance(8);
+        seen_once.tried[0].broken = 1;
+        assert_eq!(breaking_number(&hunted(8), &seen_once), "none found");
         let mut broken = endurance(8);
         broken.broken_with = Some(2);
         assert_eq!(breaking_number(&hunted(8), &broken), "2");

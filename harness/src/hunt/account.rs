@@ -228,9 +228,11 @@ fn endurances(caught: &Catch, found: &[Found], promised: &[Promise]) -> Vec<Endu
                 let is_tested = |one: &&Told| !matches!(one, Told::Untested(_));
                 let told: Vec<&Told> = told.filter(is_tested).collect();
                 let can_tell = |one: &&&Told| !matches!(one, Told::Nothing(_));
+                let is_broken = |one: &&&Told| matches!(one, Told::Broken(_));
                 TriedOf {
                     faults: size.faults,
                     trials: told.len() as u64,
+                    broken: told.iter().filter(is_broken).count() as u64,
                     told: told.iter().filter(can_tell).count() as u64,
                 }
             })

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use lockstorm_checker::Property;
+use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{Case, Checks, FaultKind};
 
 use super::fault::Fault;
@@ -18,7 +19,7 @@ use tokio::task::JoinSet;
 pub fn alike(kinds: &[FaultKind]) -> Vec<Fault> {
     let mut alike: Vec<Fault> = kinds
         .iter()
-        .flat_map(|kind| of_kind(*kind))
+        .flat_map(|kind| of_class(kind.class()))
         .copied()
         .collect();
     if alike.is_empty() {
@@ -29,44 +30,32 @@ pub fn alike(kinds: &[FaultKind]) -> Vec<Fault> {
     alike
 }
 
-const fn of_kind(kind: FaultKind) -> &'static [Fault] {
-    match kind {
-        FaultKind::PauseClient => &[Fault::PauseClient, Fault::Interleave, Fault::Delay],
-        FaultKind::KillClient | FaultKind::KillThread => &[Fault::KillClient],
-        FaultKind::StallWatchdog => &[Fault::StallWatchdog],
-        FaultKind::Pause
-        | FaultKind::Stop
-        | FaultKind::Sleep
-        | FaultKind::BusyScript
-        | FaultKind::PauseCommands
-        | FaultKind::SlowFsync => &[Fault::PauseNode, Fault::Delay],
-        FaultKind::Kill
-        | FaultKind::Restart
-        | FaultKind::PowerCut
-        | FaultKind::FlushAll
-        | FaultKind::DeleteKey
-        | FaultKind::Evict
-        | FaultKind::FlushScripts => &[Fault::Forget, Fault::CutReplicas, Fault::Failover],
-        FaultKind::Promote | FaultKind::Failover | FaultKind::MigrateSlot => {
-            &[Fault::CutReplicas, Fault::Failover]
-        }
-        FaultKind::Clock => &[Fault::ClockJump],
-        FaultKind::Cut
-        | FaultKind::Partition
-        | FaultKind::Delay
-        | FaultKind::Throttle
-        | FaultKind::Lose
-        | FaultKind::Reorder
-        | FaultKind::KillConnections
-        | FaultKind::HoldMessage
-        | FaultKind::LoseMessage
-        | FaultKind::DelayMessage => &[
+const fn of_class(class: FaultClass) -> &'static [Fault] {
+    match class {
+        FaultClass::Death => &[
+            Fault::KillClient,
+            Fault::Forget,
+            Fault::CutReplicas,
+            Fault::Failover,
+        ],
+        FaultClass::Stall => &[
+            Fault::PauseClient,
+            Fault::StallWatchdog,
+            Fault::PauseNode,
+            Fault::Interleave,
+            Fault::Delay,
+        ],
+        FaultClass::Cut | FaultClass::Packet => &[
             Fault::Lose,
             Fault::Delay,
             Fault::Interleave,
             Fault::CutReplicas,
             Fault::Failover,
         ],
+        FaultClass::Clock => &[Fault::ClockJump],
+        FaultClass::Data | FaultClass::Scripts => &[Fault::Forget],
+        FaultClass::Promotion | FaultClass::Migration => &[Fault::CutReplicas, Fault::Failover],
+        FaultClass::Other => &Fault::ALL,
     }
 }
 

@@ -42,7 +42,7 @@ fn a_known_bad_lock_is_broken_by_one_fault_and_the_script_repeats_it() {
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let output = hunt(out.path(), &["plain-del", "--for", "40s"]);
+    let output = hunt(out.path(), &["plain-del", "--for", "20s"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let hunted = &record(out.path(), &output).hunts[0];
     assert_eq!(endurance(hunted, Promise::OwnRelease).broken_with, Some(1));

@@ -105,6 +105,9 @@ pub struct TriedOf {
     pub trials: u64,
     /// Trials that could tell.
     pub told: u64,
+    /// Trials that broke it, whether or not that was confirmed.
+    #[serde(default)]
+    pub broken: u64,
 }
 
 /// One fault at one point.

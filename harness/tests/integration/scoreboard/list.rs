@@ -64,6 +64,11 @@ impl Library {
         words.join("-").replace('/', "-")
     }
 
+    /// Folder of its adapter, below `adapters/`.
+    pub fn adapter(&self) -> &str {
+        &self.adapter
+    }
+
     /// The program and its arguments, from the checkout.
     pub fn command(&self) -> String {
         self.command_of(&format!("adapters/{}/run", self.adapter))
