@@ -8,13 +8,12 @@ use clap::Args;
 use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
 use lockstorm_scenarios::{
     Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step, Topology,
-    TopologyKind, Workload, load, load_str, put_into,
+    Workload, load, load_str, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
-use super::subject::{Programs, Subject, promise};
-use super::topologies::{startable_topologies, startable_topology};
+use super::subject::{Subject, SubjectArgs};
 use crate::adapter::Can;
 use crate::output;
 use crate::plan::{RunPlan, jobs};
@@ -29,20 +28,8 @@ const STORM_SEEDS: u32 = 3;
 /// Arguments of `lockstorm assess`.
 #[derive(Debug, Args)]
 pub struct AssessArgs {
-    /// Locks by name, as in `lockstorm list locks`, or with options, such as
-    /// `redisson={era="3.10"}`; several become a comparison.
-    #[arg(value_name = "LOCK")]
-    pub locks: Vec<String>,
-    /// The program that drives a library's lock, with its arguments; may be repeated.
-    #[arg(long = "adapter", value_name = "COMMAND")]
-    pub adapters: Vec<String>,
-    /// Promises that the locks make beside those that are known of them, joined by commas.
-    #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
-    pub promises: Vec<Promise>,
-    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
-    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
-        value_parser = startable_topology)]
-    pub topologies: Vec<TopologyKind>,
+    #[command(flatten)]
+    pub subjects: SubjectArgs,
     /// Only the situations whose name contains this text; may be repeated.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
@@ -62,12 +49,7 @@ pub struct AssessArgs {
 /// When a lock is unknown, a situation is wrong, or the servers cannot be had.
 pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
     let prepared = args.how.prepare()?;
-    let programs = Programs {
-        wanted: &wanted(args),
-        promises: &args.promises,
-        ground: &args.how.ground,
-    };
-    let subjects = Subject::all(&args.locks, &args.adapters, &programs)?;
+    let subjects = args.subjects.read(&args.how.ground)?;
     let plan = make_plan(args, &subjects)?;
     let pace = Pace {
         at_once: args.how.ground.jobs_or(1),
@@ -96,14 +78,6 @@ fn show(finished: &Finished) {
     }
 }
 
-/// The topologies that are asked for, all that can be started unless some are named.
-fn wanted(args: &AssessArgs) -> Vec<TopologyKind> {
-    if !args.topologies.is_empty() {
-        return args.topologies.clone();
-    }
-    startable_topologies().collect()
-}
-
 /// Reads the situations that are asked for.
 fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
     let mut all = Vec::new();
@@ -125,7 +99,7 @@ fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
 /// Every situation for every lock on every topology that fits.
 fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> {
     let situations = situations(args)?;
-    let wanted = wanted(args);
+    let wanted = args.subjects.kinds();
     let mut cases = Vec::new();
     let mut left_out = Vec::new();
     for subject in subjects {
@@ -138,7 +112,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
             let on = situation.topologies.iter();
             for topology in on.filter(|topology| wanted.contains(&topology.kind())) {
                 for hits in situation.numbers_hit() {
-                    match place(subject, loaded, topology, (&args.promises, hits)) {
+                    match place(subject, loaded, topology, (&args.subjects.promises, hits)) {
                         Ok(case) => cases.push(case),
                         Err(reason) => {
                             left_out.push((labels(&loaded.scenario, lock, topology), reason));
@@ -249,15 +223,7 @@ fn command(args: &AssessArgs, subjects: &[Subject], seed: Seed) -> String {
     let mut words = vec![rerun::program(), "assess".to_owned()];
     words.extend(subjects.iter().map(|subject| subject.words.clone()));
     words.push(format!("--seed {}", seed.0));
-    let list = |names: Vec<&str>| names.join(",");
-    if !args.promises.is_empty() {
-        let names = args.promises.iter().map(|promise| promise.name());
-        words.push(format!("--promise {}", list(names.collect())));
-    }
-    if !args.topologies.is_empty() {
-        let names = args.topologies.iter().map(|kind| kind.name());
-        words.push(format!("--topology {}", list(names.collect())));
-    }
+    words.extend(args.subjects.words());
     let only = args.only.iter();
     words.extend(only.map(|text| format!("--only {}", quoted(text))));
     if args.repeat > 1 {

@@ -26,8 +26,8 @@ pub struct GroundArgs {
         value_name = "DIR"
     )]
     pub out: PathBuf,
-    /// Run this many at once, each on servers of its own. They share the machine: for figures,
-    /// leave it at one. A hunt takes eight for each core unless you say.
+    /// Run this many at once, each on servers of its own: one unless you say, and for a hunt eight
+    /// for each core. They share the machine: for figures, leave it at one.
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
     /// The server program.
@@ -67,10 +67,8 @@ impl GroundArgs {
 
     /// Returns the argument for the number of runs at once, if one was given.
     pub fn at_once(&self) -> Vec<String> {
-        let jobs = self.jobs.filter(|jobs| *jobs > 1);
-        jobs.map(|jobs| format!("--jobs {jobs}"))
-            .into_iter()
-            .collect()
+        let jobs = self.jobs.iter();
+        jobs.map(|jobs| format!("--jobs {jobs}")).collect()
     }
 
     /// Returns the argument for the folder of runs, if another one was named.

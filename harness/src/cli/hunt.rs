@@ -10,23 +10,22 @@ use lockstorm_reports::{
     Extent, Format, Formats, HTML_BUDGET_DEFAULT, HUNT_VERSION, HuntRecord, Hunted, terminal_hunt,
     write_hunt,
 };
-use lockstorm_scenarios::{DurationSpec, Promise, TopologyKind};
+use lockstorm_scenarios::{DurationSpec, TopologyKind};
 
-use super::exit::ExitCode;
+use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
-use super::subject::{Programs, Subject, promise};
-use super::topologies::{startable_topologies, startable_topology};
+use super::subject::{Subject, SubjectArgs};
 use super::{descriptors, report};
 use crate::adapter::Can;
 use crate::clock::wall_clock;
 use crate::conformance::usual_servers;
-use crate::environment_error::EnvironmentError;
 use crate::hunt::{Abilities, Limits, Quarry, Store, account, folder_of, search};
 use crate::rerun;
 use crate::run::{NetworkChoice, Networks, RunSettings};
 use crate::seed::Seed;
 use crate::server::{Program, find_program};
+use crate::usage_error::UsageError;
 use crate::{folder, output, progress};
 
 /// Trials at once for each core: most of a trial is waiting.
@@ -35,20 +34,8 @@ const JOBS_PER_CORE: usize = 8;
 /// Arguments of `lockstorm hunt`.
 #[derive(Debug, Args)]
 pub struct HuntArgs {
-    /// Locks by name, as in `lockstorm list locks`, or with options, such as
-    /// `redisson={era="3.10"}`.
-    #[arg(value_name = "LOCK")]
-    pub locks: Vec<String>,
-    /// The program that drives a library's lock, with its arguments; may be repeated.
-    #[arg(long = "adapter", value_name = "COMMAND")]
-    pub adapters: Vec<String>,
-    /// Promises that the locks make beside those that are known of them, joined by commas.
-    #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
-    pub promises: Vec<Promise>,
-    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
-    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
-        value_parser = startable_topology)]
-    pub topologies: Vec<TopologyKind>,
+    #[command(flatten)]
+    pub subjects: SubjectArgs,
     /// Time for the trials of each lock on each kind of servers; shrinking comes on top.
     #[arg(long = "for", default_value = "2m", value_name = "TIME")]
     pub time: DurationSpec,
@@ -71,42 +58,48 @@ pub struct HuntArgs {
 /// # Errors
 /// When a lock is unknown, or the servers cannot be had.
 pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
-    let kinds: Vec<TopologyKind> = if args.topologies.is_empty() {
-        startable_topologies().collect()
-    } else {
-        args.topologies.clone()
-    };
-    let programs = Programs {
-        wanted: &kinds,
-        promises: &args.promises,
-        ground: &args.ground,
-    };
-    let subjects = Subject::all(&args.locks, &args.adapters, &programs)?;
+    let kinds = args.subjects.kinds();
+    let subjects = args.subjects.read(&args.ground)?;
+    let quarries: Vec<Quarry> = subjects
+        .iter()
+        .flat_map(|subject| kinds.iter().filter_map(|kind| quarry(subject, *kind, args)))
+        .collect();
+    if quarries.is_empty() {
+        let text = "none of these locks works on any of these servers; see `lockstorm list locks`";
+        return Err(NothingSelected(text.into()).into());
+    }
     let program = find_program(args.ground.redis_server.as_deref())?;
     let seed = args.ground.seed();
     let folder = match &args.resume {
-        Some(folder) => folder.clone(),
+        Some(folder) if folder.is_dir() => folder.clone(),
+        Some(folder) => {
+            let text = format!(
+                "--resume must name the folder of a hunt: '{}' is none",
+                folder.display()
+            );
+            return Err(UsageError(text).into());
+        }
         None => folder::create(&args.ground.out, "hunt", wall_clock(), seed)?,
     };
     let started = wall_clock().to_string();
     output::human(&format!("seed {}, folder {}", seed.0, folder.display()));
     descriptors::make_room();
-    let quarries: Vec<Quarry> = subjects
-        .iter()
-        .flat_map(|subject| kinds.iter().filter_map(|kind| quarry(subject, *kind, args)))
-        .collect();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    let (hunts, interrupt) = runtime.block_on(async {
+    let (hunts, interrupt, failure) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
         let settings = settings(args, program.clone(), &interrupt)?;
         let mut hunts = Vec::new();
-        for quarry in &quarries {
+        for (n, quarry) in quarries.iter().enumerate() {
             if interrupt.token.is_cancelled() {
                 break;
             }
-            hunts.push(hunt(quarry, seed, args, &folder, &settings).await?);
+            match hunt((n, quarry), seed, args, &folder, &settings).await {
+                Ok(hunted) => hunts.push(hunted),
+                // What was found before is told all the same.
+                Err(error) => return Ok::<_, Error>((hunts, interrupt, Some(error))),
+            }
         }
-        Ok::<_, Error>((hunts, interrupt))
+        Ok((hunts, interrupt, None))
     })?;
     let record = HuntRecord {
         version: HUNT_VERSION,
@@ -117,10 +110,13 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         server: program.version.clone(),
         hunts,
     };
-    render_findings(&record, &folder)?;
     output::painted(&terminal_hunt(&record, output::terminal()));
+    render_findings(&record, &folder)?;
     for path in write_hunt(&folder, &record)? {
         output::human(&format!("report   {}", path.display()));
+    }
+    if let Some(error) = failure {
+        return Err(error);
     }
     Ok(interrupt.code().unwrap_or_else(|| code(&record)))
 }
@@ -156,11 +152,17 @@ fn quarry(subject: &Subject, kind: TopologyKind, args: &HuntArgs) -> Option<Quar
     };
     let can = (abilities, !subject.cannot_renew);
     let servers = usual_servers(kind);
-    Some(Quarry::new(&subject.lock, &servers, args.lease, can))
+    Some(Quarry::new(
+        &subject.lock,
+        &servers,
+        args.lease,
+        can,
+        &args.subjects.promises,
+    ))
 }
 
 async fn hunt(
-    quarry: &Quarry,
+    (n, quarry): (usize, &Quarry),
     seed: Seed,
     args: &HuntArgs,
     hunt: &Path,
@@ -172,9 +174,8 @@ async fn hunt(
         at_once: args.ground.jobs_or(usual_jobs()),
         seed,
     };
-    let folder = folder_of(quarry, hunt);
-    let mut store = Store::open(&folder)
-        .map_err(EnvironmentError::io("write", folder.display().to_string()))?;
+    let folder = folder_of(n, quarry, hunt);
+    let mut store = Store::open(&folder, quarry)?;
     let caught = search(quarry, limits, &mut store, settings).await;
     let hunted = account(quarry, limits, &caught, (hunt, &folder), settings).await;
     // Trials that were cut short leave theirs.
@@ -214,15 +215,7 @@ fn command(args: &HuntArgs, subjects: &[Subject], seed: Seed) -> String {
     let mut words = vec![rerun::program(), "hunt".to_owned()];
     words.extend(subjects.iter().map(|subject| subject.words.clone()));
     words.push(format!("--seed {}", seed.0));
-    let list = |names: Vec<&str>| names.join(",");
-    if !args.promises.is_empty() {
-        let names = args.promises.iter().map(|promise| promise.name());
-        words.push(format!("--promise {}", list(names.collect())));
-    }
-    if !args.topologies.is_empty() {
-        let names = args.topologies.iter().map(|kind| kind.name());
-        words.push(format!("--topology {}", list(names.collect())));
-    }
+    words.extend(args.subjects.words());
     words.push(format!("--for {}", args.time));
     words.push(format!("--faults {}", args.faults));
     let lease = args.lease.iter();

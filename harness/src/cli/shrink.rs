@@ -66,38 +66,51 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
     };
     let folder = args.run.join(format!(".shrink-{}", std::process::id()));
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    let shrunk = runtime.block_on(async {
+    let (shrunk, ended) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
         let settings = RunSettings {
             program,
             port: args.ground.port,
-            networks: Networks::make_ready(NetworkChoice::Fabric, [&case])?,
+            // A script that is looked for faults messages, whatever network the storm had.
+            networks: Networks::make_ready(NetworkChoice::Fabric, [])?,
             ground: args.ground.servers(),
             interrupt: interrupt.token.clone(),
             progress: Arc::from(progress::show(args.ground.progress, 0)),
             overheard: None,
         };
         let place = (folder.as_path(), &settings);
-        if matches!(case.workload, Workload::Litmus(_)) {
-            return Ok::<_, Error>(shorten(case, property, limits, place).await?);
-        }
-        let kinds = blamed(&record, property);
-        let abilities = Abilities {
-            cancel: !case.lock.is_foreign(),
-            watchdog: true,
+        let shrunk = match case.workload {
+            Workload::Litmus(_) => shorten(case, property, limits, place).await,
+            Workload::Storm(..) => {
+                let kinds = blamed(&record, property);
+                let quarry = quarry(&case);
+                reproduce(&quarry, property, &alike(&kinds), limits, place).await
+            }
         };
-        let quarry = Quarry::new(&case.lock, &case.topology, None, (abilities, true));
-        Ok(reproduce(&quarry, property, &alike(&kinds), limits, place).await?)
-    });
+        Ok::<_, Error>((shrunk?, interrupt.code()))
+    })?;
     let _ = fs::remove_dir_all(&folder);
-    if let Some(shrunk) = shrunk? {
-        return keep(args, property, shrunk);
+    if let Some(shrunk) = shrunk {
+        return keep(args, property, shrunk, ended);
     }
+    let why = match ended {
+        Some(_) => "it was interrupted",
+        None => "give it more time (--for) or faults (--faults)",
+    };
     output::human(&format!(
-        "no script was found that violates {}; give it more time (--for) or faults (--faults)",
+        "no script was found that violates {}: {why}",
         property.name()
     ));
-    Ok(ExitCode::Unknown)
+    Ok(ended.unwrap_or(ExitCode::Unknown))
+}
+
+/// The lock of a storm, on servers of its own.
+fn quarry(case: &Case) -> Quarry {
+    let abilities = Abilities {
+        cancel: !case.lock.is_foreign(),
+        watchdog: true,
+    };
+    Quarry::new(&case.lock, &case.topology, None, (abilities, true), &[])
 }
 
 /// The property that is to be violated.
@@ -144,24 +157,33 @@ fn case_of(args: &ShrinkArgs) -> Result<Case, Error> {
     Ok(case)
 }
 
-fn keep(args: &ShrinkArgs, property: Property, shrunk: Shrunk) -> Result<ExitCode, Error> {
+/// Writes the script. One that does not do it each time is told from one that does.
+fn keep(
+    args: &ShrinkArgs,
+    property: Property,
+    shrunk: Shrunk,
+    ended: Option<ExitCode>,
+) -> Result<ExitCode, Error> {
     let path = args.to.clone().unwrap_or_else(|| args.run.join(SHRUNK));
+    let (name, times) = (property.name(), shrunk.times);
     let case = Case {
-        name: format!("shrunk-{}", property.name()),
+        name: format!("shrunk-{name}"),
         description: format!(
-            "The shortest script that was found to violate {}.",
-            property.name()
+            "The shortest script that was found to violate {name}, in {times} of {RUNS} runs."
         ),
         ..shrunk.case
     };
     fs::write(&path, effective(&case))
         .with_context(|| format!("cannot write '{}'", path.display()))?;
     output::human(&format!(
-        "{} violated in {} of {RUNS} runs by a script of {} steps: {}",
-        property.name(),
-        shrunk.times,
+        "{name} violated in {times} of {RUNS} runs by a script of {} steps: {}",
         shrunk.steps,
         path.display()
     ));
-    Ok(ExitCode::AsExpected)
+    let code = if times == RUNS {
+        ExitCode::AsExpected
+    } else {
+        ExitCode::Unknown
+    };
+    Ok(ended.unwrap_or(code))
 }

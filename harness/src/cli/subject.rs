@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Error};
+use clap::Args;
 use lockstorm_scenarios::{Adapter, Lock, Promise, TopologyKind, typed_lock};
 use serde_json::json;
 
 use super::ground::GroundArgs;
+use super::topologies::{startable_topologies, startable_topology};
 use crate::adapter::Can;
 use crate::clock::wall_clock;
 use crate::conformance::introduce;
@@ -15,6 +17,69 @@ use crate::rerun::quoted;
 use crate::seed::Seed;
 use crate::server::find_program;
 use crate::usage_error::UsageError;
+
+/// Locks that are put to the test, and on which servers.
+#[derive(Debug, Args)]
+pub struct SubjectArgs {
+    /// Locks by name, as in `lockstorm list locks`, or with options, such as
+    /// `redisson={era="3.10"}`; several become a comparison.
+    #[arg(value_name = "LOCK")]
+    pub locks: Vec<String>,
+    /// The program that drives a library's lock, with its arguments; may be repeated.
+    #[arg(long = "adapter", value_name = "COMMAND")]
+    pub adapters: Vec<String>,
+    /// Promises that the locks make beside those that are known of them, joined by commas.
+    #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
+    pub promises: Vec<Promise>,
+    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
+    #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
+        value_parser = startable_topology)]
+    pub topologies: Vec<TopologyKind>,
+}
+
+impl SubjectArgs {
+    /// The topologies that are asked for, all that can be started unless some are named.
+    pub fn kinds(&self) -> Vec<TopologyKind> {
+        if self.topologies.is_empty() {
+            return startable_topologies().collect();
+        }
+        self.topologies.clone()
+    }
+
+    /// Reads all the locks, and asks programs what they are.
+    ///
+    /// # Errors
+    /// When there is none, or one of them is not what it should be.
+    pub fn read(&self, ground: &GroundArgs) -> Result<Vec<Subject>, Error> {
+        let mut subjects = Vec::new();
+        for text in &self.locks {
+            subjects.push(Subject::built_in(text)?);
+        }
+        for command in &self.adapters {
+            subjects.push(Subject::adapter(command, self, ground)?);
+        }
+        if subjects.is_empty() {
+            let text = "name a lock, as in `lockstorm list locks`, or a program: --adapter COMMAND";
+            return Err(UsageError(text.to_owned()).into());
+        }
+        Ok(subjects)
+    }
+
+    /// Returns the arguments that say which promises are made and which servers are taken.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let list = |names: Vec<&str>| names.join(",");
+        if !self.promises.is_empty() {
+            let names = self.promises.iter().map(|promise| promise.name());
+            words.push(format!("--promise {}", list(names.collect())));
+        }
+        if !self.topologies.is_empty() {
+            let names = self.topologies.iter().map(|kind| kind.name());
+            words.push(format!("--topology {}", list(names.collect())));
+        }
+        words
+    }
+}
 
 /// A lock, and what is known of it before anything runs.
 pub struct Subject {
@@ -30,22 +95,12 @@ pub struct Subject {
     pub words: String,
 }
 
-/// Programs that drive locks, and what is said of them.
-pub struct Programs<'a> {
-    /// The servers on which each is asked to be.
-    pub wanted: &'a [TopologyKind],
-    /// Promises beside those that it names itself.
-    pub promises: &'a [Promise],
-    /// Servers and folder for asking.
-    pub ground: &'a GroundArgs,
-}
-
 impl Subject {
     /// Reads a lock as it is typed: a name, or a name with options.
     ///
     /// # Errors
     /// When there is no such lock, or no such option of it.
-    pub fn built_in(text: &str) -> Result<Self, Error> {
+    fn built_in(text: &str) -> Result<Self, Error> {
         let lock = typed_lock(text).map_err(UsageError)?;
         Ok(Self {
             lock,
@@ -61,33 +116,9 @@ impl Subject {
         self.can.as_ref().is_some_and(|can| !can.contains(&ability))
     }
 
-    /// Reads all that were typed.
-    ///
-    /// # Errors
-    /// When there is none, or one of them is not what it should be.
-    pub fn all(
-        locks: &[String],
-        commands: &[String],
-        programs: &Programs,
-    ) -> Result<Vec<Self>, Error> {
-        let mut subjects = Vec::new();
-        for text in locks {
-            subjects.push(Self::built_in(text)?);
-        }
-        for command in commands {
-            subjects.push(Self::adapter(command, programs)?);
-        }
-        if subjects.is_empty() {
-            let text = "name a lock, as in `lockstorm list locks`, or a program: --adapter COMMAND";
-            return Err(UsageError(text.to_owned()).into());
-        }
-        Ok(subjects)
-    }
-
     /// Asks a program what it is, and on which servers it can be.
-    fn adapter(command: &str, programs: &Programs) -> Result<Self, Error> {
+    fn adapter(command: &str, args: &SubjectArgs, ground: &GroundArgs) -> Result<Self, Error> {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let ground = programs.ground;
         if words.is_empty() {
             let text = "--adapter must name a program, such as --adapter \"python3 mine.py\"";
             return Err(UsageError(text.to_owned()).into());
@@ -96,8 +127,8 @@ impl Subject {
         let folder = folder::create(&ground.out, "adapter", wall_clock(), Seed::fresh())?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let servers = (&program, ground.port);
-        let found = runtime.block_on(introduce(&words, programs.wanted, servers, &folder))?;
-        let promises = [&found.opened.promises[..], programs.promises].concat();
+        let found = runtime.block_on(introduce(&words, &args.kinds(), servers, &folder))?;
+        let promises = [&found.opened.promises[..], &args.promises].concat();
         let options = json!({
             "name": found.name,
             "command": words,
@@ -120,7 +151,7 @@ impl Subject {
 ///
 /// # Errors
 /// In words, the names that there are.
-pub fn promise(name: &str) -> Result<Promise, String> {
+fn promise(name: &str) -> Result<Promise, String> {
     let known = Promise::ALL
         .into_iter()
         .find(|promise| promise.name() == name);

@@ -33,7 +33,7 @@ pub async fn account(
     places: (&Path, &Path),
     settings: &RunSettings,
 ) -> Hunted {
-    let promised = quarry.lock.promises();
+    let promised = quarry.promises();
     let mut found = Vec::new();
     let shrunk = shrink_all(quarry, limits, caught, (places, settings), &mut found).await;
     found.sort_by_key(|found: &Found| (!found.is_promised, found.faults, found.promise));
@@ -54,7 +54,7 @@ pub async fn account(
         promises: endurances(caught, &found, &promised),
         columns: columns(caught),
         cells: cells(caught, &found, &promised),
-        untold: untold(&trials),
+        untold: untold(caught, &trials),
         found,
         ended_by: ended_by.or(shrunk.err().map(|error| error.to_string())),
     }
@@ -68,7 +68,7 @@ async fn shrink_all(
     ((hunt, folder), settings): ((&Path, &Path), &RunSettings),
     found: &mut Vec<Found>,
 ) -> Result<(), RunError> {
-    let promised = quarry.lock.promises();
+    let promised = quarry.promises();
     let begun = Instant::now();
     let mut scripts = BTreeSet::new();
     for (promise, trial) in to_shrink(caught) {
@@ -168,7 +168,6 @@ async fn keep(
     Ok(Found {
         promise,
         is_promised,
-        is_inherent: false,
         faults: plan.placements.len(),
         plan: plan.to_string(),
         claim: claim_of(&record, promise),
@@ -261,8 +260,11 @@ fn endurances(caught: &Catch, found: &[Found], promised: &[Promise]) -> Vec<Endu
 fn inherent_of(caught: &Catch, promise: Promise) -> Option<&Trial> {
     let is_of_holders = [Promise::Exclusive, Promise::Permits].contains(&promise);
     let overlaps = |trial: &&Trial| trial.inherent.contains_key(&Property::MutualExclusion);
-    let mut trials = caught.sizes.iter().flat_map(|size| &size.trials);
-    trials.find(overlaps).filter(|_| is_of_holders)
+    let trials = caught.sizes.iter().flat_map(|size| &size.trials);
+    let plainest = trials
+        .filter(overlaps)
+        .min_by_key(|trial| trial.plan.plainness());
+    plainest.filter(|_| is_of_holders)
 }
 
 /// The points, in the order in which the runs without a fault came through them.
@@ -332,8 +334,11 @@ fn answer_of(trial: &Trial, promised: &[Promise]) -> (CellAnswer, String) {
 }
 
 /// Why trials told nothing, each reason once.
-fn untold(trials: &[&Trial]) -> BTreeMap<String, usize> {
+fn untold(caught: &Catch, trials: &[&Trial]) -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
+    for (reason, times) in caught.sizes.iter().flat_map(|size| &size.refused) {
+        *reasons.entry(reason.clone()).or_default() += times;
+    }
     for trial in trials.iter().filter(|trial| !trial.tells()) {
         let reason = trial.stopped.clone().unwrap_or_else(|| {
             let nothing = trial.told.values().find_map(|told| match told {

@@ -1,7 +1,7 @@
 //! Promises that a plan puts to the test, and violations that no lock can prevent in it.
 //!
 //! A promise holds under some faults and not under others: a server that forgets what it
-//! had granted is not the lock's. The definitions are those of `docs/semantics.md`.
+//! had granted is not the lock's.
 
 use std::collections::{BTreeMap, BTreeSet};
 

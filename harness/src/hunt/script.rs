@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstorm_scenarios::{LockOperation, Scenario, Topology};
+use lockstorm_scenarios::{LockOperation, Promise, Scenario, Topology};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::fault::{Fault, failover_mode, replica_of};
@@ -27,7 +28,7 @@ const WORK_MS: u64 = 30;
 const COMES_WITHIN_LEASES: u32 = 3;
 
 /// Terms that all scripts of a hunt share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Terms {
     /// The servers.
     pub topology: Topology,
@@ -35,6 +36,8 @@ pub struct Terms {
     pub lease_ms: u64,
     /// True if clients can extend a lease when they are told to.
     pub renews: bool,
+    /// Promises that the lock makes beside those that are known of it, as a user says.
+    pub promised: Vec<Promise>,
 }
 
 impl Terms {
@@ -121,6 +124,8 @@ struct Script<'a> {
     has_asked: BTreeSet<String>,
     /// Clients that have given the lock back before their turn.
     gave_back: BTreeSet<String>,
+    /// Clients that have something under way.
+    pending: BTreeSet<String>,
     /// Operations of each kind that each client has begun.
     begun: Operations,
     /// Faults that have their place by now.
@@ -136,6 +141,7 @@ impl<'a> Script<'a> {
             dead: BTreeSet::new(),
             has_asked: BTreeSet::new(),
             gave_back: BTreeSet::new(),
+            pending: BTreeSet::new(),
             begun: BTreeMap::new(),
             struck: 0,
         }
@@ -160,11 +166,9 @@ impl<'a> Script<'a> {
             self.operation(FIRST, LockOperation::Renew, json!({}));
         }
         self.work(FIRST);
-        let waits = self.wait(SECOND);
+        self.wait(SECOND);
         self.operation(FIRST, LockOperation::Release, json!({}));
-        if waits {
-            self.await_answer(SECOND);
-        }
+        self.await_answer(SECOND);
         self.acquire(THIRD, json!({}));
         self.work(SECOND);
         self.work(THIRD);
@@ -175,15 +179,13 @@ impl<'a> Script<'a> {
     /// Two clients wait, one behind the other.
     fn queue(&mut self) {
         self.operation(FIRST, LockOperation::Acquire, json!({}));
-        let second = self.wait(SECOND);
+        self.wait(SECOND);
         self.work(FIRST);
-        let third = self.wait(THIRD);
+        self.wait(THIRD);
         self.work(FIRST);
         self.operation(FIRST, LockOperation::Release, json!({}));
-        for (client, waits) in [(SECOND, second), (THIRD, third)] {
-            if waits {
-                self.await_answer(client);
-            }
+        for client in [SECOND, THIRD] {
+            self.await_answer(client);
             self.work(client);
             self.operation(client, LockOperation::Release, json!({}));
         }
@@ -243,14 +245,12 @@ impl<'a> Script<'a> {
         self.operation(THIRD, LockOperation::Release, json!({}));
     }
 
-    /// Has a client wait for the lock, unless it has asked already; tells whether it does.
-    fn wait(&mut self, client: &str) -> bool {
-        let waits = !self.has_asked.contains(client) && !self.dead.contains(client);
-        if waits {
+    /// Has a client wait for the lock, unless it has asked already.
+    fn wait(&mut self, client: &str) {
+        if !self.has_asked.contains(client) {
             let wait = json!({ "wait": self.terms.leases(30), "under-way": true });
             self.operation(client, LockOperation::Acquire, wait);
         }
-        waits
     }
 
     /// An operation of a client, and what goes wrong in it.
@@ -266,7 +266,7 @@ impl<'a> Script<'a> {
         };
         self.ask(client, operation, with(more, json!({ "under-way": true })));
         self.strike(&held);
-        if !goes_on && !self.dead.contains(client) && held.fault != Fault::Cancel {
+        if !goes_on {
             self.await_answer(client);
         }
     }
@@ -432,10 +432,17 @@ impl<'a> Script<'a> {
             .begun
             .entry((client.to_owned(), operation))
             .or_default() += 1;
+        if more.get("under-way").is_some() {
+            self.pending.insert(client.to_owned());
+        }
         self.step(word(operation), with(json!({ "client": client }), more));
     }
 
+    /// Waits for the answer to what a client has under way, if it has anything.
     fn await_answer(&mut self, client: &str) {
+        if !self.pending.remove(client) || self.dead.contains(client) {
+            return;
+        }
         let within = self.terms.leases(150);
         self.step("await", json!({ "answer-to": client, "within": within }));
     }

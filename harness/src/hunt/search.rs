@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstorm_scenarios::{Case, DurationSpec, Lock, Topology};
+use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology};
 use tokio::task::JoinSet;
 
 use super::fault::Abilities;
@@ -43,6 +43,7 @@ impl Quarry {
         topology: &Topology,
         lease: Option<DurationSpec>,
         (abilities, renews): (Abilities, bool),
+        promised: &[Promise],
     ) -> Self {
         let with = |lease: DurationSpec| Self {
             lock: lock.clone(),
@@ -50,6 +51,7 @@ impl Quarry {
                 topology: topology.clone(),
                 lease_ms: lease.as_millis(),
                 renews,
+                promised: promised.to_vec(),
             },
             abilities,
         };
@@ -62,6 +64,11 @@ impl Quarry {
         } else {
             with(LONG_LEASE)
         }
+    }
+
+    /// Every promise that the lock makes.
+    pub fn promises(&self) -> Vec<Promise> {
+        [self.lock.promises(), self.terms.promised.clone()].concat()
     }
 
     /// Tells whether the lock can have this lease on these servers.
@@ -111,6 +118,8 @@ pub struct TriedSize {
     pub all: u128,
     /// How many cannot come about.
     pub impossible: u64,
+    /// Reasons why plans make no scenario, and how often each was given.
+    pub refused: BTreeMap<String, usize>,
     /// Those that were tried.
     pub trials: Vec<Trial>,
 }
@@ -169,7 +178,7 @@ pub async fn survey(
 ) -> Result<(), RunError> {
     for base in Base::ALL {
         let needed = base.needs();
-        if needed.is_some_and(|promise| !quarry.lock.promises().contains(&promise)) {
+        if needed.is_some_and(|promise| !quarry.promises().contains(&promise)) {
             continue;
         }
         let plan = Plan {
@@ -237,13 +246,18 @@ impl Hunter<'_> {
                 }
                 match case_of(&plan, &self.quarry.lock, &self.quarry.terms) {
                     Some(Ok(case)) => self.begin(plan, case, &store.trials(), &mut going),
-                    Some(Err(_)) | None => tried.impossible += 1,
+                    Some(Err(reason)) => {
+                        *tried.refused.entry(reason).or_default() += 1;
+                    }
+                    None => tried.impossible += 1,
                 }
             }
             let Some(joined) = going.join_next().await else {
                 break;
             };
             match joined.expect("a trial does not panic") {
+                // It was cut short, and is tried again when the hunt goes on.
+                Ok(trial) if trial.stopped.is_some() && self.settings.interrupt.is_cancelled() => {}
                 Ok(trial) => {
                     errors = 0;
                     store.keep(&trial);
@@ -301,10 +315,11 @@ impl Hunter<'_> {
     }
 }
 
-/// Folder of one lock's trials.
-pub fn folder_of(quarry: &Quarry, hunt: &Path) -> PathBuf {
+/// Folder of the trials of lock number `n`, from 0.
+pub fn folder_of(n: usize, quarry: &Quarry, hunt: &Path) -> PathBuf {
     let words = format!(
-        "{} {}",
+        "{} {} {}",
+        n + 1,
         quarry.lock.bare_label(),
         quarry.terms.topology.kind().name()
     );

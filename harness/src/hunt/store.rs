@@ -6,11 +6,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::plan::Plan;
+use super::search::Quarry;
 use super::trial::Trial;
+use crate::environment_error::EnvironmentError;
+use crate::usage_error::UsageError;
 
 /// Name of the file of trials.
 const TRIALS: &str = "trials.jsonl";
+/// Name of the file that says what they are trials of.
+const QUARRY: &str = "quarry.json";
 
 /// The trials of one lock on one kind of servers.
 pub struct Store {
@@ -20,32 +27,47 @@ pub struct Store {
     known: BTreeMap<Plan, Trial>,
 }
 
+/// Reason why trials cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder cannot be written.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The folder holds the trials of something else.
+    #[error(transparent)]
+    Other(#[from] UsageError),
+}
+
 impl Store {
     /// Opens the folder, and reads what is there already. A last line that was cut short is left
     /// out: its trial is run again.
     ///
     /// # Errors
-    /// When the folder cannot be written.
-    pub fn open(folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        let path = folder.join(TRIALS);
-        let mut known = BTreeMap::new();
-        let mut whole = String::new();
-        if let Ok(file) = File::open(&path) {
-            for line in BufReader::new(file).lines() {
-                let line = line?;
-                if let Ok(trial) = serde_json::from_str::<Trial>(&line) {
-                    whole.push_str(&line);
-                    whole.push('\n');
-                    known.insert(trial.plan.clone(), trial);
-                }
+    /// When the folder cannot be written, or holds the trials of another lock, other servers or
+    /// another lease.
+    pub fn open(folder: &Path, quarry: &Quarry) -> Result<Self, StoreError> {
+        let told = |path: &Path| EnvironmentError::io("write", path.display().to_string());
+        fs::create_dir_all(folder).map_err(told(folder))?;
+        let of = folder.join(QUARRY);
+        let terms = json!({ "lock": quarry.lock, "terms": quarry.terms });
+        match fs::read_to_string(&of) {
+            Ok(text) if serde_json::from_str::<Value>(&text).ok() != Some(terms.clone()) => {
+                let text = format!(
+                    "'{}' holds trials of another lock, other servers or another lease: give \
+                     --resume the arguments with which the hunt began",
+                    folder.display()
+                );
+                return Err(UsageError(text).into());
             }
-            fs::write(&path, whole)?;
+            Ok(_) => {}
+            Err(_) => fs::write(&of, terms.to_string()).map_err(told(&of))?,
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        let path = folder.join(TRIALS);
+        let known = read(&path).map_err(told(&path))?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
         Ok(Self {
             folder: folder.to_owned(),
-            file,
+            file: file.map_err(told(&path))?,
             known,
         })
     }
@@ -66,4 +88,23 @@ impl Store {
         line.push('\n');
         let _ = self.file.write_all(line.as_bytes());
     }
+}
+
+/// Reads the trials of an earlier call, and leaves nothing else in the file.
+fn read(path: &Path) -> io::Result<BTreeMap<Plan, Trial>> {
+    let mut known = BTreeMap::new();
+    let mut whole = String::new();
+    let Ok(file) = File::open(path) else {
+        return Ok(known);
+    };
+    for line in BufReader::new(file).lines() {
+        let line = line?;
+        if let Ok(trial) = serde_json::from_str::<Trial>(&line) {
+            whole.push_str(&line);
+            whole.push('\n');
+            known.insert(trial.plan.clone(), trial);
+        }
+    }
+    fs::write(path, whole)?;
+    Ok(known)
 }

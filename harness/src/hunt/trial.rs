@@ -51,15 +51,14 @@ pub enum Told {
 impl Trial {
     /// Reads it off the record of its run.
     fn of(plan: &Plan, record: &RunRecord) -> Self {
-        let went_as_planned = record.stopped.is_none() && all_observed(record);
+        let stalls = record.analysis.stalls.is_some();
+        let went_as_planned = record.stopped.is_none() && !stalls && all_observed(record);
         let told = record.outcomes().into_iter().map(|outcome| {
             let reason = outcome.reason.unwrap_or_default();
             let told = match outcome.seen {
                 Answer::Kept => Told::Kept,
                 Answer::Broken => Told::Broken(reason),
-                Answer::CouldNotTell | Answer::NotPromised
-                    if went_as_planned && !is_doubted(record, outcome.promise) =>
-                {
+                _ if went_as_planned && is_put_to_no_test(record, outcome.promise) => {
                     Told::Untested(reason)
                 }
                 Answer::CouldNotTell | Answer::NotPromised => Told::Nothing(reason),
@@ -98,11 +97,19 @@ fn all_observed(record: &RunRecord) -> bool {
     faults.all(|fault| fault.at(FaultPhase::Observed).is_some())
 }
 
-/// Tells whether something was seen that may have broken the promise, and may not.
-fn is_doubted(record: &RunRecord, promise: Promise) -> bool {
+/// Tells whether nothing in a run that went as planned could have broken the promise. It is asked of
+/// those promises alone whose property is unknown for no other reason: nobody asked for a lock that
+/// was held, nobody was refused, nobody gave back what was not his.
+fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
+    let for_no_other_reason = [
+        Promise::Exclusive,
+        Promise::OwnRelease,
+        Promise::HonestRefusal,
+    ];
     let judged = |property| record.analysis.properties.get(property);
-    let mut verdicts = promise.properties().iter().filter_map(judged);
-    verdicts.any(|judgement| judgement.verdict == Verdict::Violated)
+    let decisive = promise.properties().first().and_then(judged);
+    for_no_other_reason.contains(&promise)
+        && decisive.is_some_and(|judgement| judgement.verdict == Verdict::Unknown)
 }
 
 /// The case of a plan; `None` if some of its faults can never come about.
@@ -116,7 +123,7 @@ pub fn case_of(plan: &Plan, lock: &Lock, terms: &Terms) -> Option<Result<Case, S
 fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String> {
     let loaded = load_str(&to_toml(scenario), "hunt.toml", &[]);
     let loaded = loaded.map_err(|mistakes| mistakes.to_string())?;
-    put_into(&loaded, lock, &terms.topology, &[], None)
+    put_into(&loaded, lock, &terms.topology, &terms.promised, None)
 }
 
 /// Runs a case in a folder, which is gone afterwards.
@@ -161,4 +168,97 @@ pub async fn try_plan(
 ) -> Result<Trial, RunError> {
     let record = try_case(case, seed, folder, settings).await?;
     Ok(Trial::of(plan, &record))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use lockstorm_scenarios::{LockOperation, Message, TopologyKind, typed_lock};
+
+    use super::super::fault::{Abilities, Fault};
+    use super::super::plan::{Base, Placement};
+    use super::super::point::Point;
+    use super::super::script::operations;
+    use super::*;
+    use crate::conformance::usual_servers;
+
+    /// Everything that can be tried at one message of each operation that a script has.
+    fn placements(base: Base, terms: &Terms) -> Vec<Placement> {
+        let mut all = Vec::new();
+        let node = terms.topology.nodes().swap_remove(0);
+        let mut operations = operations(base, terms);
+        if base == Base::Renewed {
+            operations.insert(("a".to_owned(), LockOperation::Renew), 1);
+        }
+        let abilities = Abilities {
+            cancel: true,
+            watchdog: true,
+        };
+        for ((client, operation), count) in operations {
+            for (ordinal, message) in (1..=count)
+                .flat_map(|ordinal| [Message::Request, Message::Reply].map(|side| (ordinal, side)))
+            {
+                let point = Point {
+                    client: client.clone(),
+                    operation,
+                    ordinal,
+                    nth: 1,
+                    message,
+                    command: "SET".to_owned(),
+                    node: node.clone(),
+                };
+                let fits = |fault: &Fault| {
+                    base.tries(*fault) && fault.fits(&point, &terms.topology, abilities)
+                };
+                let faults = Fault::ALL.into_iter().filter(fits);
+                all.extend(faults.map(|fault| Placement {
+                    point: point.clone(),
+                    fault,
+                }));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_plan_of_one_fault_is_a_scenario_on_all_servers() {
+        let mut wrong = BTreeSet::new();
+        let mut right = 0;
+        for name in ["token", "redisson-rw", "redisson-permits", "redlock"] {
+            let lock = typed_lock(name).unwrap();
+            let kinds = TopologyKind::ALL.into_iter();
+            let kinds = kinds.filter(|kind| *kind != TopologyKind::External);
+            for kind in kinds.filter(|kind| lock.kind().supports(*kind)) {
+                let terms = Terms {
+                    topology: usual_servers(kind),
+                    lease_ms: 400,
+                    renews: true,
+                    promised: Vec::new(),
+                };
+                let has = |base: &Base| {
+                    base.needs()
+                        .is_none_or(|one| lock.promises().contains(&one))
+                };
+                for base in Base::ALL.into_iter().filter(has) {
+                    for placement in placements(base, &terms) {
+                        let placements = vec![placement];
+                        let plan = Plan { base, placements };
+                        match case_of(&plan, &lock, &terms) {
+                            Some(Err(why)) if why != "it renews nothing" => {
+                                let (on, why) =
+                                    (kind.name(), why.lines().next().unwrap_or_default());
+                                wrong.insert(format!("{name} on {on}: {plan}: {why}"));
+                            }
+                            Some(Ok(_)) => right += 1,
+                            Some(Err(_)) | None => {}
+                        }
+                    }
+                }
+            }
+        }
+        let wrong: Vec<String> = wrong.into_iter().collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(right > 1000, "only {right}");
+    }
 }

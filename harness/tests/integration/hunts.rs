@@ -77,7 +77,7 @@ fn a_correct_lock_keeps_its_promises_and_a_hunt_goes_on_where_it_was_ended() {
     let output = hunt(out.path(), &resume);
     let hunted = record(out.path(), &output).hunts.remove(0);
     assert!(hunted.sizes[0].tried > first.sizes[0].tried);
-    let lines = fs::read_to_string(folder.join("token-single/trials.jsonl")).unwrap();
+    let lines = fs::read_to_string(folder.join("1-token-single/trials.jsonl")).unwrap();
     assert_eq!(
         lines.lines().count() as u64,
         hunted.sizes[0].tried,

@@ -149,8 +149,6 @@ pub struct Found {
     pub promise: Promise,
     /// True if the lock makes it.
     pub is_promised: bool,
-    /// True if no lock of its kind prevents it.
-    pub is_inherent: bool,
     /// Number of faults.
     pub faults: usize,
     /// Faults and their points, in words.
