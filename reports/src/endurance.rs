@@ -8,25 +8,30 @@ pub(crate) fn breaking_number(hunted: &Hunted, endurance: &Endurance) -> String 
     if let Some(faults) = endurance.broken_with {
         return faults.to_string();
     }
-    let withstood = withstood(hunted, endurance);
-    if withstood == 0 {
-        "none found".to_owned()
-    } else {
-        format!("≥ {}", withstood + 1)
+    match sizes_withstood(hunted, endurance) {
+        0 => "none found".to_owned(),
+        // The first size has no fault.
+        sizes => format!("≥ {sizes}"),
     }
 }
 
-/// The number of faults up to which every plan was tried, and every trial that tests the promise
-/// told that it was kept.
-fn withstood(hunted: &Hunted, endurance: &Endurance) -> usize {
+/// The number of sizes, from no fault on, of which every plan was tried, and every trial that tests
+/// the promise told that it was kept; none if no trial has tested it.
+fn sizes_withstood(hunted: &Hunted, endurance: &Endurance) -> usize {
     let whole = |size: &&Size| {
         let mut tried = endurance.tried.iter();
         let of_promise = tried.find(|tried| tried.faults == size.faults);
         let all_tried = size.tried + size.impossible == size.all;
-        let is_kept = |one: &TriedOf| one.trials > 0 && one.told == one.trials && one.broken == 0;
-        all_tried && of_promise.is_some_and(is_kept)
+        let is_kept = |one: &TriedOf| one.told == one.trials && one.broken == 0;
+        all_tried && of_promise.is_none_or(is_kept)
     };
-    hunted.sizes.iter().take_while(whole).count()
+    let sizes = hunted.sizes.iter().take_while(whole).count();
+    let mut tested = endurance.tried.iter().filter(|one| one.faults < sizes);
+    if tested.any(|one| one.trials > 0) {
+        sizes
+    } else {
+        0
+    }
 }
 
 /// Sums up the trials, in a sentence: `1 fault: 231 of 231 told; 2 faults: 120 of 200 told`.
@@ -70,6 +75,7 @@ pub(crate) fn coverage(size: &Size) -> String {
 /// `1 fault`, `2 faults`.
 pub(crate) fn faults(count: usize) -> String {
     match count {
+        0 => "no fault".to_owned(),
         1 => "1 fault".to_owned(),
         more => format!("{more} faults"),
     }
@@ -138,13 +144,31 @@ mod tests {
             told: tried,
             impossible: 2,
         };
+        let without_fault = || Size {
+            faults: 0,
+            all: 1,
+            tried: 1,
+            told: 1,
+            impossible: 0,
+        };
         let hunted = |tried| Hunted {
-            sizes: vec![size(tried)],
+            sizes: vec![without_fault(), size(tried)],
             ..Hunted::default()
         };
         assert_eq!(breaking_number(&hunted(8), &endurance(8)), "≥ 2");
         assert_eq!(breaking_number(&hunted(7), &endurance(8)), "none found");
         assert_eq!(breaking_number(&hunted(8), &endurance(7)), "none found");
+        let mut healthy = endurance(8);
+        healthy.tried.insert(
+            0,
+            TriedOf {
+                trials: 1,
+                told: 1,
+                ..TriedOf::default()
+            },
+        );
+        assert_eq!(breaking_number(&hunted(8), &healthy), "≥ 2");
+        assert_eq!(breaking_number(&hunted(7), &healthy), "≥ 1");
         let mut seen_once = endurance(8);
         seen_once.tried[0].broken = 1;
         assert_eq!(breaking_number(&hunted(8), &seen_once), "none found");

@@ -165,7 +165,8 @@ pub async fn search(
     found
 }
 
-/// Runs each behaviour once without a fault, and reads off what can go wrong.
+/// Runs each behaviour once without a fault, reads off what can go wrong, and keeps what the lock
+/// broke all the same.
 ///
 /// # Errors
 /// When no servers can be had.
@@ -176,6 +177,7 @@ pub async fn survey(
     settings: &RunSettings,
     found: &mut Catch,
 ) -> Result<(), RunError> {
+    let mut without_fault = TriedSize::default();
     for base in Base::ALL {
         let needed = base.needs();
         if needed.is_some_and(|promise| !quarry.promises().contains(&promise)) {
@@ -201,6 +203,7 @@ pub async fn survey(
         let seed = limits.seed.child(&plan.to_string());
         settings.progress.say(&format!("survey: {}", base.words()));
         let record = try_case(case, seed, &folder.join("survey"), &listening).await?;
+        without_fault.trials.push(Trial::of(&plan, &record));
         let passed = overheard.lock().expect("no holder panics").clone();
         if let Some(reason) = record.stopped {
             found.left_out.push((base, reason));
@@ -209,6 +212,8 @@ pub async fn survey(
             found.surveys.insert(base, survey);
         }
     }
+    without_fault.all = without_fault.trials.len() as u128;
+    found.sizes.push(without_fault);
     Ok(())
 }
 

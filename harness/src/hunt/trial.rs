@@ -50,7 +50,7 @@ pub enum Told {
 
 impl Trial {
     /// Reads it off the record of its run.
-    fn of(plan: &Plan, record: &RunRecord) -> Self {
+    pub fn of(plan: &Plan, record: &RunRecord) -> Self {
         let stalls = record.analysis.stalls.is_some();
         let went_as_planned = record.stopped.is_none() && !stalls && all_observed(record);
         let told = record.outcomes().into_iter().map(|outcome| {
@@ -109,7 +109,7 @@ fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
     let judged = |property| record.analysis.properties.get(property);
     let decisive = promise.properties().first().and_then(judged);
     for_no_other_reason.contains(&promise)
-        && decisive.is_some_and(|judgement| judgement.verdict == Verdict::Unknown)
+        && decisive.is_none_or(|judgement| judgement.verdict == Verdict::Unknown)
 }
 
 /// The case of a plan; `None` if some of its faults can never come about.
