@@ -72,7 +72,7 @@ pub async fn reproduce(
     (folder, settings): (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
     let mut known = Catch::default();
-    survey(quarry, limits, folder.to_owned(), settings, &mut known).await?;
+    survey(quarry, limits, folder, settings, &mut known).await?;
     let ground = Ground {
         surveys: known.surveys,
         topology: quarry.terms.topology.clone(),
@@ -102,7 +102,7 @@ pub async fn reproduce(
                     continue;
                 };
                 let seed = limits.seed.child(&plan.to_string());
-                let folder = folder.join(format!("{:012}", seed.0));
+                let folder = folder.to_owned();
                 let settings = settings.clone();
                 going.spawn(async move {
                     let record = try_case(case, seed, &folder, &settings).await;

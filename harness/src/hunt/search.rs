@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use lockstorm_reports::RunRecord;
 use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology};
 use tokio::task::JoinSet;
 
@@ -132,7 +133,7 @@ pub async fn search(
     settings: &RunSettings,
 ) -> Catch {
     let mut found = Catch::default();
-    if let Err(error) = survey(quarry, limits, store.trials(), settings, &mut found).await {
+    if let Err(error) = survey(quarry, limits, &store.trials(), settings, &mut found).await {
         found.ended_by = Some(error);
         return found;
     }
@@ -173,7 +174,7 @@ pub async fn search(
 pub async fn survey(
     quarry: &Quarry,
     limits: Limits,
-    folder: PathBuf,
+    folder: &Path,
     settings: &RunSettings,
     found: &mut Catch,
 ) -> Result<(), RunError> {
@@ -202,7 +203,7 @@ pub async fn survey(
         };
         let seed = limits.seed.child(&plan.to_string());
         settings.progress.say(&format!("survey: {}", base.words()));
-        let record = try_case(case, seed, &folder.join("survey"), &listening).await?;
+        let record = survive(case, seed, folder, &listening).await?;
         without_fault.trials.push(Trial::of(&plan, &record));
         let passed = overheard.lock().expect("no holder panics").clone();
         if let Some(reason) = record.stopped {
@@ -215,6 +216,22 @@ pub async fn survey(
     without_fault.all = without_fault.trials.len() as u128;
     found.sizes.push(without_fault);
     Ok(())
+}
+
+/// Runs a case, and again if its servers could not be had, a few times.
+async fn survive(
+    case: Case,
+    seed: Seed,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<RunRecord, RunError> {
+    let mut errors = 1;
+    loop {
+        match try_case(case.clone(), seed, folder, settings).await {
+            Err(error) if error.is_of_one_run() && errors < ERRORS_MAX => errors += 1,
+            ended => return ended,
+        }
+    }
 }
 
 /// Trial runner for the plans of one size.
@@ -295,9 +312,8 @@ impl Hunter<'_> {
     ) {
         let name = plan.to_string();
         let seed = self.limits.seed.child(&name);
-        let folder = trials.join(format!("{:012}", seed.0));
-        let settings = self.settings.clone();
-        going.spawn(async move { try_plan((&plan, case), seed, &folder, &settings).await });
+        let (trials, settings) = (trials.to_owned(), self.settings.clone());
+        going.spawn(async move { try_plan((&plan, case), seed, &trials, &settings).await });
     }
 
     /// Tells how far it is.

@@ -179,7 +179,7 @@ impl Shrinker<'_> {
                 times += usize::from(self.next(&mut going).await?);
             }
             let (case, settings) = (case.clone(), self.settings.clone());
-            let folder = self.folder.join(format!("shrink-{n}"));
+            let folder = self.folder.to_owned();
             let seed = self.seed.child(&format!("{n}"));
             going.spawn(async move { try_case(case, seed, &folder, &settings).await });
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::{Property, Verdict};
@@ -97,9 +98,9 @@ fn all_observed(record: &RunRecord) -> bool {
     faults.all(|fault| fault.at(FaultPhase::Observed).is_some())
 }
 
-/// Tells whether nothing in a run that went as planned could have broken the promise. It is asked of
-/// those promises alone whose property is unknown for no other reason: nobody asked for a lock that
-/// was held, nobody was refused, nobody gave back what was not his.
+/// Tells whether nothing in a run that went as planned could have broken the promise. It is asked
+/// of those promises alone whose property is unknown for no other reason: nobody asked for a lock
+/// that was held, nobody was refused, nobody gave back what was not his.
 fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
     let for_no_other_reason = [
         Promise::Exclusive,
@@ -126,16 +127,20 @@ fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String
     put_into(&loaded, lock, &terms.topology, &terms.promised, None)
 }
 
-/// Runs a case in a folder, which is gone afterwards.
+/// Runs a case in a folder of its own below this one, which is gone afterwards. No two runs share
+/// one: the servers of the first may be gone a moment later than its record is there, and take
+/// their data along.
 ///
 /// # Errors
 /// When there are no servers, or no history.
 pub async fn try_case(
     case: Case,
     seed: Seed,
-    folder: &Path,
+    below: &Path,
     settings: &RunSettings,
 ) -> Result<RunRecord, RunError> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let folder = &below.join(RUNS.fetch_add(1, Ordering::Relaxed).to_string());
     fs::create_dir_all(folder)
         .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
     let job = Job {

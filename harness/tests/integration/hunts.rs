@@ -8,7 +8,7 @@ use lockstorm_reports::{Endurance, Found, HuntRecord, Hunted, read_hunt};
 use lockstorm_scenarios::Promise;
 
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, have_server, lockstorm, stderr};
+use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr};
 
 /// A hunt for single faults on one server, in `out`.
 fn hunt(out: &Path, args: &[&str]) -> Output {
@@ -76,15 +76,90 @@ fn a_correct_lock_keeps_its_promises_and_a_hunt_goes_on_where_it_was_ended() {
     ];
     let output = hunt(out.path(), &resume);
     let hunted = record(out.path(), &output).hunts.remove(0);
-    assert!(hunted.sizes[0].tried > first.sizes[0].tried);
+    let tried = |hunted: &Hunted| {
+        let alone = hunted.sizes.iter().find(|size| size.faults == 1);
+        alone.map_or(0, |size| size.tried)
+    };
+    assert!(tried(&hunted) > tried(&first));
     let lines = fs::read_to_string(folder.join("1-token-single/trials.jsonl")).unwrap();
-    assert_eq!(
-        lines.lines().count() as u64,
-        hunted.sizes[0].tried,
-        "each once"
-    );
+    assert_eq!(lines.lines().count() as u64, tried(&hunted), "each once");
     for promise in [Promise::Exclusive, Promise::OwnRelease, Promise::Obtainable] {
         let endurance = endurance(&hunted, promise);
         assert_eq!(endurance.broken_with, None, "{}", stderr(&output));
     }
 }
+
+/// Shrinks a run that violated something; gives the script.
+fn shrink(run: &Path) -> PathBuf {
+    let mut command = lockstorm();
+    command.args([
+        "shrink",
+        "--for",
+        "60s",
+        "--seed",
+        "7",
+        "--progress",
+        "none",
+    ]);
+    let output = command.arg(run).output();
+    let text = stderr(&output.expect("the program can be started"));
+    let script = run.join("shrunk.toml");
+    assert!(script.exists(), "{text}");
+    script
+}
+
+/// Tells whether a script violates what it is for in one of a few runs.
+fn violates(script: &Path, out: &Path) -> bool {
+    let again = || {
+        let mut command = lockstorm();
+        command.args(["run", "--report", "none", "--progress", "none", "--out"]);
+        let output = command.arg(out).arg(script).output();
+        output.expect("the program can be started").status.code() == Some(1)
+    };
+    (0..TRIES_MAX).any(|_| again())
+}
+
+/// Runs a scenario; gives the folder of the run.
+fn run(scenario: &Path, out: &Path) -> PathBuf {
+    let mut command = lockstorm();
+    command.args(["run", "--report", "none", "--progress", "none", "--out"]);
+    let output = command.arg(out).arg(scenario).output();
+    output.expect("the program can be started");
+    fs::canonicalize(out.join("latest")).expect("there is a run")
+}
+
+#[test]
+fn a_script_is_made_shorter_and_violates_the_same() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let scenario = root().join("scenarios/library/examples/late-delete-of-anothers-lock.toml");
+    let script = shrink(&run(&scenario, out.path()));
+    let steps = |path: &Path| fs::read_to_string(path).unwrap().matches("[step.").count();
+    let before = steps(&script.with_file_name("scenario.toml"));
+    assert!(steps(&script) < before, "{} of {before}", steps(&script));
+    assert!(violates(&script, out.path()));
+}
+
+#[test]
+fn a_storm_becomes_a_script_that_violates_the_same() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let storm = out.path().join("storm.toml");
+    fs::write(&storm, STORM).unwrap();
+    let script = shrink(&run(&storm, out.path()));
+    assert!(violates(&script, out.path()));
+}
+
+/// Clients that stay too long, and delete each other's locks.
+const STORM: &str = r#"
+name = "overruns"
+topology.single = {}
+lock.plain-del = { lease = "200ms" }
+clients = { count = 4, hold = "150ms..400ms" }
+storm = { duration = "4s" }
+checks.only = ["mutual-exclusion"]
+"#;

@@ -62,7 +62,9 @@ fn push_finding(text: &mut Text, folder: &str, found: &Found) {
         text.push(&visible(line));
         text.blank();
     }
-    text.indented(2, Tone::Plain, &format!("script {folder}/{}", found.file));
+    // In one piece, to be copied.
+    text.push(&visible(&format!("  script {folder}/{}", found.file)));
+    text.blank();
     text.blank();
 }
 
