@@ -44,8 +44,14 @@ pub async fn account(
         topology: quarry.terms.topology.label(),
         lease_ms: quarry.terms.lease_ms,
         trials_ms: caught.took.as_millis() as u64,
-        points: caught.surveys.values().map(|one| one.points.len()).sum(),
+        points: caught
+            .surveyed
+            .surveys
+            .values()
+            .map(|one| one.points.len())
+            .sum(),
         left_out: caught
+            .surveyed
             .left_out
             .iter()
             .map(|(base, reason)| (base.words().to_owned(), reason.clone()))
@@ -270,7 +276,12 @@ fn inherent_of(caught: &Catch, promise: Promise) -> Option<&Trial> {
 /// The points, in the order in which the runs without a fault came through them.
 fn columns(caught: &Catch) -> Vec<String> {
     let mut columns = Vec::new();
-    for point in caught.surveys.values().flat_map(|survey| &survey.points) {
+    for point in caught
+        .surveyed
+        .surveys
+        .values()
+        .flat_map(|survey| &survey.points)
+    {
         let label = point.label();
         if !columns.contains(&label) {
             columns.push(label);

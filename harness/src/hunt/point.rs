@@ -94,7 +94,8 @@ pub const fn word(operation: LockOperation) -> &'static str {
 }
 
 /// Findings of one run without a fault: its points, and whether its servers are alike.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Survey {
     /// The points, in the order in which the run came through them.
     pub points: Vec<Point>,

@@ -9,7 +9,7 @@ use lockstorm_scenarios::{Case, Checks, FaultKind};
 
 use super::fault::Fault;
 use super::placements::Ground;
-use super::search::{Catch, Limits, Quarry, survey};
+use super::search::{Limits, Quarry, survey};
 use super::shrink::{Aim, Shrinker, Shrunk};
 use super::trial::{case_of, try_case};
 use crate::run::{RunError, RunSettings};
@@ -71,8 +71,7 @@ pub async fn reproduce(
     limits: Limits,
     (folder, settings): (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
-    let mut known = Catch::default();
-    survey(quarry, limits, folder, settings, &mut known).await?;
+    let known = survey(quarry, limits, folder, settings).await?;
     let ground = Ground {
         surveys: known.surveys,
         topology: quarry.terms.topology.clone(),

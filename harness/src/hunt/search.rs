@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstorm_reports::RunRecord;
 use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology};
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use super::fault::Abilities;
@@ -95,13 +96,24 @@ pub struct Limits {
     pub seed: Seed,
 }
 
+/// Findings of the runs without a fault. They differ from time to time, and which plans there are
+/// follows from them: a hunt that goes on takes those that it began with.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Surveyed {
+    /// The behaviours that the lock can have, with their points.
+    pub surveys: BTreeMap<Base, Survey>,
+    /// The behaviours that it cannot have, each with the reason.
+    pub left_out: Vec<(Base, String)>,
+    /// The runs.
+    pub trials: Vec<Trial>,
+}
+
 /// Everything that was tried.
 #[derive(Default)]
 pub struct Catch {
-    /// The behaviours that were surveyed, with their points.
-    pub surveys: BTreeMap<Base, Survey>,
-    /// The behaviours that the lock cannot have, each with the reason.
-    pub left_out: Vec<(Base, String)>,
+    /// Findings of the runs without a fault.
+    pub surveyed: Surveyed,
     /// The trials of each size.
     pub sizes: Vec<TriedSize>,
     /// Time that the trials took.
@@ -133,13 +145,21 @@ pub async fn search(
     settings: &RunSettings,
 ) -> Catch {
     let mut found = Catch::default();
-    if let Err(error) = survey(quarry, limits, &store.trials(), settings, &mut found).await {
-        found.ended_by = Some(error);
-        return found;
+    match survey_once(quarry, limits, store, settings).await {
+        Ok(surveyed) => found.surveyed = surveyed,
+        Err(error) => {
+            found.ended_by = Some(error);
+            return found;
+        }
     }
+    found.sizes.push(TriedSize {
+        all: found.surveyed.trials.len() as u128,
+        trials: found.surveyed.trials.clone(),
+        ..TriedSize::default()
+    });
     let begun = Instant::now();
     let ground = Ground {
-        surveys: found.surveys.clone(),
+        surveys: found.surveyed.surveys.clone(),
         topology: quarry.terms.topology.clone(),
         abilities: quarry.abilities,
     };
@@ -166,6 +186,23 @@ pub async fn search(
     found
 }
 
+/// Takes the findings of the call that began the hunt, or makes them.
+async fn survey_once(
+    quarry: &Quarry,
+    limits: Limits,
+    store: &Store,
+    settings: &RunSettings,
+) -> Result<Surveyed, RunError> {
+    if let Some(surveyed) = store.surveyed() {
+        return Ok(surveyed);
+    }
+    let surveyed = survey(quarry, limits, &store.trials(), settings).await?;
+    if !settings.interrupt.is_cancelled() {
+        store.keep_surveyed(&surveyed);
+    }
+    Ok(surveyed)
+}
+
 /// Runs each behaviour once without a fault, reads off what can go wrong, and keeps what the lock
 /// broke all the same.
 ///
@@ -176,9 +213,8 @@ pub async fn survey(
     limits: Limits,
     folder: &Path,
     settings: &RunSettings,
-    found: &mut Catch,
-) -> Result<(), RunError> {
-    let mut without_fault = TriedSize::default();
+) -> Result<Surveyed, RunError> {
+    let mut found = Surveyed::default();
     for base in Base::ALL {
         let needed = base.needs();
         if needed.is_some_and(|promise| !quarry.promises().contains(&promise)) {
@@ -204,7 +240,7 @@ pub async fn survey(
         let seed = limits.seed.child(&plan.to_string());
         settings.progress.say(&format!("survey: {}", base.words()));
         let record = survive(case, seed, folder, &listening).await?;
-        without_fault.trials.push(Trial::of(&plan, &record));
+        found.trials.push(Trial::of(&plan, &record));
         let passed = overheard.lock().expect("no holder panics").clone();
         if let Some(reason) = record.stopped {
             found.left_out.push((base, reason));
@@ -213,9 +249,7 @@ pub async fn survey(
             found.surveys.insert(base, survey);
         }
     }
-    without_fault.all = without_fault.trials.len() as u128;
-    found.sizes.push(without_fault);
-    Ok(())
+    Ok(found)
 }
 
 /// Runs a case, and again if its servers could not be had, a few times.

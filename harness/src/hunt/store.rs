@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::plan::Plan;
-use super::search::Quarry;
+use super::search::{Quarry, Surveyed};
 use super::trial::Trial;
 use crate::environment_error::EnvironmentError;
 use crate::usage_error::UsageError;
 
 /// Name of the file of trials.
 const TRIALS: &str = "trials.jsonl";
+/// Name of the file of the runs without a fault.
+const SURVEY: &str = "survey.json";
 /// Name of the file that says what they are trials of.
 const QUARRY: &str = "quarry.json";
 
@@ -75,6 +77,18 @@ impl Store {
     /// Folder of the trials that are going on.
     pub fn trials(&self) -> PathBuf {
         self.folder.join("trials")
+    }
+
+    /// Reads what the earlier call found without a fault.
+    pub fn surveyed(&self) -> Option<Surveyed> {
+        let text = fs::read_to_string(self.folder.join(SURVEY)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Keeps what was found without a fault. A disk that is full costs the next call some time.
+    pub fn keep_surveyed(&self, surveyed: &Surveyed) {
+        let text = serde_json::to_string(surveyed).expect("a survey can be written as JSON");
+        let _ = fs::write(self.folder.join(SURVEY), text);
     }
 
     /// Finds the trial of an earlier call.

@@ -64,16 +64,10 @@ fn a_correct_lock_keeps_its_promises_and_a_hunt_goes_on_where_it_was_ended() {
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let output = hunt(out.path(), &["token", "--for", "3s"]);
+    let output = hunt(out.path(), &["token", "--for", "2s"]);
     let first = record(out.path(), &output).hunts.remove(0);
     let folder = folder(out.path());
-    let resume = [
-        "token",
-        "--for",
-        "12s",
-        "--resume",
-        folder.to_str().unwrap(),
-    ];
+    let resume = ["token", "--for", "8s", "--resume", folder.to_str().unwrap()];
     let output = hunt(out.path(), &resume);
     let hunted = record(out.path(), &output).hunts.remove(0);
     let tried = |hunted: &Hunted| {
