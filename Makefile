@@ -1,15 +1,19 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises scoreboard track-record pictures setup setup-tests
+.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
-# Redlock on five masters. What would have to go wrong for each? Two minutes, once it is built.
+# Redlock on five masters. What would have to go wrong for each, and how many faults does it take? Four minutes, once
+# it is built.
 DEMO = token redlock --topology single,replicated,independent --jobs 2 --only plain-use --only client-pause \
   --only paused-holder --only holder-dies --only key --only servers- --only failover --only minority \
-  --only power-cut --only storm-contention
+  --only power-cut --only storm-contention --hunt 20s
 demo: setup
 	cargo build --release --locked --quiet --bin lockstorm
 	./target/release/lockstorm assess $(DEMO)
+
+# Tests mostly wait, for leases to end and for servers: twice as many at once as there are cores keep them busy.
+export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
 # Every test, those of real servers included.
 test: setup-tests
@@ -66,11 +70,24 @@ control: setup
 promises: setup
 	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration promises:: -- --ignored
 
+# The fewest faults that break each built-in lock, and each mutant: docs/breaking-numbers.md, from real runs; three
+# hours. Hunts those of which scenarios/hunted has nothing yet; `make breaking-numbers ONLY=redlock` hunts some of them.
+breaking-numbers: setup
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration -- --ignored --test-threads 1 \
+	  breaking_numbers::every_lock breaking_numbers::every_mutant
+
 # What the libraries of adapters/scoreboard.toml keep and break: docs/scoreboard.md, from real runs; some hours.
 # Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it.
 scoreboard: setup
 	bash .ci/setup adapters
 	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_library -- --ignored
+
+# The fewest faults that break the libraries of the scoreboard, ten minutes each: for docs/scoreboard.md; hours. Hunts
+# those of which scenarios/hunted has nothing yet; ONLY is the same.
+scoreboard-hunts: setup
+	bash .ci/setup adapters
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration \
+	  scoreboard::every_library_is_hunted -- --ignored
 
 # What is on the scoreboard, with other releases of each library: docs/track-record.md. It installs them in
 # target/scoreboard, and tries those that were not tried yet; ONLY is the same.

@@ -3,12 +3,12 @@
 //! For: the one place that gathers the answers of many runs, so that terminal, page and Markdown
 //! say the same. Not for: judging; each run has its own answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstorm_checker::Property;
 use lockstorm_scenarios::Promise;
 
-use crate::model::{Answer, PromiseOutcome, SuiteRecord, SuiteRun};
+use crate::model::{Answer, Endured, HuntSummary, PromiseOutcome, SuiteRecord, SuiteRun};
 use crate::words;
 
 /// Tells whether the runs of a suite are situations.
@@ -16,10 +16,12 @@ pub fn is_assessment(suite: &SuiteRecord) -> bool {
     suite.runs.iter().any(|run| run.record.situation.is_some())
 }
 
-/// Returns the worst answer of all runs; `None` where none gave any.
+/// Returns the worst answer of all runs and hunts; `None` where none gave any.
 pub fn worst_answer(suite: &SuiteRecord) -> Option<Answer> {
     let outcomes = suite.runs.iter().flat_map(|run| run.record.outcomes());
-    outcomes.map(|outcome| outcome.answer()).max()
+    let mut hunted = suite.hunts.iter().flat_map(|hunt| &hunt.promises);
+    let hunted = hunted.any(Endured::is_broken).then_some(Answer::Broken);
+    outcomes.map(|outcome| outcome.answer()).chain(hunted).max()
 }
 
 /// Locks of which a sentence says what each broke; of more it says how many broke what.
@@ -80,14 +82,19 @@ pub(crate) struct Assessment<'a> {
     pub(crate) promises: Vec<PromiseRow<'a>>,
     /// Violations that no lock of this kind prevents, each with its reason and the situations.
     pub(crate) inherent: Vec<Inherent<'a>>,
+    /// Hunts for the fewest faults that break it.
+    hunts: Vec<&'a HuntSummary>,
 }
 
 impl Assessment<'_> {
-    /// Returns the promises of the lock that some run broke.
+    /// Returns the promises of the lock that some run or hunt broke.
     fn broken(&self) -> Vec<Promise> {
         let rows = self.promises.iter().filter(|row| row.is_promised);
         let rows = rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()));
-        rows.map(|row| row.promise).collect()
+        let hunted = self.hunts.iter().flat_map(|hunt| &hunt.promises);
+        let hunted = hunted.filter(|one| one.is_broken()).map(|one| one.promise);
+        let broken: BTreeSet<Promise> = rows.map(|row| row.promise).chain(hunted).collect();
+        broken.into_iter().collect()
     }
 }
 
@@ -185,6 +192,11 @@ pub(crate) fn assessments(suite: &SuiteRecord) -> Vec<Assessment<'_>> {
                 topologies: Vec::new(),
                 promises: Vec::new(),
                 inherent: Vec::new(),
+                hunts: suite
+                    .hunts
+                    .iter()
+                    .filter(|hunt| hunt.lock == labels.lock)
+                    .collect(),
             });
             locks.len() - 1
         });

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::encode::Record;
-use crate::model::{NotRun, RESULTS_VERSION, SuiteRecord, SuiteRun};
+use crate::model::{HuntSummary, NotRun, RESULTS_VERSION, SuiteRecord, SuiteRun};
 
 /// Commands that are joined into one; more are nobody's to read.
 const RERUNS_MAX: usize = 4;
@@ -15,6 +15,7 @@ pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
     let mut runs: Vec<SuiteRun> = Vec::new();
     let mut not_run: Vec<NotRun> = Vec::new();
     let mut reruns = Vec::new();
+    let mut hunts = Vec::new();
     for (folder, record) in parts {
         match record {
             Record::Run(record) => {
@@ -27,6 +28,10 @@ pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
             Record::Suite(suite) => {
                 reruns.push(suite.rerun);
                 not_run.extend(suite.not_run);
+                hunts.extend(suite.hunts.into_iter().map(|hunt| HuntSummary {
+                    folder: format!("{folder}/{}", hunt.folder),
+                    ..hunt
+                }));
                 runs.extend(suite.runs.into_iter().map(|run| SuiteRun {
                     folder: format!("{folder}/{}", run.folder),
                     record: run.record,
@@ -54,6 +59,7 @@ pub fn combine(parts: Vec<(String, Record)>) -> SuiteRecord {
         duration_s: records().map(|run| run.duration_s).sum(),
         rerun: rerun(&reruns),
         changed: None,
+        hunts,
         not_run,
         runs,
     }

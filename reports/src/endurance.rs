@@ -1,18 +1,136 @@
 //! Words for what a hunt says of each promise: terminal, Markdown and page say the same.
 
-use crate::model::{Endurance, Found, Hunted, Size, TriedOf};
+use std::collections::BTreeMap;
 
-/// The smallest number of faults that break the promise, as far as it was searched: `2`, or `≥ 2`
-/// where every smaller plan told that it was kept, or that none is known.
-pub(crate) fn breaking_number(hunted: &Hunted, endurance: &Endurance) -> String {
-    if let Some(faults) = endurance.broken_with {
-        return faults.to_string();
+use crate::model::{Endurance, Endured, Found, HuntSummary, Hunted, Size, TriedOf};
+
+impl HuntSummary {
+    /// Takes from a hunt what stands beside an assessment; `folder` is that of the hunt.
+    pub fn of(hunted: &Hunted, folder: &str) -> Self {
+        Self {
+            lock: hunted.lock.clone(),
+            topology: hunted.topology.clone(),
+            folder: folder.to_owned(),
+            sizes: hunted.sizes.clone(),
+            promises: hunted
+                .promises
+                .iter()
+                .map(|one| endured(hunted, one))
+                .collect(),
+        }
     }
-    match sizes_withstood(hunted, endurance) {
-        0 => "none found".to_owned(),
+
+    /// Sums it up, a sentence for each number of faults that breaks something or breaks nothing.
+    pub fn sentences(&self) -> Vec<String> {
+        let promised = |is_promised: bool| {
+            let mut broken: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+            let of_kind = self
+                .promises
+                .iter()
+                .filter(|one| one.is_promised == is_promised);
+            for one in of_kind {
+                if let (Some(count), Some(by)) = (one.broken_with, &one.broken_by) {
+                    let told = format!("{} by {by}", one.promise.name());
+                    broken.entry(count).or_default().push(told);
+                }
+            }
+            broken
+        };
+        let mut sentences = Vec::new();
+        for (count, broken) in promised(true) {
+            sentences.push(format!(
+                "Hunted, it breaks with {}: {}",
+                faults(count),
+                broken.join("; ")
+            ));
+        }
+        for (count, broken) in promised(false) {
+            let (with, broken) = (faults(count), broken.join("; "));
+            sentences.push(format!(
+                "What it does not promise breaks with {with}: {broken}"
+            ));
+        }
+        sentences.extend(self.withstood());
+        let inherent = self.promises.iter().find_map(|one| {
+            let (count, by) = (one.inherent_with?, one.inherent_by.as_ref()?);
+            Some(format!(
+                "Two hold it with {}, which no lock of its kind prevents: {by}",
+                faults(count)
+            ))
+        });
+        sentences.extend(inherent);
+        sentences
+    }
+
+    /// Says what no plan of the largest size breaks that was tried to the last.
+    fn withstood(&self) -> Option<String> {
+        let most = self.promises.iter().filter_map(|one| one.withstood).max()?;
+        let of_most = self
+            .promises
+            .iter()
+            .filter(|one| one.withstood == Some(most));
+        let kept = of_most.filter(|one| one.is_promised && one.broken_with.is_none());
+        let kept: Vec<&str> = kept.map(|one| one.promise.name()).collect();
+        let size = self.sizes.iter().find(|size| size.faults == most)?;
+        let plans = match most {
+            0 => return None,
+            1 => format!("{} single faults", size.tried),
+            more => format!("{} plans of {more} faults", size.tried),
+        };
+        (!kept.is_empty()).then(|| format!("None of {plans} breaks {}", kept.join(", ")))
+    }
+}
+
+impl Endured {
+    /// The smallest number of faults that break the promise, as far as it was searched: `2`, or
+    /// `≥ 2` where every smaller plan told that it was kept, or that none is known.
+    pub fn number(&self) -> String {
+        match (self.broken_with, self.withstood) {
+            (Some(faults), _) => faults.to_string(),
+            (None, Some(faults)) => format!("≥ {}", faults + 1),
+            (None, None) => "none found".to_owned(),
+        }
+    }
+}
+
+/// The number in a cell of a comparison; in brackets what the lock does not promise.
+pub(crate) fn cell(endured: Option<&Endured>) -> String {
+    match endured {
+        None => "–".to_owned(),
+        Some(one) if one.is_promised => one.number(),
+        Some(one) => format!("({})", one.number()),
+    }
+}
+
+/// Title of the numbers in a comparison.
+pub(crate) const NUMBERS: &str = "Hunted: the fewest faults that break each promise";
+
+/// Meaning of the numbers in a comparison.
+pub(crate) const NUMBERS_MEANING: &str = "'≥ 2' says that every single fault was tried and none \
+    broke it; what stands in brackets is not promised";
+
+/// The endurance of a promise without the trials behind it.
+fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
+    let of_promise = |one: &&Found| {
+        let faults = Some(one.faults) == endurance.broken_with;
+        one.promise == endurance.promise && one.is_confirmed() && faults
+    };
+    let broken_by = hunted.found.iter().find(of_promise);
+    Endured {
+        promise: endurance.promise,
+        is_promised: endurance.is_promised,
+        broken_with: endurance.broken_with,
+        broken_by: broken_by.map(|one| one.plan.clone()),
         // The first size has no fault.
-        sizes => format!("≥ {sizes}"),
+        withstood: sizes_withstood(hunted, endurance).checked_sub(1),
+        inherent_with: endurance.inherent_with,
+        inherent_by: endurance.inherent_by.clone(),
     }
+}
+
+/// The breaking number of a promise, see [`Endured::number`].
+pub(crate) fn breaking_number(hunted: &Hunted, endurance: &Endurance) -> String {
+    endured(hunted, endurance).number()
 }
 
 /// The number of sizes, from no fault on, of which every plan was tried, and every trial that tests
@@ -61,7 +179,7 @@ pub(crate) fn inherent(endurance: &Endurance) -> Option<String> {
 pub(crate) fn coverage(size: &Size) -> String {
     let impossible = match size.impossible {
         0 => String::new(),
-        one => format!("; {one} cannot come about"),
+        one => format!("; {one} more never came about"),
     };
     format!(
         "{}: {} of {} plans tried, {} told something{impossible}",

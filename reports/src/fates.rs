@@ -7,10 +7,11 @@
 
 use lockstorm_checker::history::{FaultTarget, Name};
 use lockstorm_checker::{Nanos, Property};
+use lockstorm_scenarios::Promise;
 
 use crate::assessment::kind;
 use crate::grid::{Cell, Grid, Price};
-use crate::model::{Answer, NotRun, RunRecord, SuiteRecord, SuiteRun};
+use crate::model::{Answer, Endured, HuntSummary, NotRun, RunRecord, SuiteRecord, SuiteRun};
 use crate::words;
 
 /// Time without a grant from which a lock counts as unavailable: what is shorter nobody notices who
@@ -21,8 +22,17 @@ const UNAVAILABLE_MIN: Nanos = Nanos::from_millis(500);
 pub(crate) struct Fates<'a> {
     /// Locks on their servers, in the order in which they ran.
     pub(crate) columns: Vec<Column<'a>>,
+    /// The smallest number of faults that break each promise, where a lock was hunted.
+    pub(crate) endurance: Vec<EnduranceRow>,
     /// Situations with as many faults, the fewest first, storms last.
     pub(crate) groups: Vec<Group<'a>>,
+}
+
+/// A promise, and what each lock endures before it is broken.
+pub(crate) struct EnduranceRow {
+    pub(crate) promise: Promise,
+    /// One for each column.
+    pub(crate) cells: Vec<Option<Endured>>,
 }
 
 /// A lock on servers of one kind.
@@ -32,6 +42,8 @@ pub(crate) struct Column<'a> {
     pub(crate) topology: &'a str,
     /// Cost of the lock there.
     pub(crate) price: Price,
+    /// The hunt for the fewest faults that break it, if there was one.
+    pub(crate) hunt: Option<&'a HuntSummary>,
 }
 
 /// Situations with the same number of faults.
@@ -156,6 +168,7 @@ impl<'a> Fates<'a> {
         }
         groups.sort_by_key(|(weight, _)| *weight);
         Self {
+            endurance: endurance(&columns),
             columns,
             groups: groups.into_iter().map(|(_, group)| group).collect(),
         }
@@ -165,6 +178,23 @@ impl<'a> Fates<'a> {
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
+}
+
+/// The promises of which a hunt has told, in the order of reports.
+fn endurance(columns: &[Column]) -> Vec<EnduranceRow> {
+    let of_column = |column: &Column, promise| {
+        let mut promises = column.hunt?.promises.iter();
+        promises.find(|one| one.promise == promise).cloned()
+    };
+    let rows = Promise::ALL.into_iter().map(|promise| EnduranceRow {
+        promise,
+        cells: columns
+            .iter()
+            .map(|column| of_column(column, promise))
+            .collect(),
+    });
+    rows.filter(|row| row.cells.iter().any(Option::is_some))
+        .collect()
 }
 
 /// Number of faults of a situation, or that it is a storm of them.
@@ -207,6 +237,7 @@ fn columns(suite: &SuiteRecord) -> Vec<Column<'_>> {
             lock: row.lock,
             topology: row.topology,
             price: row.price,
+            hunt: hunt_of(suite, (row.lock, row.topology)),
         };
         let is_same = |(_, known): &&mut (usize, Column)| {
             (known.lock, kind(known.topology)) == (column.lock, kind(column.topology))
@@ -219,6 +250,12 @@ fn columns(suite: &SuiteRecord) -> Vec<Column<'_>> {
     }
     columns.retain(|(count, _)| *count > 0);
     columns.into_iter().map(|(_, column)| column).collect()
+}
+
+/// The hunt for a lock on servers of a kind.
+fn hunt_of<'a>(suite: &'a SuiteRecord, (lock, topology): (&str, &str)) -> Option<&'a HuntSummary> {
+    let mut hunts = suite.hunts.iter();
+    hunts.find(|hunt| (hunt.lock.as_str(), kind(&hunt.topology)) == (lock, kind(topology)))
 }
 
 impl Column<'_> {

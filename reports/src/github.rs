@@ -71,7 +71,8 @@ pub fn github_suite(suite: &SuiteRecord) -> String {
 
 fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
     Annotation {
-        level: Level::of(outcome.into()),
+        // The worse of the two: a hunt has no outcome, and a history by itself no standing.
+        level: Level::of(outcome.into()).min(Level::of(head.standing)),
         title,
         message: format!("{}.", head.line()),
     }

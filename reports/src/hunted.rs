@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::RenderError;
 use crate::files::write_whole;
 use crate::html::hunt_page;
+use crate::junit::junit_hunt;
 use crate::markdown::markdown_hunt;
 use crate::model::{HUNT_VERSION, HuntRecord};
 use crate::stored::{open_stored, text_of};
@@ -15,10 +16,11 @@ pub const HUNT_FILE: &str = "hunt.json";
 /// Bytes of a record that are read: many times what the longest hunt writes.
 const HUNT_BYTES_MAX: u64 = 64 << 20;
 
-/// Writes the record of a hunt into its folder, and `report.html` and `report.md`. Gives the paths.
+/// Writes the record of a hunt into its folder, and `report.html`, `report.md` and
+/// `junit.xml`. Gives the paths.
 ///
 /// # Errors
-/// [`RenderError::Write`].
+/// [`RenderError::Write`], and [`RenderError::Junit`] when the document cannot be written as XML.
 pub fn write_hunt(folder: &Path, hunt: &HuntRecord) -> Result<Vec<PathBuf>, RenderError> {
     let mut json = serde_json::to_string_pretty(hunt).expect("a record can be written as JSON");
     json.push('\n');
@@ -26,6 +28,7 @@ pub fn write_hunt(folder: &Path, hunt: &HuntRecord) -> Result<Vec<PathBuf>, Rend
         (HUNT_FILE, json),
         ("report.html", hunt_page(hunt)),
         ("report.md", markdown_hunt(hunt)),
+        ("junit.xml", junit_hunt(hunt)?),
     ];
     let mut paths = Vec::new();
     for (name, text) in files {

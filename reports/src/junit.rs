@@ -3,17 +3,21 @@
 //! One test case for each property of each run. A failure says that what its scenario expects did
 //! not come; an error says that the run could not tell; a cell without a run is skipped, and so is
 //! a property of which nothing is expected. An expected violation passes, with its story as output.
-//! A run in a situation has a test case for each promise instead.
+//! A run in a situation has a test case for each promise instead, and so has a hunt.
 
 use std::time::Duration;
 
 use lockstorm_checker::{Property, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use crate::endurance;
 use crate::error::RenderError;
 use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
-use crate::model::{Answer, ExpectationResult, NotRun, PromiseOutcome, RunRecord, SuiteRecord};
+use crate::model::{
+    Answer, Endured, ExpectationResult, HuntRecord, HuntSummary, NotRun, PromiseOutcome, RunRecord,
+    SuiteRecord,
+};
 use crate::remedy::Scene;
 use crate::{story, words};
 
@@ -36,11 +40,23 @@ pub fn junit_suite(suite: &SuiteRecord) -> Result<String, RenderError> {
     for run in &suite.runs {
         report.add_test_suite(suite_of(&run.record));
     }
+    report.add_test_suites(suite.hunts.iter().map(hunted));
     if !suite.not_run.is_empty() {
         let mut left_out = TestSuite::new("not run");
         left_out.add_test_cases(suite.not_run.iter().map(skipped));
         report.add_test_suite(left_out);
     }
+    Ok(report.to_string()?)
+}
+
+/// A hunt as JUnit XML.
+///
+/// # Errors
+/// [`RenderError::Junit`] when the document cannot be written as XML.
+pub(crate) fn junit_hunt(hunt: &HuntRecord) -> Result<String, RenderError> {
+    let mut report = Report::new("hunt");
+    let hunts = hunt.hunts.iter();
+    report.add_test_suites(hunts.map(|one| hunted(&HuntSummary::of(one, &hunt.folder))));
     Ok(report.to_string()?)
 }
 
@@ -77,6 +93,37 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         suite.add_test_case(case);
     }
     suite
+}
+
+/// The promises of a lock that was hunted: what is broken fails, and what was not tried enough to
+/// say is skipped.
+fn hunted(hunt: &HuntSummary) -> TestSuite {
+    let place = visible(&format!("{} on {} · hunt", hunt.lock, hunt.topology)).into_owned();
+    let mut suite = TestSuite::new(place.clone());
+    suite.add_test_cases(hunt.promises.iter().map(|one| {
+        let mut case = TestCase::new(one.promise.name(), endured(one));
+        case.set_classname(place.clone());
+        case
+    }));
+    suite
+}
+
+fn endured(one: &Endured) -> TestCaseStatus {
+    let mut status = match (one.is_broken(), one.is_promised, one.withstood) {
+        (true, ..) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        (false, true, Some(_)) => return TestCaseStatus::success(),
+        (false, ..) => TestCaseStatus::skipped(),
+    };
+    let by = one.broken_by.as_deref().unwrap_or_default();
+    let with = one.broken_with.map(endurance::faults);
+    let message = with.map_or_else(
+        || "no plan that was tried breaks it, and not all could tell".to_owned(),
+        |with| format!("broken with {with}: {by}"),
+    );
+    status
+        .set_type(one.promise.name())
+        .set_message(&*visible(&message));
+    status
 }
 
 /// Status of a promise: only what is broken fails.

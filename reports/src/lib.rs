@@ -69,8 +69,8 @@ pub use index_file::write_index;
 pub use junit::{junit_run, junit_suite};
 pub use markdown::{markdown_hunt, markdown_run, markdown_suite};
 pub use model::{
-    Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, Endurance, Environment,
-    ExpectationResult, Found, HUNT_VERSION, HuntRecord, Hunted, Node, NotRun, Outcome,
+    Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, Endurance, Endured, Environment,
+    ExpectationResult, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted, Node, NotRun, Outcome,
     PromiseOutcome, RESULTS_VERSION, RunRecord, Share, Size, SuiteRecord, SuiteRun, Tested,
     TriedOf,
 };

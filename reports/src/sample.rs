@@ -14,7 +14,8 @@ use lockstorm_scenarios::{CaseLabels, Expected, Promise};
 
 use crate::closeup::CloseUp;
 use crate::model::{
-    Cost, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord, SuiteRun, Tested,
+    Cost, Endured, HuntSummary, NotRun, Outcome, RESULTS_VERSION, RunRecord, Size, SuiteRecord,
+    SuiteRun, Tested,
 };
 use crate::recorded::{History, Recorded};
 use crate::trace::Trace;
@@ -225,7 +226,43 @@ pub(crate) fn assessment() -> SuiteRecord {
         });
         run.record.outcome = run.record.due_outcome();
     }
+    suite.hunts = vec![hunt()];
     suite
+}
+
+/// A hunt for one of its locks: one promise broken, one not made, one kept under every fault.
+fn hunt() -> HuntSummary {
+    let endured = |promise, broken_with: Option<usize>| Endured {
+        promise,
+        is_promised: promise != Promise::SurvivesFailover,
+        broken_with,
+        broken_by: broken_with.map(|_| "delay the reply to SET of a's acquire".to_owned()),
+        withstood: broken_with.is_none().then_some(1),
+        inherent_with: None,
+        inherent_by: None,
+    };
+    let size = |faults, tried| Size {
+        faults,
+        all: tried,
+        tried,
+        told: tried,
+        impossible: 0,
+    };
+    HuntSummary {
+        lock: "token".to_owned(),
+        topology: "replicated (2 nodes)".to_owned(),
+        folder: "hunt".to_owned(),
+        sizes: vec![size(0, 3), size(1, 303)],
+        promises: vec![
+            endured(Promise::OwnRelease, Some(1)),
+            Endured {
+                inherent_with: Some(1),
+                inherent_by: Some("pause a at its SET".to_owned()),
+                ..endured(Promise::Exclusive, None)
+            },
+            endured(Promise::SurvivesFailover, Some(2)),
+        ],
+    }
 }
 
 /// A comparison of two locks under two hazards.
@@ -271,6 +308,7 @@ pub(crate) fn suite() -> SuiteRecord {
         rerun: "lockstorm run scenarios/library/compare/single-vs-redlock.toml --seed 42"
             .to_owned(),
         changed: None,
+        hunts: Vec::new(),
     }
 }
 
@@ -312,6 +350,19 @@ pub(crate) fn hostile_run() -> RunRecord {
     run
 }
 
+fn hostile_hunt() -> HuntSummary {
+    let mut hunt = hunt();
+    let hostile = || HOSTILE.to_owned();
+    hunt.lock = hostile();
+    hunt.topology = hostile();
+    hunt.folder = format!("javascript:alert(1)/{HOSTILE}");
+    for one in &mut hunt.promises {
+        one.broken_by = one.broken_by.as_ref().map(|_| hostile());
+        one.inherent_by = one.inherent_by.as_ref().map(|_| hostile());
+    }
+    hunt
+}
+
 /// A suite made of [`hostile_run`].
 pub(crate) fn hostile_suite() -> SuiteRecord {
     let record = hostile_run();
@@ -326,6 +377,7 @@ pub(crate) fn hostile_suite() -> SuiteRecord {
             labels: record.labels.clone(),
             reason: HOSTILE.to_owned(),
         }],
+        hunts: vec![hostile_hunt()],
         ..suite()
     }
 }

@@ -27,10 +27,13 @@ pub(crate) struct Standing<'a> {
     pub(crate) sentences: Vec<String>,
 }
 
-/// The standing of each column of a comparison; none where there is only one.
+/// The standing of each column of a comparison; none where there is only one, and no hunt tells
+/// more of it than the table does.
 pub(crate) fn standings<'a>(fates: &Fates<'a>) -> Vec<Standing<'a>> {
-    let [first, _, ..] = fates.columns.as_slice() else {
-        return Vec::new();
+    let first = match fates.columns.as_slice() {
+        [first, _, ..] => first,
+        [only] if only.hunt.is_some() => only,
+        _ => return Vec::new(),
     };
     let standing = |(at, column): (usize, &Column<'a>)| {
         let rows = fates.rows();
@@ -38,6 +41,7 @@ pub(crate) fn standings<'a>(fates: &Fates<'a>) -> Vec<Standing<'a>> {
         let mut sentences = vec![withstood(&own)];
         sentences.extend(broken(&own));
         sentences.extend(unavailable(&own));
+        sentences.extend(column.hunt.iter().flat_map(|hunt| hunt.sentences()));
         sentences.extend(cost(column, first));
         Standing {
             lock: column.lock,
@@ -208,6 +212,7 @@ mod tests {
             run.record.labels.topology.clone_from(&labels.topology);
         }
         suite.not_run.clear();
+        suite.hunts.clear();
         assert_eq!(standings(&Fates::new(&suite)), []);
     }
 }

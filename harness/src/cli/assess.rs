@@ -1,29 +1,39 @@
 //! `lockstorm assess`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::Args;
-use lockstorm_reports::{Answer, terminal_assessment, worst_answer};
+use lockstorm_reports::{
+    Answer, HUNT_VERSION, HuntRecord, HuntSummary, SuiteRecord, terminal_assessment, worst_answer,
+    write_suite,
+};
 use lockstorm_scenarios::{
-    Case, CaseLabels, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step, Topology,
-    Workload, load, load_str, put_into,
+    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step,
+    Topology, Workload, load, load_str, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
 use super::subject::{Subject, SubjectArgs};
+use super::{hunt, report};
 use crate::adapter::Can;
+use crate::hunt::{Limits, Quarry};
 use crate::output;
 use crate::plan::{RunPlan, jobs};
 use crate::rerun::{self, quoted};
-use crate::run::{Finished, Pace};
+use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
 use crate::seed::Seed;
 use crate::usage_error::UsageError;
 
 /// Runs of each storm where a situation is run once: what a storm finds depends on its seed.
 const STORM_SEEDS: u32 = 3;
+
+/// Faults of one trial at most, of the hunt beside an assessment.
+const FAULTS_MAX: usize = 2;
+/// Folder of that hunt, in the folder of the assessment.
+const HUNT_FOLDER: &str = "hunt";
 
 /// Arguments of `lockstorm assess`.
 #[derive(Debug, Args)]
@@ -39,6 +49,10 @@ pub struct AssessArgs {
     /// Situation files beside those that the program carries.
     #[arg(long = "situation", value_name = "SITUATION.toml")]
     pub situations: Vec<PathBuf>,
+    /// Hunt each lock on each kind of servers for this long beside it: for the fewest faults that
+    /// break it, as `lockstorm hunt` does.
+    #[arg(long, value_name = "TIME")]
+    pub hunt: Option<DurationSpec>,
     #[command(flatten)]
     pub how: HowArgs,
 }
@@ -55,9 +69,64 @@ pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
         at_once: args.how.ground.jobs_or(1),
         fail_fast: false,
     };
-    let (finished, end) = args.how.perform(&plan, prepared, pace, show)?;
+    let further = async |finished: &mut Finished, folder: &Path, settings: &RunSettings| {
+        let (Some(time), Finished::Suite(suite, _)) = (args.hunt, finished) else {
+            return Ok(());
+        };
+        hunt_beside((args, &subjects, time), suite, folder, settings).await
+    };
+    let (finished, end) = args.how.perform(&plan, prepared, pace, further, show)?;
     let code = code(&finished);
     end.conclude(finished, code)
+}
+
+/// Hunts the locks that were assessed, on the same servers, and keeps the outcome beside them.
+async fn hunt_beside(
+    (args, subjects, time): (&AssessArgs, &[Subject], DurationSpec),
+    suite: &mut SuiteRecord,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<(), Error> {
+    let kinds = args.subjects.kinds();
+    let quarries: Vec<Quarry> = subjects
+        .iter()
+        .flat_map(|subject| {
+            let known = (None, &args.subjects.promises[..]);
+            let kinds = kinds.iter();
+            kinds.filter_map(move |kind| hunt::quarry(subject, *kind, known))
+        })
+        .collect();
+    let limits = Limits {
+        faults: FAULTS_MAX,
+        time: time.0,
+        at_once: hunt::usual_jobs(),
+        seed: Seed(suite.seed),
+    };
+    let settings = RunSettings {
+        networks: Networks::make_ready(NetworkChoice::Fabric, [])?,
+        ..settings.clone()
+    };
+    let place = folder.join(HUNT_FOLDER);
+    let (hunts, failure) = hunt::hunt_all(&quarries, limits, &place, &settings).await;
+    if hunts.is_empty() {
+        return failure.map_or(Ok(()), Err);
+    }
+    let record = HuntRecord {
+        version: HUNT_VERSION,
+        seed: suite.seed,
+        started: suite.started.clone(),
+        rerun: suite.rerun.clone(),
+        folder: place.display().to_string(),
+        server: settings.program.version.clone(),
+        hunts,
+    };
+    report::render_hunt(&record, &place)?;
+    let hunts = record.hunts.iter();
+    suite.hunts = hunts
+        .map(|hunted| HuntSummary::of(hunted, HUNT_FOLDER))
+        .collect();
+    write_suite(folder, suite)?;
+    failure.map_or(Ok(()), Err)
 }
 
 /// Only what is broken fails; where no run gave an answer, nothing was told.
@@ -234,6 +303,7 @@ fn command(args: &AssessArgs, subjects: &[Subject], seed: Seed) -> String {
         .iter()
         .map(|path| quoted(&path.display().to_string()));
     words.extend(files.map(|path| format!("--situation {path}")));
+    words.extend(args.hunt.map(|time| format!("--hunt {time}")));
     words.extend(args.how.words());
     words.join(" ")
 }

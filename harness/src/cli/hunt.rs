@@ -6,11 +6,8 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context as _, Error};
 use clap::Args;
-use lockstorm_reports::{
-    Extent, Format, Formats, HTML_BUDGET_DEFAULT, HUNT_VERSION, HuntRecord, Hunted, terminal_hunt,
-    write_hunt,
-};
-use lockstorm_scenarios::{DurationSpec, TopologyKind};
+use lockstorm_reports::{HUNT_VERSION, HuntRecord, Hunted, terminal_hunt};
+use lockstorm_scenarios::{DurationSpec, Promise, TopologyKind};
 
 use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
@@ -62,7 +59,12 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     let subjects = args.subjects.read(&args.ground)?;
     let quarries: Vec<Quarry> = subjects
         .iter()
-        .flat_map(|subject| kinds.iter().filter_map(|kind| quarry(subject, *kind, args)))
+        .flat_map(|subject| {
+            let known = (args.lease, &args.subjects.promises[..]);
+            kinds
+                .iter()
+                .filter_map(move |kind| quarry(subject, *kind, known))
+        })
         .collect();
     if quarries.is_empty() {
         let text = "none of these locks works on any of these servers; see `lockstorm list locks`";
@@ -85,21 +87,17 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     output::human(&format!("seed {}, folder {}", seed.0, folder.display()));
     descriptors::make_room();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let limits = Limits {
+        faults: args.faults.into(),
+        time: args.time.0,
+        at_once: args.ground.jobs_or(usual_jobs()),
+        seed,
+    };
     let (hunts, interrupt, failure) = runtime.block_on(async {
         let interrupt = Interrupt::watch()?;
         let settings = settings(args, program.clone(), &interrupt)?;
-        let mut hunts = Vec::new();
-        for (n, quarry) in quarries.iter().enumerate() {
-            if interrupt.token.is_cancelled() {
-                break;
-            }
-            match hunt((n, quarry), seed, args, &folder, &settings).await {
-                Ok(hunted) => hunts.push(hunted),
-                // What was found before is told all the same.
-                Err(error) => return Ok::<_, Error>((hunts, interrupt, Some(error))),
-            }
-        }
-        Ok((hunts, interrupt, None))
+        let (hunts, failure) = hunt_all(&quarries, limits, &folder, &settings).await;
+        Ok::<_, Error>((hunts, interrupt, failure))
     })?;
     let record = HuntRecord {
         version: HUNT_VERSION,
@@ -111,8 +109,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         hunts,
     };
     output::painted(&terminal_hunt(&record, output::terminal()));
-    render_findings(&record, &folder)?;
-    for path in write_hunt(&folder, &record)? {
+    for path in report::render_hunt(&record, &folder)? {
         output::human(&format!("report   {}", path.display()));
     }
     if let Some(error) = failure {
@@ -140,8 +137,13 @@ fn code(record: &HuntRecord) -> ExitCode {
     }
 }
 
-/// A lock on servers of a kind, if it can be there.
-fn quarry(subject: &Subject, kind: TopologyKind, args: &HuntArgs) -> Option<Quarry> {
+/// A lock on servers of a kind, if it can be there; with the lease that is asked for, and promises
+/// that it makes beside those that are known.
+pub(super) fn quarry(
+    subject: &Subject,
+    kind: TopologyKind,
+    (lease, promises): (Option<DurationSpec>, &[Promise]),
+) -> Option<Quarry> {
     let is_refused = subject.refused.iter().any(|(refused, _)| *refused == kind);
     if is_refused || !subject.lock.kind().supports(kind) {
         return None;
@@ -152,28 +154,36 @@ fn quarry(subject: &Subject, kind: TopologyKind, args: &HuntArgs) -> Option<Quar
     };
     let can = (abilities, !subject.cannot_renew);
     let servers = usual_servers(kind);
-    Some(Quarry::new(
-        &subject.lock,
-        &servers,
-        args.lease,
-        can,
-        &args.subjects.promises,
-    ))
+    Some(Quarry::new(&subject.lock, &servers, lease, can, promises))
+}
+
+/// Hunts one lock after the other, until the hunt is interrupted or one cannot be kept: what was
+/// found before is told all the same.
+pub(super) async fn hunt_all(
+    quarries: &[Quarry],
+    limits: Limits,
+    folder: &Path,
+    settings: &RunSettings,
+) -> (Vec<Hunted>, Option<Error>) {
+    let mut hunts = Vec::new();
+    for (n, quarry) in quarries.iter().enumerate() {
+        if settings.interrupt.is_cancelled() {
+            break;
+        }
+        match hunt((n, quarry), limits, folder, settings).await {
+            Ok(hunted) => hunts.push(hunted),
+            Err(error) => return (hunts, Some(error)),
+        }
+    }
+    (hunts, None)
 }
 
 async fn hunt(
     (n, quarry): (usize, &Quarry),
-    seed: Seed,
-    args: &HuntArgs,
+    limits: Limits,
     hunt: &Path,
     settings: &RunSettings,
 ) -> Result<Hunted, Error> {
-    let limits = Limits {
-        faults: args.faults.into(),
-        time: args.time.0,
-        at_once: args.ground.jobs_or(usual_jobs()),
-        seed,
-    };
     let folder = folder_of(n, quarry, hunt);
     let mut store = Store::open(&folder, quarry)?;
     let caught = search(quarry, limits, &mut store, settings).await;
@@ -194,20 +204,6 @@ fn settings(args: &HuntArgs, program: Program, end: &Interrupt) -> Result<RunSet
         progress,
         overheard: None,
     })
-}
-
-/// Writes the page of each run that tells a story.
-fn render_findings(record: &HuntRecord, hunt: &Path) -> Result<(), Error> {
-    let formats = Formats::from([Format::Html]);
-    let extent = Extent {
-        budget: HTML_BUDGET_DEFAULT,
-        window: None,
-    };
-    let found = record.hunts.iter().flat_map(|hunted| &hunted.found);
-    for run in found.map(|found| hunt.join(&found.run)) {
-        report::render(&run, &formats, &extent)?;
-    }
-    Ok(())
 }
 
 /// The exact command that repeats the whole.

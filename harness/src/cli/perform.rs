@@ -2,7 +2,7 @@
 //!
 //! For: what `run` and `assess` have in common.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Error};
@@ -78,7 +78,8 @@ impl HowArgs {
         })
     }
 
-    /// Runs the plan, prints it by `show`, and writes its reports.
+    /// Runs the plan, and then what `further` adds to it in its folder, prints it by `show`, and
+    /// writes its reports.
     ///
     /// # Errors
     /// When the servers cannot be had, or a file cannot be written.
@@ -87,6 +88,7 @@ impl HowArgs {
         plan: &RunPlan,
         Prepared { formats, baseline }: Prepared,
         pace: Pace,
+        further: impl AsyncFnOnce(&mut Finished, &Path, &RunSettings) -> Result<(), Error>,
         show: impl Fn(&Finished),
     ) -> Result<(Finished, End), Error> {
         for job in &plan.jobs {
@@ -128,6 +130,7 @@ impl HowArgs {
                 overheard: None,
             };
             let mut finished = run::execute(plan, &folder, &settings, pace).await?;
+            further(&mut finished, &folder, &settings).await?;
             baseline.note(&mut finished, &folder)?;
             Ok::<_, Error>((finished, interrupt))
         })?;

@@ -7,8 +7,9 @@ use anyhow::Error;
 use clap::Args;
 use lockstorm_checker::history::TimeUnit;
 use lockstorm_reports::{
-    Extent, Format, Formats, HTML_BUDGET_DEFAULT, Record, RenderError, amend, combine, inside,
-    parse_window, read_record, render_run, render_suite, write_suite,
+    Extent, Format, Formats, HTML_BUDGET_DEFAULT, HUNT_FILE, HuntRecord, Record, RenderError,
+    amend, combine, inside, parse_window, read_hunt, read_record, render_run, render_suite,
+    write_hunt, write_suite,
 };
 
 use super::baseline::Baseline;
@@ -83,6 +84,11 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
         let text = "--format json-lines is not available for a report: use --format json";
         return Err(UsageError(text.to_owned()).into());
     }
+    if let ([only], None) = (args.folders.as_slice(), &args.out)
+        && only.join(HUNT_FILE).is_file()
+    {
+        return hunted(only, args.open);
+    }
     for folder in args.folders.iter().filter(|folder| !folder.is_file()) {
         killed::adopt(folder)?;
         recheck(folder)?;
@@ -121,6 +127,39 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
         output::human(&path.display().to_string());
     }
     if args.open {
+        open::page(folder);
+    }
+    Ok(ExitCode::AsExpected)
+}
+
+/// Writes the record of a hunt and its pages, those of the runs that tell a story too. Gives the
+/// paths of the former.
+///
+/// # Errors
+/// When something cannot be written.
+pub fn render_hunt(record: &HuntRecord, hunt: &Path) -> Result<Vec<PathBuf>, Error> {
+    let formats = Formats::from([Format::Html]);
+    let extent = Extent {
+        budget: HTML_BUDGET_DEFAULT,
+        window: None,
+    };
+    let found = record.hunts.iter().flat_map(|hunted| &hunted.found);
+    for run in found.map(|found| hunt.join(&found.run)) {
+        render(&run, &formats, &extent)?;
+    }
+    Ok(write_hunt(hunt, record)?)
+}
+
+/// Renders the record of a hunt again, with the pages of its findings.
+fn hunted(folder: &Path, open: bool) -> Result<ExitCode, Error> {
+    let record = HuntRecord {
+        folder: folder.display().to_string(),
+        ..read_hunt(folder)?
+    };
+    for path in render_hunt(&record, folder)? {
+        output::human(&path.display().to_string());
+    }
+    if open {
         open::page(folder);
     }
     Ok(ExitCode::AsExpected)

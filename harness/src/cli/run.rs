@@ -13,7 +13,7 @@ use super::perform::HowArgs;
 use crate::output;
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::rerun::{self, quoted};
-use crate::run::{Finished, Pace};
+use crate::run::{Finished, Pace, RunSettings};
 use crate::seed::Seed;
 use crate::usage_error::UsageError;
 
@@ -83,7 +83,8 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
         at_once: args.how.ground.jobs_or(1),
         fail_fast: args.fail_fast,
     };
-    let (finished, end) = args.how.perform(&plan, prepared, pace, show)?;
+    let nothing = async |_: &mut Finished, _: &Path, _: &RunSettings| Ok(());
+    let (finished, end) = args.how.perform(&plan, prepared, pace, nothing, show)?;
     let code = ExitCode::from(finished.outcome());
     end.conclude(finished, code)
 }

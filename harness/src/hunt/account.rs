@@ -90,7 +90,7 @@ async fn shrink_all(
             aim: Aim::Promise(promise),
             settings,
             folder: &folder.join("trials"),
-            at_once: limits.at_once.min(RUNS),
+            at_once: limits.at_once,
             seed: limits.seed,
         };
         let of_promise = |one: &&Found| one.promise == promise && one.is_confirmed();

@@ -161,7 +161,7 @@ impl fmt::Display for Plan {
         } else {
             placements.join(" + ")
         };
-        write!(f, "{what} ({})", self.base.words())
+        write!(f, "{what}, with {}", self.base.words())
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a run in which something went wrong at random to a script that makes it go wrong.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,11 +10,12 @@ use lockstorm_scenarios::{Case, Checks, FaultKind};
 
 use super::fault::Fault;
 use super::placements::Ground;
-use super::search::{Limits, Quarry, survey};
-use super::shrink::{Aim, Shrinker, Shrunk};
-use super::trial::{case_of, try_case};
+use super::plan::Placement;
+use super::search::{Hunter, Limits, Quarry, survey};
+use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
+use super::store::Store;
+use super::trial::{Trial, case_of};
 use crate::run::{RunError, RunSettings};
-use tokio::task::JoinSet;
 
 /// Faults at single messages that do what the faults of a storm do; all, where none was in force.
 pub fn alike(kinds: &[FaultKind]) -> Vec<Fault> {
@@ -71,68 +73,93 @@ pub async fn reproduce(
     limits: Limits,
     (folder, settings): (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
-    let known = survey(quarry, limits, folder, settings).await?;
+    let surveyed = survey(quarry, limits, folder, settings).await?;
     let ground = Ground {
-        surveys: known.surveys,
+        surveys: surveyed.surveys,
         topology: quarry.terms.topology.clone(),
         abilities: quarry.abilities,
     };
-    let until = Instant::now() + limits.time;
-    let aim = Aim::Property(property);
-    let shrinker = Shrinker {
-        aim,
+    let hunter = Hunter {
+        quarry,
+        limits,
+        until: Instant::now() + limits.time,
         settings,
-        folder,
-        at_once: limits.at_once.min(super::shrink::RUNS),
-        seed: limits.seed,
     };
-    let mut best = None;
+    let shrinker = shrinker(property, limits, (folder, settings));
+    let mut best: Option<Shrunk> = None;
+    let mut failure = None;
     for size in 1..=limits.faults {
         let mut lots = limits.seed.stream(&format!("plans of {size}"));
-        let plans = ground.plans(size, &mut lots).in_order.into_iter();
-        let fits = |one: &super::plan::Placement| faults.contains(&one.fault);
-        let mut plans = plans.filter(|plan| plan.placements.iter().all(fits));
-        let mut going = JoinSet::new();
-        loop {
-            let goes_on = Instant::now() < until && !settings.interrupt.is_cancelled();
-            while goes_on && going.len() < limits.at_once {
-                let Some(plan) = plans.next() else { break };
-                let Some(Ok(case)) = case_of(&plan, &quarry.lock, &quarry.terms) else {
-                    continue;
-                };
-                let seed = limits.seed.child(&plan.to_string());
-                let folder = folder.to_owned();
-                let settings = settings.clone();
-                going.spawn(async move {
-                    let record = try_case(case, seed, &folder, &settings).await;
-                    record.map(|record| aim.is_met_by(&record).then_some(plan))
-                });
+        let mut plans = ground.plans(size, &mut lots);
+        let fits = |one: &Placement| faults.contains(&one.fault);
+        plans
+            .in_order
+            .retain(|plan| plan.placements.iter().all(fits));
+        let each = async |trial: &Trial| {
+            if !trial.violated.contains(&property) {
+                return ControlFlow::Continue(());
             }
-            let Some(joined) = going.join_next().await else {
-                break;
-            };
-            let found = match joined.expect("a trial does not panic") {
-                Ok(found) => found,
-                Err(error) if error.is_of_one_run() => None,
-                Err(error) => return Err(error),
-            };
-            let Some(plan) = found else { continue };
-            let plan = shrinker.plainest(&plan, quarry).await?;
-            let Some(Ok(case)) = case_of(&plan, &quarry.lock, &quarry.terms) else {
-                continue;
-            };
-            let shrunk = shrinker.shorten(only(case, property).to_scenario()).await?;
-            // One that needs luck is not the last word.
-            let times = |shrunk: &Option<Shrunk>| shrunk.as_ref().map_or(0, |one| one.times);
-            if times(&shrunk) > times(&best) {
-                best = shrunk;
+            match script_of(trial, quarry, property, &shrinker).await {
+                Ok(shrunk) => best = better(best.take(), shrunk),
+                Err(error) => failure = Some(error),
             }
-            if times(&best) == super::shrink::RUNS {
-                return Ok(best);
+            let is_sure = best.as_ref().is_some_and(|best| best.times == RUNS);
+            if is_sure || failure.is_some() {
+                ControlFlow::Break(())
+            } else {
+                // One that needs luck is not the last word.
+                ControlFlow::Continue(())
             }
+        };
+        let mut store = Store::forgetful(folder);
+        let (_, error) = hunter.try_all(size, plans, &mut store, each).await;
+        if let Some(error) = failure.or(error) {
+            return Err(error);
         }
+        if best.as_ref().is_some_and(|best| best.times == RUNS) {
+            break;
+        }
+        failure = None;
     }
     Ok(best)
+}
+
+/// Shrinks the plan of a trial that violated the property.
+async fn script_of(
+    trial: &Trial,
+    quarry: &Quarry,
+    property: Property,
+    shrinker: &Shrinker<'_>,
+) -> Result<Option<Shrunk>, RunError> {
+    let plan = shrinker.plainest(&trial.plan, quarry).await?;
+    match case_of(&plan, &quarry.lock, &quarry.terms) {
+        Some(Ok(case)) => shrinker.shorten(only(case, property).to_scenario()).await,
+        Some(Err(_)) | None => Ok(None),
+    }
+}
+
+/// The one that does it more often.
+fn better(one: Option<Shrunk>, other: Option<Shrunk>) -> Option<Shrunk> {
+    let times = |shrunk: &Option<Shrunk>| shrunk.as_ref().map_or(0, |one| one.times);
+    if times(&other) > times(&one) {
+        other
+    } else {
+        one
+    }
+}
+
+fn shrinker<'a>(
+    property: Property,
+    limits: Limits,
+    (folder, settings): (&'a Path, &'a RunSettings),
+) -> Shrinker<'a> {
+    Shrinker {
+        aim: Aim::Property(property),
+        settings,
+        folder,
+        at_once: limits.at_once,
+        seed: limits.seed,
+    }
 }
 
 /// Shortens the script of a case that violates the property.
@@ -143,15 +170,9 @@ pub async fn shorten(
     case: Case,
     property: Property,
     limits: Limits,
-    (folder, settings): (&Path, &RunSettings),
+    place: (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
-    let shrinker = Shrinker {
-        aim: Aim::Property(property),
-        settings,
-        folder,
-        at_once: limits.at_once.min(super::shrink::RUNS),
-        seed: limits.seed,
-    };
+    let shrinker = shrinker(property, limits, place);
     shrinker.shorten(only(case, property).to_scenario()).await
 }
 

@@ -1,6 +1,7 @@
 //! The search: a survey, then plan after plan, those with the fewest faults first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -129,12 +130,23 @@ pub struct TriedSize {
     pub faults: usize,
     /// How many plans there are.
     pub all: u128,
-    /// How many cannot come about.
+    /// How many do not come about: a message of theirs never passes.
     pub impossible: u64,
     /// Reasons why plans make no scenario, and how often each was given.
     pub refused: BTreeMap<String, usize>,
     /// Those that were tried.
     pub trials: Vec<Trial>,
+}
+
+impl TriedSize {
+    /// Takes a trial that has ended.
+    fn take(&mut self, trial: Trial) {
+        if trial.came_about() {
+            self.trials.push(trial);
+        } else {
+            self.impossible += 1;
+        }
+    }
 }
 
 /// Looks for plans that break the lock, until the time is over or there are no more of them.
@@ -175,7 +187,8 @@ pub async fn search(
             until: begun + limits.time,
             settings,
         };
-        let (tried, error) = hunter.try_all(faults, plans, store).await;
+        let each = async |_: &Trial| ControlFlow::Continue(());
+        let (tried, error) = hunter.try_all(faults, plans, store, each).await;
         found.sizes.push(tried);
         if error.is_some() {
             found.ended_by = error;
@@ -269,20 +282,22 @@ async fn survive(
 }
 
 /// Trial runner for the plans of one size.
-struct Hunter<'a> {
-    quarry: &'a Quarry,
-    limits: Limits,
-    until: Instant,
-    settings: &'a RunSettings,
+pub(super) struct Hunter<'a> {
+    pub(super) quarry: &'a Quarry,
+    pub(super) limits: Limits,
+    pub(super) until: Instant,
+    pub(super) settings: &'a RunSettings,
 }
 
 impl Hunter<'_> {
-    /// Tries plans until there are no more of them, the time is over, or no servers can be had.
-    async fn try_all(
+    /// Tries plans until there are no more of them, the time is over, `each` breaks it off, or no
+    /// servers can be had. The trials that are going on then come to their end.
+    pub(super) async fn try_all(
         &self,
         faults: usize,
         plans: Plans,
         store: &mut Store,
+        mut each: impl AsyncFnMut(&Trial) -> ControlFlow<()>,
     ) -> (TriedSize, Option<RunError>) {
         let mut tried = TriedSize {
             faults,
@@ -293,11 +308,13 @@ impl Hunter<'_> {
         let mut going = JoinSet::new();
         let mut errors = 0;
         let mut last = None;
+        let mut flow = ControlFlow::Continue(());
         loop {
-            while going.len() < self.limits.at_once && errors < ERRORS_MAX && self.goes_on() {
+            let goes_on = || flow.is_continue() && errors < ERRORS_MAX && self.goes_on();
+            while going.len() < self.limits.at_once && goes_on() {
                 let Some(plan) = waiting.next() else { break };
                 if let Some(known) = store.known(&plan) {
-                    tried.trials.push(known);
+                    tried.take(known);
                     continue;
                 }
                 match case_of(&plan, &self.quarry.lock, &self.quarry.terms) {
@@ -318,7 +335,10 @@ impl Hunter<'_> {
                     errors = 0;
                     store.keep(&trial);
                     self.tell(&tried, &trial);
-                    tried.trials.push(trial);
+                    if flow.is_continue() {
+                        flow = each(&trial).await;
+                    }
+                    tried.take(trial);
                 }
                 Err(error) => {
                     errors = if error.is_of_one_run() {

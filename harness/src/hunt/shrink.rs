@@ -1,9 +1,11 @@
 //! Shrinking: from a plan or a script that broke something to the shortest script that does so
 //! every time.
 
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_reports::{Answer, RunRecord};
 use lockstorm_scenarios::{Case, Promise, Scenario, expand, load_str, to_toml};
@@ -111,19 +113,29 @@ impl Shrinker<'_> {
         Ok(best)
     }
 
-    /// Leaves out one part after the other, as long as what is left breaks it each time.
+    /// Leaves out one part after the other, as long as what is left breaks it each time. Several
+    /// are tried at once: the last of the script that can be spared is left out, and those before
+    /// it are tried again without it.
     async fn cut(&self, script: Scenario, needed: usize) -> Result<Scenario, RunError> {
         let until = Instant::now() + WITHIN;
+        let at_once = (self.at_once / needed).max(1);
         let mut shortest = script;
         for length in PARTS {
             let mut end = shortest.step.len();
             while end >= length && Instant::now() < until && !self.is_interrupted() {
-                let mut shorter = shortest.clone();
-                shorter.step.drain(end - length..end);
-                if self.breaks(&shorter, needed).await? == needed {
-                    shortest = shorter;
+                let ends: Vec<usize> = (length..=end).rev().take(at_once).collect();
+                let tried = ends
+                    .iter()
+                    .map(|end| without(&shortest, end - length..*end));
+                let tried: Vec<Scenario> = tried.collect();
+                let runs = tried.iter().map(|shorter| self.breaks(shorter, needed));
+                let times = try_join_all(runs).await?;
+                let spared = times.iter().position(|times| *times == needed);
+                if let Some(at) = spared {
+                    shortest = tried[at].clone();
                 }
-                end = (end - 1).min(shortest.step.len());
+                let last = ends[spared.unwrap_or(ends.len() - 1)];
+                end = (last - 1).min(shortest.step.len());
             }
         }
         Ok(shortest)
@@ -206,6 +218,13 @@ impl Shrinker<'_> {
     fn is_interrupted(&self) -> bool {
         self.settings.interrupt.is_cancelled()
     }
+}
+
+/// The script without these steps.
+fn without(script: &Scenario, steps: Range<usize>) -> Scenario {
+    let mut shorter = script.clone();
+    shorter.step.drain(steps);
+    shorter
 }
 
 /// The case of a script that names its lock and its servers; `None` if it makes no sense.

@@ -24,7 +24,8 @@ const QUARRY: &str = "quarry.json";
 /// The trials of one lock on one kind of servers.
 pub struct Store {
     folder: PathBuf,
-    file: File,
+    /// Where they are kept, if they are.
+    file: Option<File>,
     /// Those of an earlier call.
     known: BTreeMap<Plan, Trial>,
 }
@@ -69,9 +70,18 @@ impl Store {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         Ok(Self {
             folder: folder.to_owned(),
-            file: file.map_err(told(&path))?,
+            file: Some(file.map_err(told(&path))?),
             known,
         })
+    }
+
+    /// One that keeps nothing; its trials run in this folder.
+    pub fn forgetful(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            file: None,
+            known: BTreeMap::new(),
+        }
     }
 
     /// Folder of the trials that are going on.
@@ -98,9 +108,10 @@ impl Store {
 
     /// Keeps a trial. A disk that is full costs the next call some time and nothing else.
     pub fn keep(&mut self, trial: &Trial) {
+        let Some(file) = &mut self.file else { return };
         let mut line = serde_json::to_string(trial).expect("a trial can be written as JSON");
         line.push('\n');
-        let _ = self.file.write_all(line.as_bytes());
+        let _ = file.write_all(line.as_bytes());
     }
 }
 

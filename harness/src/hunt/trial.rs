@@ -1,6 +1,6 @@
 //! A trial: one plan, run on real servers and judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_reports::{Answer, RunRecord};
-use lockstorm_scenarios::{Case, Lock, Promise, Scenario, load_str, put_into, to_toml};
+use lockstorm_scenarios::{Case, FaultKind, Lock, Promise, Scenario, load_str, put_into, to_toml};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
@@ -19,6 +19,9 @@ use crate::progress::{self, ProgressKind};
 use crate::run::{RunError, RunSettings, run};
 use crate::seed::Seed;
 
+/// Tries of a plan after which it counts as one that does not come about.
+const TRIES_MAX: u32 = 3;
+
 /// Outcome of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -27,12 +30,18 @@ pub struct Trial {
     pub plan: Plan,
     /// Answers for each promise that it put to the test.
     pub told: BTreeMap<Promise, Told>,
+    /// Properties that it violated, whatever the lock promises.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub violated: BTreeSet<Property>,
     /// Violations that no lock of this kind can prevent there, each with the claim.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inherent: BTreeMap<Property, String>,
     /// Why the script stopped before its end, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// True if one of its messages never passed, so that the plan did not come about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed: bool,
 }
 
 /// Answer of a trial for a promise.
@@ -67,13 +76,17 @@ impl Trial {
             (outcome.promise, told)
         });
         let inherent = record.inherent().into_iter();
+        let judged = record.analysis.properties.iter();
+        let violated = judged.filter(|(_, judged)| judged.verdict == Verdict::Violated);
         Self {
             plan: plan.clone(),
             told: told.collect(),
+            violated: violated.map(|(property, _)| *property).collect(),
             inherent: inherent
                 .map(|(property, reason)| (property, reason.to_owned()))
                 .collect(),
             stopped: record.stopped.clone(),
+            missed: misses_a_message(record),
         }
     }
 
@@ -83,6 +96,12 @@ impl Trial {
             Told::Broken(claim) => Some((*promise, claim.as_str())),
             Told::Kept | Told::Untested(_) | Told::Nothing(_) => None,
         })
+    }
+
+    /// Tells whether all its faults had their messages; one that broke a promise has had enough of
+    /// them.
+    pub fn came_about(&self) -> bool {
+        !self.missed || self.broken().next().is_some()
     }
 
     /// Tells whether it says anything of any promise.
@@ -98,19 +117,35 @@ fn all_observed(record: &RunRecord) -> bool {
     faults.all(|fault| fault.at(FaultPhase::Observed).is_some())
 }
 
+/// Tells whether a message at which something was to go wrong never passed.
+fn misses_a_message(record: &RunRecord) -> bool {
+    let at_messages = [
+        FaultKind::HoldMessage,
+        FaultKind::DelayMessage,
+        FaultKind::LoseMessage,
+    ];
+    let at_messages = at_messages.map(FaultKind::name);
+    let mut faults = record.analysis.faults.iter();
+    faults.any(|fault| {
+        at_messages.contains(&fault.kind.as_str()) && fault.at(FaultPhase::Observed).is_none()
+    })
+}
+
 /// Tells whether nothing in a run that went as planned could have broken the promise. It is asked
 /// of those promises alone whose property is unknown for no other reason: nobody asked for a lock
 /// that was held, nobody was refused, nobody gave back what was not his.
 fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
     let for_no_other_reason = [
-        Promise::Exclusive,
-        Promise::OwnRelease,
-        Promise::HonestRefusal,
+        Property::MutualExclusion,
+        Property::Ownership,
+        Property::SpuriousRefusal,
     ];
-    let judged = |property| record.analysis.properties.get(property);
-    let decisive = promise.properties().first().and_then(judged);
-    for_no_other_reason.contains(&promise)
-        && decisive.is_none_or(|judgement| judgement.verdict == Verdict::Unknown)
+    let Some(decisive) = promise.properties().first() else {
+        return false;
+    };
+    let judged = record.analysis.properties.get(decisive);
+    for_no_other_reason.contains(decisive)
+        && judged.is_none_or(|judgement| judgement.verdict == Verdict::Unknown)
 }
 
 /// The case of a plan; `None` if some of its faults can never come about.
@@ -161,7 +196,8 @@ pub async fn try_case(
     record
 }
 
-/// Runs a plan.
+/// Runs a plan; again, with other luck, where one of its messages never passed: how often clients
+/// ask is a matter of time.
 ///
 /// # Errors
 /// When there are no servers, or no history.
@@ -171,14 +207,20 @@ pub async fn try_plan(
     folder: &Path,
     settings: &RunSettings,
 ) -> Result<Trial, RunError> {
-    let record = try_case(case, seed, folder, settings).await?;
-    Ok(Trial::of(plan, &record))
+    let mut tries = 1;
+    loop {
+        let of_try = seed.child(&tries.to_string());
+        let record = try_case(case.clone(), of_try, folder, settings).await?;
+        let trial = Trial::of(plan, &record);
+        if trial.came_about() || tries == TRIES_MAX || settings.interrupt.is_cancelled() {
+            return Ok(trial);
+        }
+        tries += 1;
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use lockstorm_scenarios::{LockOperation, Message, TopologyKind, typed_lock};
 
     use super::super::fault::{Abilities, Fault};

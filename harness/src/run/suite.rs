@@ -86,6 +86,7 @@ pub async fn execute(
         not_run: left_out.chain(unreached).collect(),
         rerun: plan.rerun.clone(),
         changed: None,
+        hunts: Vec::new(),
     };
     lockstorm_reports::write_suite(folder, &suite)?;
     Ok(Finished::Suite(Box::new(suite), failure))

@@ -8,6 +8,7 @@ mod assess;
 mod bad_adapters;
 mod bad_input;
 mod baseline;
+mod breaking_numbers;
 #[path = "../../../checker/tests/integration/support/carried.rs"]
 mod carried;
 mod causes;

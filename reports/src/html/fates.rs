@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::{link, page};
+use crate::endurance;
 use crate::fates::{Column, Fate, FateKind, Fates, Group};
 use crate::grid::HEADINGS;
 use crate::inert::visible;
-use crate::model::SuiteRecord;
+use crate::model::{Endured, SuiteRecord};
 use crate::words;
 
 const HOW: &str = "A row is a situation, a column a lock on its servers. Situations with as many \
@@ -30,6 +31,7 @@ pub(super) fn section(suite: &SuiteRecord, fates: &Fates) -> Markup {
                     }
                 }
                 (costs(&fates.columns))
+                (endured(fates))
                 @for group in &fates.groups { (group_markup(group, fates.columns.len())) }
             }
         }
@@ -82,6 +84,38 @@ fn costs(columns: &[Column]) -> Markup {
             }
         }
     }
+}
+
+/// The fewest faults that break each promise of each lock, a row for each promise.
+fn endured(fates: &Fates) -> Markup {
+    if fates.endurance.is_empty() {
+        return html! {};
+    }
+    html! {
+        tbody {
+            (group_title(endurance::NUMBERS, fates.columns.len()))
+            @for row in &fates.endurance {
+                tr.figures {
+                    th scope="row" title=(endurance::NUMBERS_MEANING) { (row.promise.name()) }
+                    @for (cell, column) in row.cells.iter().zip(&fates.columns) {
+                        td { (number(cell.as_ref(), column)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number that leads to the page of its hunt.
+fn number(endured: Option<&Endured>, column: &Column) -> Markup {
+    let number = endurance::cell(endured);
+    let Some(hunt) = column.hunt.filter(|_| endured.is_some()) else {
+        return html! { (number) };
+    };
+    let by = endured
+        .and_then(|one| one.broken_by.as_deref())
+        .unwrap_or_default();
+    html! { a href=(link::report_of(&hunt.folder)) title=(visible(by)) { (number) } }
 }
 
 fn group_title(title: &str, columns: usize) -> Markup {

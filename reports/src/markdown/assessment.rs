@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::escaped;
 use crate::assessment::{assessments, causes};
+use crate::endurance;
 use crate::fates::Fates;
 use crate::model::SuiteRecord;
 use crate::standing::standings;
@@ -18,6 +19,7 @@ pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
         let _ = writeln!(text, "- **{lock} on {topology}** {sentences}.");
     }
     text.push('\n');
+    push_endurance(text, &fates);
     for lock in assessments(suite) {
         let _ = writeln!(text, "## {}\n", escaped(lock.lock));
         text.push_str("| promise |");
@@ -62,6 +64,31 @@ pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
         }
         text.push('\n');
     }
+}
+
+/// Appends the fewest faults that break each promise, where a lock was hunted.
+fn push_endurance(text: &mut String, fates: &Fates) {
+    if fates.endurance.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "## {}\n", endurance::NUMBERS);
+    let _ = writeln!(text, "{}.\n", endurance::NUMBERS_MEANING);
+    text.push_str("| promise |");
+    for column in &fates.columns {
+        let (lock, topology) = (escaped(column.lock), escaped(column.topology));
+        let _ = write!(text, " {lock} on {topology} |");
+    }
+    text.push('\n');
+    text.push_str(&"|---".repeat(fates.columns.len() + 1));
+    text.push_str("|\n");
+    for row in &fates.endurance {
+        let _ = write!(text, "| {} |", row.promise.name());
+        for endured in &row.cells {
+            let _ = write!(text, " {} |", endurance::cell(endured.as_ref()));
+        }
+        text.push('\n');
+    }
+    text.push('\n');
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The stored form of a hunt: `results.json` of its folder.
+//! The stored form of a hunt: `hunt.json` of its folder, and what an assessment keeps of it.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub struct Size {
     pub tried: u64,
     /// How many of those that were tried told something.
     pub told: u64,
-    /// How many cannot come about: a fault has its place in what another one prevents.
+    /// How many do not come about: a message of theirs does not pass, or a fault prevents another.
     pub impossible: u64,
 }
 
@@ -173,5 +173,52 @@ impl Found {
     /// Tells whether it did so each time.
     pub const fn is_confirmed(&self) -> bool {
         self.times == self.runs
+    }
+}
+
+/// Outcome of a hunt for one lock on its servers, beside the assessment of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HuntSummary {
+    /// The lock.
+    pub lock: String,
+    /// The servers.
+    pub topology: String,
+    /// Folder of the hunt, from that of the assessment.
+    pub folder: String,
+    /// Plans by their number of faults, from none.
+    pub sizes: Vec<Size>,
+    /// Endurance of each promise, those first that the lock makes.
+    pub promises: Vec<Endured>,
+}
+
+/// Number of faults that a promise endures, as far as it was searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endured {
+    /// The promise.
+    pub promise: Promise,
+    /// True if the lock makes it.
+    pub is_promised: bool,
+    /// Smallest confirmed number of faults that break it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_with: Option<usize>,
+    /// Faults that break it, and their points, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_by: Option<String>,
+    /// Number of faults up to which every plan was tried, and every trial that tests the promise
+    /// told that it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withstood: Option<usize>,
+    /// Smallest number of faults with which it fails in a way that no lock of its kind prevents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherent_with: Option<usize>,
+    /// Faults with which it fails so, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherent_by: Option<String>,
+}
+
+impl Endured {
+    /// Tells whether a promise that the lock makes was broken.
+    pub const fn is_broken(&self) -> bool {
+        self.is_promised && self.broken_with.is_some()
     }
 }

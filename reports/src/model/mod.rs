@@ -10,7 +10,8 @@ mod tested;
 pub use changes::{Change, ChangeState, Changes, Share};
 pub use cost::Cost;
 pub use hunt::{
-    Cell, CellAnswer, Endurance, Found, HUNT_VERSION, HuntRecord, Hunted, Size, TriedOf,
+    Cell, CellAnswer, Endurance, Endured, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted,
+    Size, TriedOf,
 };
 pub(crate) use outcome::run_verdict;
 pub use record::{

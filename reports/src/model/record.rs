@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::changes::Changes;
 use super::cost::Cost;
+use super::hunt::HuntSummary;
 use super::tested::Tested;
 
 /// Version of `results.json` that this crate writes.
@@ -157,6 +158,9 @@ pub struct SuiteRecord {
     pub runs: Vec<SuiteRun>,
     /// Combinations that make no sense or were not reached.
     pub not_run: Vec<NotRun>,
+    /// Hunts for the fewest faults that break each lock, if it was hunted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunts: Vec<HuntSummary>,
     /// The exact command that repeats the suite.
     pub rerun: String,
     /// Changes against an earlier run or suite, if one was named.

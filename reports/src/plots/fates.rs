@@ -6,7 +6,8 @@ use super::axis::SMALL;
 use super::drawing::{Anchor, Area, Drawing, Fill, Mark, Stroke, TextStyle};
 use super::font;
 use super::ink::Ink;
-use crate::fates::{Column, Fate, FateKind, Fates};
+use crate::endurance;
+use crate::fates::{Column, EnduranceRow, Fate, FateKind, Fates};
 use crate::grid::HEADINGS;
 use crate::head::Head;
 use crate::model::SuiteRecord;
@@ -32,6 +33,7 @@ const WORDS: f64 = 12.5;
 enum Line<'a> {
     Title(&'a str),
     Cost(usize),
+    Endured(&'a EnduranceRow),
     Situation(&'a str, &'a [Fate<'a>]),
 }
 
@@ -72,6 +74,10 @@ fn lines<'a>(table: &'a Fates<'a>) -> Vec<Line<'a>> {
         lines.push(Line::Title("Cost where nothing goes wrong"));
         lines.extend(costs.into_iter().map(Line::Cost));
     }
+    if !table.endurance.is_empty() {
+        lines.push(Line::Title(endurance::NUMBERS));
+        lines.extend(table.endurance.iter().map(Line::Endured));
+    }
     for group in &table.groups {
         lines.push(Line::Title(&group.title));
         let rows = group.rows.iter();
@@ -84,7 +90,7 @@ impl Line<'_> {
     const fn height(&self) -> f64 {
         match self {
             Self::Title(_) => TITLE,
-            Self::Cost(_) | Self::Situation(..) => ROW,
+            Self::Cost(_) | Self::Endured(_) | Self::Situation(..) => ROW,
         }
     }
 }
@@ -173,6 +179,15 @@ fn draw_line(drawing: &mut Drawing, layout: &Layout, table: &Fates, line: &Line,
             name(drawing, HEADINGS[*at].name);
             for (n, column) in table.columns.iter().enumerate() {
                 let text = column.price.figures[*at].text();
+                let style = TextStyle::new(WORDS, Ink::Text);
+                drawing.text((layout.x(n) + 6.0, base), text, style);
+            }
+        }
+        Line::Endured(row) => {
+            name(drawing, row.promise.name());
+            for (n, endured) in row.cells.iter().enumerate() {
+                // The font of pictures has no such sign.
+                let text = endurance::cell(endured.as_ref()).replace('≥', "at least");
                 let style = TextStyle::new(WORDS, Ink::Text);
                 drawing.text((layout.x(n) + 6.0, base), text, style);
             }

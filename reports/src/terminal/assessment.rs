@@ -5,12 +5,13 @@ use super::report::push_costs;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
 use crate::assessment::{Assessment, PromiseRow, Told, assessments, causes};
+use crate::endurance;
 use crate::fates::{self, Column, Fate, FateKind, Fates};
 use crate::finding::Findings;
 use crate::grid::Grid;
 use crate::head::Head;
 use crate::inert::visible;
-use crate::model::{Answer, SuiteRecord};
+use crate::model::{Answer, Endured, SuiteRecord};
 use crate::standing::standings;
 use crate::words;
 
@@ -30,6 +31,7 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
     push_standings(&mut text, &fates);
     text.findings(&Findings::unexpected(suite));
     push_fates(&mut text, &fates);
+    push_endurance(&mut text, &fates);
     for lock in assessments(suite) {
         push_lock(&mut text, &lock);
     }
@@ -59,13 +61,6 @@ fn push_fates(text: &mut Text, fates: &Fates) {
     if fates.columns.len() < 2 {
         return;
     }
-    let heading = |column: &Column| {
-        let mut lines = wrapped(Tone::Heading, &visible(column.lock));
-        lines.extend(wrapped(Tone::Quiet, &visible(column.topology)));
-        lines
-    };
-    let first = vec![(Tone::Heading, "not withstood by all".to_owned())];
-    let header = std::iter::once(first).chain(fates.columns.iter().map(heading));
     let is_told = |row: &&fates::Row| {
         let kinds = row.fates.iter().map(|fate| fate.kind);
         let is_plain = |kind| matches!(kind, FateKind::Withstood | FateKind::NotTested);
@@ -81,13 +76,49 @@ fn push_fates(text: &mut Text, fates: &Fates) {
         })
     });
     let table = Table {
-        header: header.collect(),
+        header: header("not withstood by all", fates),
         rows: rows.collect(),
     };
     if table.rows.is_empty() {
         return;
     }
     text.push(&table.render(text.width, text.paint));
+    text.blank();
+}
+
+/// A header with a column for each lock on its servers.
+fn header(first: &str, fates: &Fates) -> Vec<Lines> {
+    let heading = |column: &Column| {
+        let mut lines = wrapped(Tone::Heading, &visible(column.lock));
+        lines.extend(wrapped(Tone::Quiet, &visible(column.topology)));
+        lines
+    };
+    let first = wrapped(Tone::Heading, first);
+    let columns = fates.columns.iter().map(heading);
+    std::iter::once(first).chain(columns).collect()
+}
+
+/// The fewest faults that break each promise, where a lock was hunted.
+fn push_endurance(text: &mut Text, fates: &Fates) {
+    if fates.endurance.is_empty() {
+        return;
+    }
+    let rows = fates.endurance.iter().map(|row| {
+        let cells = row.cells.iter().map(|endured| {
+            let is_broken = endured.as_ref().is_some_and(Endured::is_broken);
+            let tone = if is_broken { Tone::Bad } else { Tone::Plain };
+            wrapped(tone, &endurance::cell(endured.as_ref()))
+        });
+        let name = wrapped(Tone::Heading, row.promise.name());
+        std::iter::once(name).chain(cells).collect()
+    });
+    let table = Table {
+        header: header("fewest faults", fates),
+        rows: rows.collect(),
+    };
+    text.push(&table.render(text.width, text.paint));
+    text.blank();
+    text.line(Tone::Quiet, endurance::NUMBERS_MEANING);
     text.blank();
 }
 

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use lockstorm_scenarios::load;
 
+use crate::breaking_numbers::known as hunts;
 use crate::support::situations::broken_by_file;
 use crate::support::{TRIES_MAX, crew, have_server, lockstorm, root, skipped, stderr};
 use known::Known;
@@ -23,6 +24,9 @@ use list::Library;
 
 /// Findings of each adapter that are always repeated; `lockstorm run` repeats any other.
 const OF_EACH: usize = 3;
+
+/// Time for the trials of a hunt for each library on servers of one kind.
+const WITHIN: &str = "10m";
 
 fn path() -> PathBuf {
     root().join("docs/scoreboard.md")
@@ -143,6 +147,31 @@ fn every_library_is_on_the_scoreboard() {
     }
     write_pages();
     write_for_browsers();
+}
+
+/// Hunts each library that was not hunted yet, and writes the pages. With `LOCKSTORM_ONLY` only
+/// those whose adapter is named so are hunted.
+#[test]
+#[ignore = "takes hours; make scoreboard-hunts"]
+fn every_library_is_hunted() {
+    assert!(have_server(), "without a server nothing is found");
+    let asked = list::read().into_iter().filter(Library::is_asked_for);
+    for library in asked.filter(Library::is_set_up) {
+        let slug = library.slug();
+        if hunts::read(&slug).is_none() {
+            let (command, servers) = (library.command(), library.topologies.join(","));
+            let words = [
+                "--adapter",
+                &command,
+                "--topology",
+                &servers,
+                "--for",
+                WITHIN,
+            ];
+            hunts::hunt(&slug, &words);
+            write_pages();
+        }
+    }
 }
 
 /// Makes one page of the assessments that were made in this checkout, with every run and its story:

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use lockstorm_reports::{HuntRecord, HuntSummary};
 use lockstorm_scenarios::Promise;
 
 use super::known::{Fate, Finding, Known, TIMES};
 use super::list::Library;
+use crate::breaking_numbers::known as hunts;
 
 /// Words in the place of a reason that nobody has looked up.
 pub const NO_WHY: &str = "Why is not known yet.";
@@ -156,6 +158,29 @@ fn section(page: &mut String, library: &Library, known: &Known) {
         put(page, &format!("\n{}", finding(library, found)));
         if let Some(story) = &found.story {
             put(page, &format!("\n```text\n{story}\n```"));
+        }
+    }
+    if let Some(record) = hunts::read(&library.slug()) {
+        hunted(page, &record);
+    }
+}
+
+/// The fewest faults that break it, as a hunt has found.
+fn hunted(page: &mut String, record: &HuntRecord) {
+    for hunted in &record.hunts {
+        let summary = HuntSummary::of(hunted, "");
+        let trials: u64 = hunted.sizes.iter().map(|size| size.tried).sum();
+        let (on, sentences) = (&hunted.topology, summary.sentences().join(". "));
+        put(
+            page,
+            &format!("\n[Hunted](hunting.md) on {on}, {trials} trials: {sentences}."),
+        );
+        let found = hunted.found.iter().filter(|one| one.is_promised);
+        let commands: Vec<String> = found
+            .map(|one| format!("lockstorm run {}", one.file))
+            .collect();
+        if !commands.is_empty() {
+            put(page, &format!("\n```sh\n{}\n```", commands.join("\n")));
         }
     }
 }

@@ -1,0 +1,183 @@
+//! Breaking numbers of the built-in locks: `make breaking-numbers` hunts each lock on all servers
+//! and writes them into `docs/breaking-numbers.md`, with the smallest script for each broken
+//! promise in `scenarios/hunted`. The tests that always run hold the page to what was found and to
+//! the literature, and repeat a script of each lock.
+
+pub mod known;
+mod literature;
+mod mutants;
+mod page;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::situations::broken_by_file;
+use crate::support::{TRIES_MAX, crew, have_server, root};
+use known::{built_in, hunted};
+use lockstorm_reports::{Found, HuntRecord, Hunted};
+use lockstorm_scenarios::{LockKind, Mutant, load};
+
+/// Time for the trials of a lock on servers of one kind.
+const WITHIN: &str = "2m";
+
+fn path() -> PathBuf {
+    root().join("docs/breaking-numbers.md")
+}
+
+fn all() -> Vec<(LockKind, HuntRecord)> {
+    let known = built_in().filter_map(|lock| Some((lock, known::read(lock.name())?)));
+    known.collect()
+}
+
+/// Every finding of these hunts.
+fn findings<'a>(
+    all: impl IntoIterator<Item = &'a HuntRecord>,
+) -> impl Iterator<Item = (&'a Hunted, &'a Found)> {
+    let hunts = all.into_iter().flat_map(|hunt| &hunt.hunts);
+    hunts.flat_map(|hunted| hunted.found.iter().map(move |found| (hunted, found)))
+}
+
+/// All hunts of which something is kept, those of libraries too.
+fn everything() -> Vec<HuntRecord> {
+    let names = listed(&folder()).into_iter().filter_map(|path| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
+        (name != mutants::NAME).then(|| name.to_owned())
+    });
+    names.filter_map(|name| known::read(&name)).collect()
+}
+
+fn folder() -> PathBuf {
+    root().join("scenarios/hunted")
+}
+
+#[test]
+fn the_page_says_what_was_hunted() {
+    let written = fs::read_to_string(path()).expect("docs/breaking-numbers.md is there");
+    let wrong = "write it with `make breaking-numbers ONLY=nothing`";
+    assert!(page::page(&all(), &mutants::read()) == written, "{wrong}");
+}
+
+#[test]
+fn every_finding_has_its_script_and_every_script_its_finding() {
+    let all = everything();
+    let named: BTreeSet<PathBuf> = findings(&all)
+        .map(|(_, found)| root().join(&found.file))
+        .collect();
+    let folders = listed(&folder()).into_iter();
+    let files = folders.filter(|path| path.is_dir());
+    let kept: BTreeSet<PathBuf> = files.flat_map(|folder| listed(&folder)).collect();
+    assert_eq!(named, kept);
+    for file in kept {
+        if let Err(mistakes) = load(&file, &[]) {
+            panic!("{mistakes}");
+        }
+    }
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be listed");
+    let entries = entries.map(|entry| entry.expect("the folder can be listed").path());
+    entries.collect()
+}
+
+#[test]
+fn the_numbers_are_those_of_the_literature() {
+    let all = all();
+    let wrong = literature::STATED.iter().filter_map(|stated| {
+        let number = hunted(&all, stated.lock, stated.topology)
+            .and_then(|hunt| known::endured(hunt, stated.promise))
+            .map(|endured| endured.number());
+        let agrees = number.as_deref() == Some(stated.number);
+        let (lock, promise) = (stated.lock.name(), stated.promise.name());
+        let on = stated.topology.name();
+        (!agrees).then(|| {
+            format!(
+                "{lock} on {on}, {promise}: {number:?}, not {}",
+                stated.number
+            )
+        })
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_script_of_each_lock_breaks_its_promise_again() {
+    if !have_server() {
+        return;
+    }
+    let all = all();
+    let mut locks = BTreeSet::new();
+    let one_each: Vec<&Found> = findings(all.iter().map(|(_, hunt)| hunt))
+        .filter(|(hunted, _)| locks.insert(hunted.lock.clone()))
+        .map(|(_, found)| found)
+        .collect();
+    assert!(!one_each.is_empty(), "a hunt must have found something");
+    let wrong = crew::all(&one_each, |found| {
+        let script = root().join(&found.file);
+        let broken = (0..TRIES_MAX).any(|_| broken_by_file(&script).contains(&found.promise));
+        (!broken).then(|| format!("{} did not break {}", found.file, found.promise.name()))
+    });
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Hunts each lock of which nothing is known yet, and writes the page. With `LOCKSTORM_ONLY` only
+/// those whose name contains it.
+#[test]
+#[ignore = "takes two hours; make breaking-numbers"]
+fn every_lock_is_hunted() {
+    assert!(have_server(), "without a server nothing is found");
+    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+    for lock in built_in().filter(|lock| lock.name().contains(&only)) {
+        if known::read(lock.name()).is_none() {
+            known::hunt(lock.name(), &[lock.name(), "--for", WITHIN]);
+        }
+    }
+    write_page();
+}
+
+fn write_page() {
+    fs::write(path(), page::page(&all(), &mutants::read())).expect("docs/ can be written");
+}
+
+/// Hunts each mutant that was not hunted yet, and writes the page. With `LOCKSTORM_ONLY` only those
+/// whose name contains it.
+#[test]
+#[ignore = "takes two hours; make breaking-numbers"]
+fn every_mutant_is_hunted() {
+    assert!(have_server(), "without a server nothing is found");
+    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+    for mutant in Mutant::ALL
+        .into_iter()
+        .filter(|one| one.name().contains(&only))
+    {
+        if !mutants::read().contains_key(mutant.name()) {
+            mutants::hunt(mutant);
+        }
+    }
+    write_page();
+}
+
+/// Runs each script twenty times, and tells how often it broke its promise.
+#[test]
+#[ignore = "takes half an hour; make breaking-numbers"]
+fn scripts_break_their_promise_nineteen_times_in_twenty() {
+    assert!(have_server(), "without a server nothing is found");
+    let all = everything();
+    let scripts: Vec<&Found> = findings(&all).map(|(_, found)| found).collect();
+    let seldom = crew::all(&scripts, |found| {
+        let script = root().join(&found.file);
+        let times = (0..20).filter(|_| broken_by_file(&script).contains(&found.promise));
+        let times = times.count();
+        (times < 19).then(|| format!("{}: {times} of 20", found.file))
+    });
+    let seldom: Vec<_> = seldom.into_iter().flatten().collect();
+    assert!(
+        seldom.is_empty(),
+        "of {}:\n{}",
+        scripts.len(),
+        seldom.join("\n")
+    );
+}

@@ -1,0 +1,202 @@
+//! The page with the breaking numbers of the built-in locks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lockstorm_reports::{Endured, HuntRecord, HuntSummary, Hunted};
+use lockstorm_scenarios::{LockKind, Promise};
+
+use super::known::{hunted, servers};
+use super::literature::STATED;
+use super::mutants::Caught;
+
+const HEAD: &str = "\
+# How many faults break each built-in lock
+
+Each of Lockstorm's own locks was hunted on every kind of servers that it can have, by
+[`lockstorm hunt`](hunting.md): every single fault of thirteen kinds at every message, then two at
+once as far as two minutes went. A number is the smallest number of faults that break the promise,
+and leads to the smallest script that does so each time. `≥ 2` says that every single fault was
+tried and every trial that tests the promise kept it; `none found` that some could not tell, or were
+not tried. What stands in brackets is not promised.
+
+This page is written by `make breaking-numbers`, from real runs; `make test` repeats a script of
+each lock.
+";
+
+const KNOWN_BAD: &str = "
+## Mutants
+
+Each [mutant](mutants.md) was hunted by the same command, which knows nothing of its mistake, on a
+single server, on a primary with a replica, or on independent masters, whichever it can have. The
+table has the promise that it breaks with the fewest faults, and the correct lock does not with as
+few.
+
+| mutant | promise | on | faults | which |
+|---|---|---|---|---|";
+
+/// The whole page.
+pub fn page(all: &[(LockKind, HuntRecord)], mutants: &BTreeMap<String, Option<Caught>>) -> String {
+    let mut page = HEAD.to_owned();
+    put(&mut page, &format!("\n{}", total(all)));
+    literature(&mut page, all);
+    for (lock, record) in all {
+        put(&mut page, &format!("\n## {}\n", lock.name()));
+        put(&mut page, &format!("{}\n", lock.summary()));
+        table(&mut page, record);
+        details(&mut page, record);
+    }
+    known_bad(&mut page, mutants);
+    page
+}
+
+/// The promise with which each mutant was caught.
+fn known_bad(page: &mut String, mutants: &BTreeMap<String, Option<Caught>>) {
+    if mutants.is_empty() {
+        return;
+    }
+    put(page, KNOWN_BAD);
+    for (name, caught) in mutants {
+        let told = caught.as_ref().map_or_else(
+            || "| – | | none found | |".to_owned(),
+            |one| {
+                let (promise, on) = (one.promise.name(), &one.topology);
+                format!("| {promise} | {on} | {} | {} |", one.faults, one.plan)
+            },
+        );
+        put(page, &format!("| `{name}` {told}"));
+    }
+}
+
+/// All trials in a sentence.
+fn total(all: &[(LockKind, HuntRecord)]) -> String {
+    let hunts = || all.iter().flat_map(|(_, record)| &record.hunts);
+    let sizes = || hunts().flat_map(|hunted| &hunted.sizes);
+    let tried: u64 = sizes().map(|size| size.tried).sum();
+    let told: u64 = sizes().map(|size| size.told).sum();
+    let seconds = hunts().map(|hunted| hunted.trials_ms).sum::<u64>() / 1000;
+    let minutes = seconds / 60;
+    format!("{tried} trials in {minutes} minutes, of which {told} told something.")
+}
+
+/// The statements of the literature beside what was found.
+fn literature(page: &mut String, all: &[(LockKind, HuntRecord)]) {
+    if STATED.is_empty() {
+        return;
+    }
+    put(page, "\n## Beside the literature\n");
+    put(page, "| stated | lock | promise | found |");
+    put(page, "|---|---|---|---|");
+    for stated in &STATED {
+        let found = hunted(all, stated.lock, stated.topology)
+            .and_then(|hunt| super::known::endured(hunt, stated.promise));
+        let number = found.as_ref().map_or("–".to_owned(), Endured::number);
+        let by = found.and_then(|one| one.broken_by);
+        let by = by.map_or_else(String::new, |by| format!(": {by}"));
+        let (lock, on) = (stated.lock.name(), stated.topology.name());
+        let promise = stated.promise.name();
+        put(
+            page,
+            &format!(
+                "| {} | {lock} on {on} | {promise} | {number}{by} |",
+                stated.says
+            ),
+        );
+    }
+}
+
+/// The numbers of a lock: promises down, servers across.
+fn table(page: &mut String, record: &HuntRecord) {
+    let summaries: Vec<HuntSummary> = record
+        .hunts
+        .iter()
+        .map(|hunted| HuntSummary::of(hunted, ""))
+        .collect();
+    let servers: Vec<&str> = record
+        .hunts
+        .iter()
+        .map(|one| one.topology.as_str())
+        .collect();
+    put(page, &format!("| promise | {} |", servers.join(" | ")));
+    put(page, &format!("|---|{}", "---|".repeat(servers.len())));
+    for promise in Promise::ALL {
+        let of = |summary: &HuntSummary| {
+            let mut promises = summary.promises.iter();
+            promises.find(|one| one.promise == promise).cloned()
+        };
+        let told: Vec<Option<Endured>> = summaries.iter().map(of).collect();
+        if told.iter().all(Option::is_none) {
+            continue;
+        }
+        let cells = told.iter().zip(&record.hunts);
+        let cells: Vec<String> = cells
+            .map(|(one, hunted)| cell(one.as_ref(), hunted))
+            .collect();
+        put(
+            page,
+            &format!("| {} | {} |", promise.name(), cells.join(" | ")),
+        );
+    }
+}
+
+fn cell(endured: Option<&Endured>, hunted: &Hunted) -> String {
+    let Some(endured) = endured else {
+        return "–".to_owned();
+    };
+    let number = endured.number();
+    let number = if endured.is_promised {
+        number
+    } else {
+        format!("({number})")
+    };
+    let mut scripts = hunted.found.iter();
+    let script = scripts.find(|found| found.promise == endured.promise);
+    let number = script.map_or(number.clone(), |found| {
+        format!("[{number}](../{})", found.file)
+    });
+    let inherent = endured
+        .inherent_with
+        .map_or_else(String::new, |faults| format!(", by nature with {faults}"));
+    format!("{number}{inherent}")
+}
+
+/// The faults that break each promise, and how much was tried.
+fn details(page: &mut String, record: &HuntRecord) {
+    put(page, "");
+    for hunted in &record.hunts {
+        let on = servers(hunted);
+        for found in &hunted.found {
+            let promised = if found.is_promised {
+                ""
+            } else {
+                ", not promised,"
+            };
+            put(
+                page,
+                &format!(
+                    "- {}{promised} on {on}: {}",
+                    found.promise.name(),
+                    found.plan
+                ),
+            );
+        }
+        let tried = hunted.sizes.iter().skip(1).map(|size| {
+            let possible = size.all.saturating_sub(size.impossible);
+            format!("{} of {possible} with {}", size.tried, faults(size.faults))
+        });
+        let tried: Vec<String> = tried.collect();
+        put(page, &format!("- tried on {on}: {}", tried.join(", ")));
+    }
+}
+
+fn faults(count: usize) -> String {
+    if count == 1 {
+        "one fault".to_owned()
+    } else {
+        format!("{count} faults")
+    }
+}
+
+fn put(page: &mut String, line: &str) {
+    let _ = writeln!(page, "{line}");
+}
