@@ -29,7 +29,11 @@ const NAMED_MAX: usize = 4;
 
 /// Says what was broken, in a sentence.
 pub(crate) fn sentence(suite: &SuiteRecord) -> String {
-    let runs = words::count(suite.runs.len() as u64, "run");
+    let mut runs = words::count(suite.runs.len() as u64, "run");
+    if !suite.hunts.is_empty() {
+        let hunts = words::count(suite.hunts.len() as u64, "hunt");
+        runs = format!("{runs} and {hunts}");
+    }
     let left = words::not_reached(suite);
     let locks = assessments(suite);
     let broken = locks.iter().map(|lock| (lock.lock, lock.broken()));
@@ -91,10 +95,14 @@ impl Assessment<'_> {
     fn broken(&self) -> Vec<Promise> {
         let rows = self.promises.iter().filter(|row| row.is_promised);
         let rows = rows.filter(|row| row.tallies.iter().any(|tally| !tally.broken.is_empty()));
-        let hunted = self.hunts.iter().flat_map(|hunt| &hunt.promises);
-        let hunted = hunted.filter(|one| one.is_broken()).map(|one| one.promise);
+        let hunted = self.hunted().filter(|one| one.is_broken());
+        let hunted = hunted.map(|one| one.promise);
         let broken: BTreeSet<Promise> = rows.map(|row| row.promise).chain(hunted).collect();
         broken.into_iter().collect()
+    }
+
+    fn hunted(&self) -> impl Iterator<Item = &Endured> {
+        self.hunts.iter().flat_map(|hunt| &hunt.promises)
     }
 }
 
@@ -293,6 +301,10 @@ impl<'a> Assessment<'a> {
         let mut sentences = Vec::new();
         for row in &broken {
             sentences.push(format!("breaks {} by: {}", row.promise.name(), causes(row)));
+        }
+        for one in self.hunted().filter(|one| one.is_broken()) {
+            let by = one.broken_by.as_deref().unwrap_or_default();
+            sentences.push(format!("broke {} in a hunt by {by}", one.promise.name()));
         }
         if !kept.is_empty() {
             sentences.push(format!("kept in these runs: {}", names(&kept)));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lockstorm_scenarios::Promise;
+
 use crate::model::{Endurance, Endured, Found, HuntSummary, Hunted, Size, TriedOf};
 
 impl HuntSummary {
@@ -109,6 +111,10 @@ pub(crate) const NUMBERS: &str = "Hunted: the fewest faults that break each prom
 pub(crate) const NUMBERS_MEANING: &str = "'≥ 2' says that every single fault was tried and none \
     broke it; what stands in brackets is not promised";
 
+/// The promise of which no number of faults is said to be withstood. A trial asks at its end
+/// whether the lock can be had; a release by somebody else may have freed it until then.
+const JUDGED_AT_THE_END: Promise = Promise::Obtainable;
+
 /// The endurance of a promise without the trials behind it.
 fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
     let of_promise = |one: &&Found| {
@@ -122,7 +128,9 @@ fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
         broken_with: endurance.broken_with,
         broken_by: broken_by.map(|one| one.plan.clone()),
         // The first size has no fault.
-        withstood: sizes_withstood(hunted, endurance).checked_sub(1),
+        withstood: sizes_withstood(hunted, endurance)
+            .checked_sub(1)
+            .filter(|_| endurance.promise != JUDGED_AT_THE_END),
         inherent_with: endurance.inherent_with,
         inherent_by: endurance.inherent_by.clone(),
     }
@@ -208,8 +216,12 @@ pub(crate) fn pace(hunted: &Hunted) -> String {
     } else {
         0.0
     };
+    let courses = match hunted.courses {
+        0 => String::new(),
+        courses => format!(", which went in {courses} different ways"),
+    };
     format!(
-        "lease {} ms, {} points, {trials} trials in {seconds:.0} s ({rate:.1} a second)",
+        "lease {} ms, {} points, {trials} trials in {seconds:.0} s ({rate:.1} a second){courses}",
         hunted.lease_ms, hunted.points
     )
 }
@@ -233,8 +245,6 @@ pub(crate) fn finding(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::Promise;
-
     use super::*;
 
     fn endurance(told: u64) -> Endurance {
@@ -287,6 +297,9 @@ mod tests {
         );
         assert_eq!(breaking_number(&hunted(8), &healthy), "≥ 2");
         assert_eq!(breaking_number(&hunted(7), &healthy), "≥ 1");
+        let mut at_the_end = endurance(8);
+        at_the_end.promise = Promise::Obtainable;
+        assert_eq!(breaking_number(&hunted(8), &at_the_end), "none found");
         let mut seen_once = endurance(8);
         seen_once.tried[0].broken = 1;
         assert_eq!(breaking_number(&hunted(8), &seen_once), "none found");

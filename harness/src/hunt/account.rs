@@ -20,7 +20,7 @@ use crate::plan::{Job, slug};
 use crate::run::{RunError, RunSettings, run};
 
 /// Findings that are told for one promise, those with the fewest faults.
-const FOUND_MAX: usize = 3;
+const FOUND_MAX: usize = 2;
 /// Plans that are shrunk for one promise: some come down to the same script.
 const SHRUNK_MAX: usize = 6;
 
@@ -44,6 +44,7 @@ pub async fn account(
         topology: quarry.terms.topology.label(),
         lease_ms: quarry.terms.lease_ms,
         trials_ms: caught.took.as_millis() as u64,
+        courses: courses(&trials),
         points: caught
             .surveyed
             .surveys
@@ -208,6 +209,12 @@ fn claim_of(record: &RunRecord, promise: Promise) -> String {
     outcome
         .and_then(|outcome| outcome.reason)
         .unwrap_or_default()
+}
+
+/// Number of different courses of the trials.
+fn courses(trials: &[&Trial]) -> usize {
+    let courses: BTreeSet<&str> = trials.iter().map(|trial| trial.course.as_str()).collect();
+    courses.len()
 }
 
 fn sizes(caught: &Catch) -> Vec<Size> {

@@ -9,6 +9,7 @@
 //! ```
 
 mod account;
+mod course;
 mod fault;
 mod placements;
 mod plan;

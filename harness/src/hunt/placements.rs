@@ -103,7 +103,8 @@ fn choose(of: usize, some: usize) -> u128 {
 }
 
 /// Puts every family once before any comes twice, and those of plain faults first: they are what
-/// happens most.
+/// happens most. Of several faults there are far more families than anybody has time for: every
+/// choice of faults, wherever they are, comes once before any comes twice.
 fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
     let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let rank = |plan: Plan| {
@@ -112,6 +113,16 @@ fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
         (*times, plan)
     };
     let mut ranked: Vec<(usize, Plan)> = plans.into_iter().map(rank).collect();
+    let is_alone = |(_, plan): &(usize, Plan)| plan.placements.len() < 2;
+    if !ranked.iter().all(is_alone) {
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let mut chosen: BTreeMap<Vec<Fault>, usize> = BTreeMap::new();
+        for (rank, plan) in &mut ranked {
+            let times = chosen.entry(plan.faults()).or_default();
+            *times += 1;
+            *rank = *times;
+        }
+    }
     ranked.sort_by_key(|(rank, plan)| (*rank, plan.plainness()));
     ranked.into_iter().map(|(_, plan)| plan).collect()
 }
@@ -206,6 +217,11 @@ mod tests {
         let faults = plans.len() / 3;
         let first: BTreeSet<Vec<String>> = plans[..faults].iter().map(Plan::family).collect();
         assert_eq!(first.len(), faults);
+        let two = ground(3, false).plans(2, &mut Seed(7).stream("plans"));
+        let two = two.in_order;
+        let choices: BTreeSet<Vec<Fault>> = two.iter().map(Plan::faults).collect();
+        let begin = two[..choices.len()].iter().map(Plan::faults);
+        assert_eq!(begin.collect::<BTreeSet<_>>(), choices, "each choice first");
         let again = ground(3, false).plans(1, &mut Seed(7).stream("plans"));
         assert_eq!(plans, again.in_order, "one seed, one order");
     }

@@ -144,6 +144,13 @@ impl Plan {
         family.sort();
         family
     }
+
+    /// Its faults, wherever they are.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = self.placements.iter().map(|one| one.fault).collect();
+        faults.sort_unstable();
+        faults
+    }
 }
 
 impl Placement {

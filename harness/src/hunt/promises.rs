@@ -43,6 +43,15 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
             tests.insert(Promise::SurvivesFailover);
         }
     }
+    if plan
+        .placements
+        .iter()
+        .any(|placement| is_failover(&placement))
+    {
+        // A release may be lost as a grant may.
+        tests.remove(&Promise::HonestRefusal);
+        tests.remove(&Promise::LeavesNothing);
+    }
     match plan.base {
         Base::Reentrant => tests.insert(Promise::Reentrant),
         Base::Queue => tests.insert(Promise::Fair),
@@ -102,6 +111,12 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
             if !is_judged(property) {
                 inherent.insert(property, reason.to_owned());
             }
+        }
+    }
+    for property in [Property::SpuriousRefusal, Property::Leftover] {
+        if !is_judged(property) {
+            let reason = "A replica that takes over may not know what was given back.";
+            inherent.insert(property, reason.to_owned());
         }
     }
     if !is_judged(Property::LeaseOverrun) {

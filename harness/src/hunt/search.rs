@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstorm_reports::RunRecord;
 use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
@@ -16,7 +15,7 @@ use super::plan::{Base, Plan};
 use super::point::Survey;
 use super::script::{FIRST, SECOND, Terms, operations};
 use super::store::Store;
-use super::trial::{Trial, case_of, try_case, try_plan};
+use super::trial::{Ran, Trial, case_of, try_case, try_plan};
 use crate::run::{Overheard, RunError, RunSettings};
 use crate::seed::Seed;
 
@@ -252,15 +251,20 @@ pub async fn survey(
         };
         let seed = limits.seed.child(&plan.to_string());
         settings.progress.say(&format!("survey: {}", base.words()));
-        let record = survive(case, seed, folder, &listening).await?;
-        found.trials.push(Trial::of(&plan, &record));
+        let ran = survive(case, seed, folder, &listening).await?;
+        found.trials.push(Trial::of(&plan, &ran));
         let passed = overheard.lock().expect("no holder panics").clone();
-        if let Some(reason) = record.stopped {
+        if let Some(reason) = ran.record.stopped {
             found.left_out.push((base, reason));
         } else {
             let survey = Survey::of(&passed, &[FIRST, SECOND], &operations(base, &quarry.terms));
             found.surveys.insert(base, survey);
         }
+    }
+    // Whoever asks all servers at once in one behaviour does so in each.
+    let is_symmetric = found.surveys.values().any(|survey| survey.is_symmetric);
+    for survey in found.surveys.values_mut() {
+        survey.is_symmetric = is_symmetric;
     }
     Ok(found)
 }
@@ -271,7 +275,7 @@ async fn survive(
     seed: Seed,
     folder: &Path,
     settings: &RunSettings,
-) -> Result<RunRecord, RunError> {
+) -> Result<Ran, RunError> {
     let mut errors = 1;
     loop {
         match try_case(case.clone(), seed, folder, settings).await {

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::fault::Fault;
 use super::plan::Plan;
 use super::search::Quarry;
-use super::trial::{case_of, try_case};
+use super::trial::{Ran, case_of, try_case};
 use crate::run::{RunError, RunSettings};
 use crate::seed::Seed;
 
@@ -201,13 +201,10 @@ impl Shrinker<'_> {
         Ok(times)
     }
 
-    async fn next(
-        &self,
-        going: &mut JoinSet<Result<RunRecord, RunError>>,
-    ) -> Result<bool, RunError> {
+    async fn next(&self, going: &mut JoinSet<Result<Ran, RunError>>) -> Result<bool, RunError> {
         let joined = going.join_next().await;
         match joined.map(|ended| ended.expect("a run does not panic")) {
-            Some(Ok(record)) => Ok(self.aim.is_met_by(&record)),
+            Some(Ok(ran)) => Ok(self.aim.is_met_by(&ran.record)),
             // One that had no servers says nothing.
             Some(Err(error)) if error.is_of_one_run() => Ok(false),
             Some(Err(error)) => Err(error),

@@ -11,6 +11,7 @@ use lockstorm_reports::{Answer, RunRecord};
 use lockstorm_scenarios::{Case, FaultKind, Lock, Promise, Scenario, load_str, put_into, to_toml};
 use serde::{Deserialize, Serialize};
 
+use super::course::course;
 use super::plan::Plan;
 use super::script::{Terms, scenario};
 use crate::environment_error::EnvironmentError;
@@ -19,7 +20,9 @@ use crate::progress::{self, ProgressKind};
 use crate::run::{RunError, RunSettings, run};
 use crate::seed::Seed;
 
-/// Tries of a plan after which it counts as one that does not come about.
+/// Tries of a plan of one fault at most. One of which the message never passed in all of them does
+/// not come about. Of several faults one often keeps the message of another from passing, and what
+/// does not come about once is not tried again.
 const TRIES_MAX: u32 = 3;
 
 /// Outcome of a plan.
@@ -36,6 +39,9 @@ pub struct Trial {
     /// Violations that no lock of this kind can prevent there, each with the claim.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inherent: BTreeMap<Property, String>,
+    /// Its [course](super::course::course).
+    #[serde(default)]
+    pub course: String,
     /// Why the script stopped before its end, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
@@ -59,8 +65,8 @@ pub enum Told {
 }
 
 impl Trial {
-    /// Reads it off the record of its run.
-    pub fn of(plan: &Plan, record: &RunRecord) -> Self {
+    /// Reads it off its run.
+    pub fn of(plan: &Plan, Ran { record, course }: &Ran) -> Self {
         let stalls = record.analysis.stalls.is_some();
         let went_as_planned = record.stopped.is_none() && !stalls && all_observed(record);
         let told = record.outcomes().into_iter().map(|outcome| {
@@ -85,6 +91,7 @@ impl Trial {
             inherent: inherent
                 .map(|(property, reason)| (property, reason.to_owned()))
                 .collect(),
+            course: course.clone(),
             stopped: record.stopped.clone(),
             missed: misses_a_message(record),
         }
@@ -162,6 +169,14 @@ fn place(scenario: &Scenario, lock: &Lock, terms: &Terms) -> Result<Case, String
     put_into(&loaded, lock, &terms.topology, &terms.promised, None)
 }
 
+/// A run that has ended.
+pub struct Ran {
+    /// Its record.
+    pub record: RunRecord,
+    /// Its [course](super::course::course).
+    pub course: String,
+}
+
 /// Runs a case in a folder of its own below this one, which is gone afterwards. No two runs share
 /// one: the servers of the first may be gone a moment later than its record is there, and take
 /// their data along.
@@ -173,7 +188,7 @@ pub async fn try_case(
     seed: Seed,
     below: &Path,
     settings: &RunSettings,
-) -> Result<RunRecord, RunError> {
+) -> Result<Ran, RunError> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let folder = &below.join(RUNS.fetch_add(1, Ordering::Relaxed).to_string());
     fs::create_dir_all(folder)
@@ -191,13 +206,17 @@ pub async fn try_case(
         ..settings.clone()
     };
     let record = run(&job, folder, &quiet).await;
+    let course = course(folder);
     // What is worth keeping is run again.
     let _ = fs::remove_dir_all(folder);
-    record
+    Ok(Ran {
+        record: record?,
+        course,
+    })
 }
 
-/// Runs a plan; again, with other luck, where one of its messages never passed: how often clients
-/// ask is a matter of time.
+/// Runs a plan; again, with other luck, where one of its messages never passed, for how often
+/// clients ask is a matter of time, or where this machine stood still.
 ///
 /// # Errors
 /// When there are no servers, or no history.
@@ -207,12 +226,19 @@ pub async fn try_plan(
     folder: &Path,
     settings: &RunSettings,
 ) -> Result<Trial, RunError> {
+    let tries_max = if plan.placements.len() > 1 {
+        1
+    } else {
+        TRIES_MAX
+    };
     let mut tries = 1;
     loop {
         let of_try = seed.child(&tries.to_string());
-        let record = try_case(case.clone(), of_try, folder, settings).await?;
-        let trial = Trial::of(plan, &record);
-        if trial.came_about() || tries == TRIES_MAX || settings.interrupt.is_cancelled() {
+        let ran = try_case(case.clone(), of_try, folder, settings).await?;
+        let trial = Trial::of(plan, &ran);
+        let is_clear = trial.came_about() && ran.record.analysis.stalls.is_none();
+        let tells = is_clear || trial.broken().next().is_some();
+        if tells || tries == tries_max || settings.interrupt.is_cancelled() {
             return Ok(trial);
         }
         tries += 1;

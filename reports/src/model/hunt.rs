@@ -39,6 +39,9 @@ pub struct Hunted {
     pub lease_ms: u64,
     /// Length of the trials in milliseconds, without shrinking and confirming.
     pub trials_ms: u64,
+    /// Number of different ways in which the trials went: what the clients did, and how it ended.
+    #[serde(default)]
+    pub courses: usize,
     /// Points that a run without a fault came through, all behaviours of the clients together.
     pub points: usize,
     /// Behaviours of clients that were not tried, each with the reason.

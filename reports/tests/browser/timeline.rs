@@ -33,7 +33,21 @@ fn after(page: &Page, deed: impl FnOnce()) -> String {
     let before = page.text(STATUS);
     deed();
     page.wait_until(&format!("{STATUS} !== {before:?}"));
-    page.text(STATUS)
+    at_rest(page)
+}
+
+/// Gives the view in words once it moves no more: a busy machine would show how it was in the
+/// middle of a drag. The page says it a while after it has drawn; a timer that is set after that of
+/// the page, and is longer, ends after it.
+fn at_rest(page: &Page) -> String {
+    loop {
+        let said = page.text(STATUS);
+        page.wait_until_drawn();
+        page.evaluate("new Promise((done) => { setTimeout(() => done(true), 200); })");
+        if page.text(STATUS) == said {
+            return said;
+        }
+    }
 }
 
 /// Seconds that the view spans, from its words: "1.200 s to 1.600 s, ...".
@@ -237,6 +251,7 @@ fn a_click_pins_an_operation_and_escape_lets_it_go() {
     page.wait_until(&format!("!{hidden}"));
     page.press(Key::Escape);
     page.wait_until(hidden);
+    at_rest(&page);
     // Some place in the middle of the picture holds it, whichever lane that is.
     page.evaluate("window.clicks = 0; addEventListener('pointerup', () => { clicks += 1; })");
     let mut clicks = 0;

@@ -80,6 +80,8 @@ fn keep(name: &str, words: &[&str], folder: &Path) {
     let mut record = record(folder);
     let scripts = root().join("scenarios/hunted").join(name);
     let _ = fs::remove_dir_all(&scripts);
+    let parent = scripts.parent().expect("it has one");
+    fs::create_dir_all(parent).expect("scenarios/ can be written");
     for hunted in &mut record.hunts {
         hunted.cells.clear();
         hunted.columns.clear();

@@ -13,4 +13,40 @@ pub struct Stated {
 }
 
 /// In the order of the page.
-pub const STATED: [Stated; 0] = [];
+pub const STATED: [Stated; 5] = [
+    Stated {
+        lock: LockKind::Setnx,
+        topology: TopologyKind::Single,
+        promise: Promise::OwnRelease,
+        number: "1",
+        says: "Redis documentation: a plain `DEL` can remove a lock that another client has by now",
+    },
+    Stated {
+        lock: LockKind::Token,
+        topology: TopologyKind::Single,
+        promise: Promise::ValidOnReturn,
+        number: "1",
+        says: "Kleppmann, *How to do distributed locking*: a reply can be late without any bound",
+    },
+    Stated {
+        lock: LockKind::Token,
+        topology: TopologyKind::Sentinel,
+        promise: Promise::SurvivesFailover,
+        number: "1",
+        says: "Redis documentation: the primary can die before its replica has the lock",
+    },
+    Stated {
+        lock: LockKind::Redlock,
+        topology: TopologyKind::Independent,
+        promise: Promise::ValidOnReturn,
+        number: "≥ 2",
+        says: "Redis documentation: the time that the masters took comes off the validity",
+    },
+    Stated {
+        lock: LockKind::Redlock,
+        topology: TopologyKind::Independent,
+        promise: Promise::SurvivesMinority,
+        number: "≥ 2",
+        says: "Redis documentation: a majority of the masters is enough",
+    },
+];

@@ -23,7 +23,7 @@ use known::Known;
 use list::Library;
 
 /// Findings of each adapter that are always repeated; `lockstorm run` repeats any other.
-const OF_EACH: usize = 3;
+const OF_EACH: usize = 2;
 
 /// Time for the trials of a hunt for each library on servers of one kind.
 const WITHIN: &str = "10m";
