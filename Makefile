@@ -80,7 +80,8 @@ breaking-numbers: setup
 # Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it.
 scoreboard: setup
 	bash .ci/setup adapters
-	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration scoreboard::every_library -- --ignored
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration \
+	  scoreboard::every_library_is_on_the_scoreboard -- --ignored
 
 # The fewest faults that break the libraries of the scoreboard, ten minutes each: for docs/scoreboard.md; hours. Hunts
 # those of which scenarios/hunted has nothing yet; ONLY is the same.

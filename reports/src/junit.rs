@@ -117,7 +117,7 @@ fn endured(one: &Endured) -> TestCaseStatus {
     let by = one.broken_by.as_deref().unwrap_or_default();
     let with = one.broken_with.map(endurance::faults);
     let message = with.map_or_else(
-        || "no plan that was tried breaks it, and not all could tell".to_owned(),
+        || "no plan that was tried breaks it, which is too little to call it withstood".to_owned(),
         |with| format!("broken with {with}: {by}"),
     );
     status

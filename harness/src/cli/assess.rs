@@ -50,7 +50,8 @@ pub struct AssessArgs {
     #[arg(long = "situation", value_name = "SITUATION.toml")]
     pub situations: Vec<PathBuf>,
     /// Hunt each lock on each kind of servers for this long beside it: for the fewest faults that
-    /// break it, as `lockstorm hunt` does.
+    /// break it, as `lockstorm hunt` does, with eight trials at once for each core whatever --jobs
+    /// says.
     #[arg(long, value_name = "TIME")]
     pub hunt: Option<DurationSpec>,
     #[command(flatten)]

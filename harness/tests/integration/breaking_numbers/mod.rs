@@ -10,10 +10,10 @@ mod page;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, crew, have_server, root};
+use crate::support::{TRIES_MAX, crew, have_server, listed, root};
 use known::{built_in, hunted};
 use lockstorm_reports::{Found, HuntRecord, Hunted};
 use lockstorm_scenarios::{LockKind, Mutant, load};
@@ -77,12 +77,6 @@ fn every_finding_has_its_script_and_every_script_its_finding() {
             panic!("{mistakes}");
         }
     }
-}
-
-fn listed(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder can be listed");
-    let entries = entries.map(|entry| entry.expect("the folder can be listed").path());
-    entries.collect()
 }
 
 #[test]

@@ -12,13 +12,13 @@ mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lockstorm_scenarios::load;
 
 use crate::breaking_numbers::known as hunts;
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, crew, have_server, lockstorm, root, skipped, stderr};
+use crate::support::{TRIES_MAX, crew, have_server, listed, lockstorm, root, skipped, stderr};
 use known::Known;
 use list::Library;
 
@@ -62,12 +62,6 @@ fn each_finding_has_its_reason_and_its_file() {
             panic!("{mistakes}");
         }
     }
-}
-
-fn listed(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder can be listed");
-    let entries = entries.map(|entry| entry.expect("the folder can be listed").path());
-    entries.collect()
 }
 
 #[test]

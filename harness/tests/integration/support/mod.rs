@@ -145,6 +145,13 @@ fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
     }
 }
 
+/// Paths of all that is in a folder.
+pub fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be listed");
+    let entries = entries.map(|entry| entry.expect("the folder can be listed").path());
+    entries.collect()
+}
+
 /// Waits for a condition, polling; fails the test when it does not come.
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + WITHIN;
