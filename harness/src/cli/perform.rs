@@ -118,7 +118,7 @@ impl HowArgs {
         }
         descriptors::make_room();
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-        let (finished, interrupt) = runtime.block_on(async {
+        let (finished, interrupt, added) = runtime.block_on(async {
             let interrupt = Interrupt::watch()?;
             let settings = RunSettings {
                 program,
@@ -130,9 +130,9 @@ impl HowArgs {
                 overheard: None,
             };
             let mut finished = run::execute(plan, &folder, &settings, pace).await?;
-            further(&mut finished, &folder, &settings).await?;
+            let added = further(&mut finished, &folder, &settings).await;
             baseline.note(&mut finished, &folder)?;
-            Ok::<_, Error>((finished, interrupt))
+            Ok::<_, Error>((finished, interrupt, added))
         })?;
         show(&finished);
         publish(&finished.record(), &folder, self.format)?;
@@ -148,6 +148,8 @@ impl HowArgs {
         if self.open {
             open::page(&folder);
         }
+        // What was run before is told all the same.
+        added?;
         let end = End {
             interrupt: interrupt.code(),
             files,
