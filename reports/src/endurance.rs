@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lockstorm_scenarios::Promise;
-
 use crate::model::{Endurance, Endured, Found, HuntSummary, Hunted, Size, TriedOf};
 
 impl HuntSummary {
@@ -111,10 +109,6 @@ pub(crate) const NUMBERS: &str = "Hunted: the fewest faults that break each prom
 pub(crate) const NUMBERS_MEANING: &str = "'≥ 2' says that every single fault was tried and none \
     broke it; what stands in brackets is not promised";
 
-/// The promise of which no number of faults is said to be withstood. A trial asks at its end
-/// whether the lock can be had; a release by somebody else may have freed it until then.
-const JUDGED_AT_THE_END: Promise = Promise::Obtainable;
-
 /// The endurance of a promise without the trials behind it.
 fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
     let of_promise = |one: &&Found| {
@@ -128,9 +122,7 @@ fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
         broken_with: endurance.broken_with,
         broken_by: broken_by.map(|one| one.plan.clone()),
         // The first size has no fault.
-        withstood: sizes_withstood(hunted, endurance)
-            .checked_sub(1)
-            .filter(|_| endurance.promise != JUDGED_AT_THE_END),
+        withstood: sizes_withstood(hunted, endurance).checked_sub(1),
         inherent_with: endurance.inherent_with,
         inherent_by: endurance.inherent_by.clone(),
     }
@@ -249,7 +241,7 @@ mod tests {
 
     fn endurance(told: u64) -> Endurance {
         Endurance {
-            promise: Promise::Exclusive,
+            promise: lockstorm_scenarios::Promise::Exclusive,
             is_promised: true,
             broken_with: None,
             inherent_with: None,
@@ -297,9 +289,6 @@ mod tests {
         );
         assert_eq!(breaking_number(&hunted(8), &healthy), "≥ 2");
         assert_eq!(breaking_number(&hunted(7), &healthy), "≥ 1");
-        let mut at_the_end = endurance(8);
-        at_the_end.promise = Promise::Obtainable;
-        assert_eq!(breaking_number(&hunted(8), &at_the_end), "none found");
         let mut seen_once = endurance(8);
         seen_once.tried[0].broken = 1;
         assert_eq!(breaking_number(&hunted(8), &seen_once), "none found");

@@ -1,6 +1,7 @@
 //! A client that does what a script tells it, one order after the other, and renews its leases in
 //! between.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -29,7 +30,14 @@ pub enum Order {
     /// Extend a lease.
     Renew(Name, Mode),
     /// Give a lock back.
-    Release(Name, LockRequest),
+    Release {
+        /// Lock to give back.
+        key: Name,
+        /// Mode and permits to give back.
+        ask: LockRequest,
+        /// Do nothing if the last acquire of it was refused.
+        unless_refused: bool,
+    },
     /// Work in the critical section.
     Work(Duration),
     /// Look up which orders are due.
@@ -120,6 +128,7 @@ impl Drop for ClientTask {
 
 async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
     let mut turns = Turns::default();
+    let mut refused = BTreeSet::new();
     loop {
         // Only the wait may be cut short by an order: a renewal, once begun, is finished.
         let (order, answer) = match turns.next(session.renewal_due(), &mut inbox).await {
@@ -136,7 +145,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
             session.gate.end_order();
             continue;
         }
-        let reply = execute(&mut session, order).await;
+        let reply = execute(&mut session, &mut refused, order).await;
         session.gate.end_order();
         // Nobody waits any more when the script was stopped.
         let error = session.take_error();
@@ -184,12 +193,40 @@ impl Turns {
     }
 }
 
-async fn execute(session: &mut Session, order: Order) -> Reply {
+/// Carries out an order; `refused` are the keys, each with its mode, of which the last acquire was
+/// refused.
+async fn execute(
+    session: &mut Session,
+    refused: &mut BTreeSet<(Name, Mode)>,
+    order: Order,
+) -> Reply {
     match order {
-        Order::Acquire { key, ask, .. } if ask.wait.is_none() => session.acquire(&key, ask).await,
-        Order::Acquire { key, ask, retry } => session.acquire_within(&key, ask, retry).await,
+        Order::Acquire { key, ask, retry } => {
+            let reply = match ask.wait {
+                None => session.acquire(&key, ask).await,
+                Some(_) => session.acquire_within(&key, ask, retry).await,
+            };
+            let place = (key, ask.mode);
+            if reply == Reply::Denied {
+                refused.insert(place);
+            } else {
+                refused.remove(&place);
+            }
+            reply
+        }
         Order::Renew(key, mode) => session.renew(&key, mode).await,
-        Order::Release(key, ask) => session.release(&key, ask).await,
+        Order::Release {
+            key,
+            ask,
+            unless_refused,
+        } => {
+            let place = (key, ask.mode);
+            if unless_refused && refused.contains(&place) {
+                Reply::Done
+            } else {
+                session.release(&place.0, ask).await
+            }
+        }
         Order::Work(length) => {
             let reply = session.work(length).await;
             session.alive().await;

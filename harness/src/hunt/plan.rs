@@ -16,7 +16,8 @@ pub enum Base {
     /// One client takes the lock, extends it and gives it back while another waits for it; clients
     /// wait for the reply of a server for longer than anything lasts.
     Patient,
-    /// As the patient ones, but clients give a server up after half a lease.
+    /// As the patient ones, but clients give a server up after half a lease, and give the lock back
+    /// even when they were refused.
     Impatient,
     /// A watchdog keeps the lock of the first client for two leases; clients are impatient.
     Renewed,
@@ -72,6 +73,11 @@ impl Base {
                 Fault::Lose | Fault::Delay | Fault::Interleave | Fault::KillClient | Fault::Cancel
             ),
         }
+    }
+
+    /// Tells whether a client that was refused gives nothing back: what is stuck stays stuck.
+    pub fn is_careful(self) -> bool {
+        self != Self::Impatient
     }
 
     /// The words of reports.

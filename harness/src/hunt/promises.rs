@@ -52,6 +52,10 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
         tests.remove(&Promise::HonestRefusal);
         tests.remove(&Promise::LeavesNothing);
     }
+    if !plan.base.is_careful() {
+        // Whoever frees what was stuck hides that it was.
+        tests.remove(&Promise::Obtainable);
+    }
     match plan.base {
         Base::Reentrant => tests.insert(Promise::Reentrant),
         Base::Queue => tests.insert(Promise::Fair),

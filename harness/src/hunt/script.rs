@@ -10,7 +10,7 @@ use lockstorm_scenarios::{LockOperation, Promise, Scenario, Topology};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::fault::{Fault, failover_mode, replica_of};
+use super::fault::{Fault, Victim, failover_mode, replica_of};
 use super::plan::{Base, Placement, Plan};
 use super::point::word;
 use super::promises::{inherent, tests};
@@ -127,6 +127,8 @@ struct Script<'a> {
     pending: BTreeSet<String>,
     /// Operations of each kind that each client has begun.
     begun: Operations,
+    /// Faults of servers that nobody heals before the end.
+    lasting: BTreeSet<(String, Fault)>,
     /// Faults that have their place by now.
     struck: usize,
 }
@@ -142,6 +144,7 @@ impl<'a> Script<'a> {
             gave_back: BTreeSet::new(),
             pending: BTreeSet::new(),
             begun: BTreeMap::new(),
+            lasting: BTreeSet::new(),
             struck: 0,
         }
     }
@@ -317,8 +320,11 @@ impl<'a> Script<'a> {
 
     /// Waits for the message of a placement, does what is done to it, and lets it go on.
     fn strike(&mut self, placement: &Placement) {
-        self.struck += 1;
         let (point, fault) = (&placement.point, placement.fault);
+        if self.is_broken_already(&point.node, fault) {
+            return;
+        }
+        self.struck += 1;
         let client = point.client.as_str();
         let within = self.terms.leases(10 * u64::from(COMES_WITHIN_LEASES) + 50);
         self.step("await", json!({ "held": client, "within": within }));
@@ -380,7 +386,18 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// Tells whether this cannot be done to a server any more, because it was done before, or because
+    /// another server has taken its place.
+    fn is_broken_already(&self, node: &str, fault: Fault) -> bool {
+        let lasts = |fault| self.lasting.contains(&(node.to_owned(), fault));
+        let is_of_server = matches!(fault.victim(), Victim::Server | Victim::Memory);
+        is_of_server && (lasts(fault) || lasts(Fault::Failover))
+    }
+
     fn break_server(&mut self, node: &str, fault: Fault) {
+        if fault != Fault::Forget {
+            self.lasting.insert((node.to_owned(), fault));
+        }
         let on = &self.terms.topology;
         let replica = replica_of(node, on);
         match (fault, replica, failover_mode(on.kind())) {
@@ -435,7 +452,12 @@ impl<'a> Script<'a> {
         if more.get("under-way").is_some() {
             self.pending.insert(client.to_owned());
         }
-        self.step(word(operation), with(json!({ "client": client }), more));
+        let mut parameters = json!({ "client": client });
+        // What is stuck must not be freed by somebody who was told that he has nothing.
+        if operation == LockOperation::Release && self.plan.base.is_careful() {
+            parameters["unless-refused"] = json!(true);
+        }
+        self.step(word(operation), with(parameters, more));
     }
 
     /// Waits for the answer to what a client has under way, if it has anything.

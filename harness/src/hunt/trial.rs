@@ -140,7 +140,8 @@ fn misses_a_message(record: &RunRecord) -> bool {
 
 /// Tells whether nothing in a run that went as planned could have broken the promise. It is asked
 /// of those promises alone whose property is unknown for no other reason: nobody asked for a lock
-/// that was held, nobody was refused, nobody gave back what was not his.
+/// that was held, nobody was refused, nobody gave back what was not his, nobody was granted
+/// anything.
 fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
     let for_no_other_reason = [
         Property::MutualExclusion,
@@ -151,6 +152,9 @@ fn is_put_to_no_test(record: &RunRecord, promise: Promise) -> bool {
         return false;
     };
     let judged = record.analysis.properties.get(decisive);
+    if *decisive == Property::DeadOnArrival {
+        return judged.is_none();
+    }
     for_no_other_reason.contains(decisive)
         && judged.is_none_or(|judgement| judgement.verdict == Verdict::Unknown)
 }
@@ -247,7 +251,7 @@ pub async fn try_plan(
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::{LockOperation, Message, TopologyKind, typed_lock};
+    use lockstorm_scenarios::{LockOperation, Message, Step, TopologyKind, typed_lock};
 
     use super::super::fault::{Abilities, Fault};
     use super::super::plan::{Base, Placement};
@@ -333,5 +337,26 @@ mod tests {
         let wrong: Vec<String> = wrong.into_iter().collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         assert!(right > 1000, "only {right}");
+    }
+
+    #[test]
+    fn nothing_that_is_stuck_is_freed_by_somebody_who_was_refused() {
+        let terms = Terms {
+            topology: usual_servers(TopologyKind::Single),
+            lease_ms: 400,
+            renews: true,
+            promised: Vec::new(),
+        };
+        for base in Base::ALL {
+            let placements = Vec::new();
+            let script = scenario(&Plan { base, placements }, &terms).unwrap();
+            let careless = script.step.iter().any(|step| match step {
+                Step::Release(release) => !release.unless_refused,
+                _ => false,
+            });
+            let tests = script.situation.unwrap().tests;
+            let tells = tests.contains(&Promise::Obtainable);
+            assert_ne!(careless, tells, "{base:?}");
+        }
     }
 }

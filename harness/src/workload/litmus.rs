@@ -163,7 +163,11 @@ async fn act(
                 permits: release.permits,
                 wait: None,
             };
-            let order = Order::Release(release.key.as_str().into(), ask);
+            let order = Order::Release {
+                key: release.key.as_str().into(),
+                ask,
+                unless_refused: release.unless_refused,
+            };
             let asked = Asked {
                 client: &release.client,
                 under_way: release.under_way,

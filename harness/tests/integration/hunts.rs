@@ -7,7 +7,7 @@ use std::process::Output;
 use lockstorm_reports::{Endurance, Found, HuntRecord, Hunted, Record, read_hunt, read_record};
 use lockstorm_scenarios::Promise;
 
-use crate::support::situations::broken_by_file;
+use crate::support::situations::{broken_by_file, outcome_of_file};
 use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr};
 
 /// A hunt for single faults on one server, in `out`.
@@ -193,6 +193,40 @@ fn a_storm_becomes_a_script_that_violates_the_same() {
     fs::write(&storm, STORM).unwrap();
     let script = shrink(&run(&storm, out.path()));
     assert!(violates(&script, out.path()));
+}
+
+/// A client that was refused deletes the lock of another, or leaves it alone.
+fn after_a_refusal(release: &str, then: &str) -> String {
+    format!(
+        r#"
+name = "refused"
+topology.single = {{}}
+lock.plain-del = {{ lease = "30s" }}
+step = [
+    {{ acquire = {{ client = "a", expect = "granted" }} }},
+    {{ acquire = {{ client = "b", expect = "refused" }} }},
+    {{ release = {{ client = "b"{release} }} }},
+    {{ acquire = {{ client = "c", expect = "{then}" }} }},
+    {{ release = {{ client = "a"{release}, expect = "released" }} }},
+]
+"#
+    )
+}
+
+#[test]
+fn who_was_refused_gives_nothing_back_if_the_script_says_so() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let careful = after_a_refusal(", unless-refused = true", "refused");
+    let careless = after_a_refusal("", "granted");
+    for (n, script) in [careful, careless].iter().enumerate() {
+        let path = out.path().join(format!("{n}.toml"));
+        fs::write(&path, script).unwrap();
+        let run = outcome_of_file(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(run.stopped, None, "{script}");
+    }
 }
 
 /// Clients that stay too long, and delete each other's locks.

@@ -176,6 +176,10 @@ pub struct Release {
     /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub under_way: bool,
+    /// Leave it out if the client's last acquire of the key was refused: who knows that it has
+    /// nothing gives nothing back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unless_refused: bool,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: ReleaseReply,

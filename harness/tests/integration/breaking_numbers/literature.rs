@@ -13,7 +13,15 @@ pub struct Stated {
 }
 
 /// In the order of the page.
-pub const STATED: [Stated; 5] = [
+pub const STATED: [Stated; 6] = [
+    Stated {
+        lock: LockKind::Setnx,
+        topology: TopologyKind::Single,
+        promise: Promise::Obtainable,
+        number: "1",
+        says: "Origin articles: a client that dies between `SETNX` and `EXPIRE` leaves a \
+               lock that nobody can have",
+    },
     Stated {
         lock: LockKind::Setnx,
         topology: TopologyKind::Single,

@@ -19,8 +19,7 @@ independent masters, whichever it can have, and two of them on Sentinel and Clus
 once as far as two minutes went. A number is the smallest number of faults that break the promise,
 and leads to the smallest script that does so each time. `≥ 2` says that every single fault was
 tried and every trial that tests the promise kept it; `none found` that some could not tell, or were
-not tried; of `obtainable` no more is said, for a trial asks at its end only. What stands in
-brackets is not promised. Locks that are not here were not hunted yet.
+not tried. What stands in brackets is not promised. Locks that are not here were not hunted yet.
 
 This page is written by `make breaking-numbers`, from real runs; `make test` repeats a script of
 each lock.
