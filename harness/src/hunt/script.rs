@@ -386,8 +386,8 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Tells whether this cannot be done to a server any more, because it was done before, or because
-    /// another server has taken its place.
+    /// Tells whether this cannot be done to a server any more, because it was done before, or
+    /// because another server has taken its place.
     fn is_broken_already(&self, node: &str, fault: Fault) -> bool {
         let lasts = |fault| self.lasting.contains(&(node.to_owned(), fault));
         let is_of_server = matches!(fault.victim(), Victim::Server | Victim::Memory);
