@@ -237,11 +237,13 @@ pub(crate) fn finding(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockstorm_scenarios::Promise;
+
     use super::*;
 
     fn endurance(told: u64) -> Endurance {
         Endurance {
-            promise: lockstorm_scenarios::Promise::Exclusive,
+            promise: Promise::Exclusive,
             is_promised: true,
             broken_with: None,
             inherent_with: None,

@@ -79,6 +79,11 @@ impl Holds {
         self.watchdog.next().filter(|_| !self.held.is_empty())
     }
 
+    /// Tells whether the client believes that it holds this key in this mode.
+    pub fn has(&self, place: &(Name, Mode)) -> bool {
+        self.held.get(place).is_some_and(|held| held.times > 0)
+    }
+
     /// Returns what the client believes it holds, each key and mode once.
     pub fn believed(&self) -> Vec<(Name, LockRequest)> {
         let held = self.held.iter().filter(|(_, held)| held.times > 0);

@@ -35,7 +35,7 @@ pub enum Order {
         key: Name,
         /// Mode and permits to give back.
         ask: LockRequest,
-        /// Do nothing if the last acquire of it was refused.
+        /// Do nothing if the last acquire of it was refused and nothing is held from before.
         unless_refused: bool,
     },
     /// Work in the critical section.
@@ -221,7 +221,8 @@ async fn execute(
             unless_refused,
         } => {
             let place = (key, ask.mode);
-            if unless_refused && refused.contains(&place) {
+            let has_nothing = refused.contains(&place) && !session.holds.has(&place);
+            if unless_refused && has_nothing {
                 Reply::Done
             } else {
                 session.release(&place.0, ask).await

@@ -75,7 +75,8 @@ impl Base {
         }
     }
 
-    /// Tells whether a client that was refused gives nothing back: what is stuck stays stuck.
+    /// Tells whether a client that was refused leaves the lock alone, so that what is stuck stays
+    /// stuck.
     pub fn is_careful(self) -> bool {
         self != Self::Impatient
     }

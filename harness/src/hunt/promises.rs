@@ -53,7 +53,7 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
         tests.remove(&Promise::LeavesNothing);
     }
     if !plan.base.is_careful() {
-        // Whoever frees what was stuck hides that it was.
+        // A release by a client that was refused may free a lock that was stuck.
         tests.remove(&Promise::Obtainable);
     }
     match plan.base {

@@ -453,7 +453,7 @@ impl<'a> Script<'a> {
             self.pending.insert(client.to_owned());
         }
         let mut parameters = json!({ "client": client });
-        // What is stuck must not be freed by somebody who was told that he has nothing.
+        // A client that was refused must not free a lock that is stuck.
         if operation == LockOperation::Release && self.plan.base.is_careful() {
             parameters["unless-refused"] = json!(true);
         }

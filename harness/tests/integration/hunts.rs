@@ -207,7 +207,8 @@ step = [
     {{ acquire = {{ client = "b", expect = "refused" }} }},
     {{ release = {{ client = "b"{release} }} }},
     {{ acquire = {{ client = "c", expect = "{then}" }} }},
-    {{ release = {{ client = "a"{release}, expect = "released" }} }},
+    {{ release = {{ client = "a"{release} }} }},
+    {{ acquire = {{ client = "d", expect = "granted" }} }},
 ]
 "#
     )

@@ -176,8 +176,8 @@ pub struct Release {
     /// Go on without the answer, for which `await = { answer-to = "..." }` waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub under_way: bool,
-    /// Leave it out if the client's last acquire of the key was refused: who knows that it has
-    /// nothing gives nothing back.
+    /// Skip the release if the client's last acquire of the key was refused and the client holds
+    /// nothing of it from before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unless_refused: bool,
     /// The answer without which the rest of the script makes no sense.

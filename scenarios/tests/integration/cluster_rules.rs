@@ -103,6 +103,14 @@ fn a_script_waits_for_one_thing_that_can_come() {
              `under-way = true` comes first)",
         ),
         (
+            after_a_holds(
+                "single",
+                "release = { client = \"a\", unless-refused = true, expect = \"released\" }",
+            ),
+            "a release with `unless-refused` may be skipped: it has no answer (help: leave \
+             `expect` out, or leave `unless-refused` out)",
+        ),
+        (
             after_a_holds("single", "await.held = \"a\""),
             "'a' has no message that is to be held (help: a `hold-message` of this client comes \
              first)",
