@@ -3,6 +3,7 @@
 //! For: everything that a schema cannot say, such as a step that names a node which the topology
 //! does not have. A rule that needs a part which could not be read says nothing.
 
+mod answers;
 mod external;
 mod fault;
 mod findings;

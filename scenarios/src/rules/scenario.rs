@@ -4,7 +4,8 @@ use super::findings::Findings;
 use super::known_servers::KnownServers;
 use super::names::NAME_BYTES_MAX;
 use super::{
-    external, guarded_resource, lock, names, processes, script, situation, storm, threads, topology,
+    answers, external, guarded_resource, lock, names, processes, script, situation, storm, threads,
+    topology,
 };
 use crate::diagnostics::Mistake;
 use crate::document::Places;
@@ -44,6 +45,7 @@ pub(crate) fn judge(draft: &Draft, places: &Places) -> Vec<Mistake> {
     names::judge(draft, &mut findings);
     judge_expectations(draft, &mut findings);
     situation::judge(draft, &mut findings);
+    answers::judge(draft, &mut findings);
     match &draft.matrix {
         Some(matrix) => judge_matrix(matrix, &mut findings),
         None if findings.has("matrix") => {}

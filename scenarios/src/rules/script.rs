@@ -8,7 +8,7 @@ use super::{fault, links};
 use crate::draft::Draft;
 use crate::model::{
     Acquire, Await, FaultKind, FaultSpec, Heal, KillClient, LAST_OF_MAJORITY, Link, NodeWord,
-    PowerCut, ReleaseReply, Restart, Role, Step,
+    PowerCut, Restart, Role, Step,
 };
 use crate::suggest::{nearest, one_of, suggest};
 
@@ -143,13 +143,6 @@ impl Script<'_, '_> {
                 self.act(&release.client);
                 self.key(&release.key, "key");
                 self.leave(&release.client, release.under_way);
-                if release.unless_refused && release.expect != ReleaseReply::Any {
-                    let message =
-                        "a release with `unless-refused` may be skipped: it has no answer";
-                    let help = "leave `expect` out, or leave `unless-refused` out";
-                    let path = self.at("expect");
-                    self.findings.value(&path, message, help);
-                }
             }
             Step::Cancel(cancel) => self.cancel(&cancel.client),
             Step::Work(work) => self.act(&work.client),

@@ -32,7 +32,6 @@ pub(super) fn judge(draft: &Draft, findings: &mut Findings<'_>) {
     judge_hits(draft, situation, findings);
     judge_minority(situation, findings);
     judge_inherent(situation, findings);
-    judge_answers(draft, situation, findings);
     judge_servers(draft, situation, findings);
 }
 
@@ -73,22 +72,6 @@ fn judge_inherent(situation: &Situation, findings: &mut Findings<'_>) {
         if reason.trim().is_empty() {
             let message = "the reason must not be empty";
             findings.value(&path, message, "say why no lock can prevent it");
-        }
-    }
-}
-
-/// A promise that an answer breaks is one that is tested.
-fn judge_answers(draft: &Draft, situation: &Situation, findings: &mut Findings<'_>) {
-    for (n, step) in draft.steps.iter().enumerate() {
-        let Some(step) = step else { continue };
-        let is_tested = |promise: &Promise| {
-            let beside = &situation.tests_of_minority;
-            situation.tests.contains(promise) || beside.contains(promise)
-        };
-        if let Some(promise) = step.breaks().filter(|one| !is_tested(one)) {
-            let message = format!("`tests` does not name '{}'", promise.name());
-            let help = "name it there, or leave `breaks` out";
-            findings.value(&format!("step.{n}.{}.breaks", step.kind()), message, help);
         }
     }
 }
