@@ -43,12 +43,7 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
             tests.insert(Promise::SurvivesFailover);
         }
     }
-    if plan
-        .placements
-        .iter()
-        .any(|placement| is_failover(&placement))
-    {
-        // A release may be lost as a grant may.
+    if why_it_lasts(plan).is_some() {
         tests.remove(&Promise::HonestRefusal);
         tests.remove(&Promise::LeavesNothing);
     }
@@ -71,6 +66,22 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
     }
     let tests = Promise::ALL.into_iter().filter(|one| tests.contains(one));
     tests.collect()
+}
+
+/// The reason why servers may keep a lock longer than any client could help; `None` if nothing in
+/// the plan makes them.
+fn why_it_lasts(plan: &Plan) -> Option<&'static str> {
+    let has = |fault: Fault| plan.placements.iter().any(|one| one.fault == fault);
+    if has(Fault::Failover) {
+        Some("A replica that takes over may not know what was given back.")
+    } else if has(Fault::ClockJump) {
+        Some(
+            "Redis ends leases by the wall clock of the server: one that was granted while the \
+             clock was ahead lasts longer once it is put right.",
+        )
+    } else {
+        None
+    }
 }
 
 /// Tells whether everything that goes wrong is on fewer than half of servers that decide together.
@@ -118,8 +129,7 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
         }
     }
     for property in [Property::SpuriousRefusal, Property::Leftover] {
-        if !is_judged(property) {
-            let reason = "A replica that takes over may not know what was given back.";
+        if let Some(reason) = why_it_lasts(plan).filter(|_| !is_judged(property)) {
             inherent.insert(property, reason.to_owned());
         }
     }
@@ -129,4 +139,54 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
         inherent.insert(Property::LeaseOverrun, reason.to_owned());
     }
     inherent
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstorm_scenarios::{LockOperation, Message, Topology};
+
+    use super::super::point::Point;
+    use super::*;
+    use crate::conformance::usual_servers;
+
+    fn plan(fault: Fault, node: &str) -> Plan {
+        let point = Point {
+            client: "a".to_owned(),
+            operation: LockOperation::Acquire,
+            ordinal: 1,
+            nth: 1,
+            message: Message::Request,
+            command: "SET".to_owned(),
+            node: node.to_owned(),
+        };
+        let placements = vec![Placement { point, fault }];
+        let base = Base::Patient;
+        Plan { base, placements }
+    }
+
+    fn terms(topology: Topology) -> Terms {
+        Terms {
+            topology,
+            lease_ms: 400,
+            renews: true,
+            promised: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_lock_that_the_servers_keep_too_long_is_not_held_against_it() {
+        let terms = terms(usual_servers(TopologyKind::Replicated));
+        for fault in Fault::ALL {
+            let plan = plan(fault, "primary");
+            let lasts = matches!(fault, Fault::Failover | Fault::ClockJump);
+            let (tests, inherent) = (tests(&plan, &terms), inherent(&plan, &terms));
+            for (promise, property) in [
+                (Promise::HonestRefusal, Property::SpuriousRefusal),
+                (Promise::LeavesNothing, Property::Leftover),
+            ] {
+                assert_eq!(tests.contains(&promise), !lasts, "{fault:?}");
+                assert_eq!(inherent.contains_key(&property), lasts, "{fault:?}");
+            }
+        }
+    }
 }

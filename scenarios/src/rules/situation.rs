@@ -4,7 +4,7 @@ use super::findings::Findings;
 use super::topology;
 use crate::draft::Draft;
 use crate::hits::names_hit;
-use crate::model::{DurationSpec, Promise, Situation};
+use crate::model::{DurationSpec, Situation};
 
 /// Parts of a file that say what one lock does, and so have no place in a situation.
 const OF_ONE_LOCK: [&str; 4] = ["matrix", "applies-to", "expect", "expect-for"];
