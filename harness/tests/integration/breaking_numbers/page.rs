@@ -15,11 +15,12 @@ const HEAD: &str = "\
 
 Each of Lockstorm's own locks was hunted on a single server, a primary with a replica, or
 independent masters, whichever it can have, and two of them on Sentinel and Cluster too, by
-[`lockstorm hunt`](hunting.md): every single fault of thirteen kinds at every message, then two at
-once as far as two minutes went. A number is the smallest number of faults that break the promise,
-and leads to the smallest script that does so each time. `≥ 2` says that every single fault was
-tried and every trial that tests the promise kept it; `none found` that some could not tell, or were
-not tried. What stands in brackets is not promised. Locks that are not here were not hunted yet.
+[`lockstorm hunt`](hunting.md): single faults of thirteen kinds at every message, then two at once,
+as far as two minutes went; each list says how far that was. A number is the smallest number of
+faults that break the promise, and leads to the smallest script that does so each time. `≥ 2` says
+that every single fault was tried and every trial that tests the promise kept it; `none found` that
+some could not tell, or were not tried. What stands in brackets is not promised. Locks that are
+not here were not hunted yet.
 
 This page is written by `make breaking-numbers`, from real runs; `make test` repeats a script of
 each lock.
