@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use futures_util::future::try_join_all;
 use lockstorm_checker::{Property, Verdict};
 use lockstorm_reports::{Answer, RunRecord};
-use lockstorm_scenarios::{Case, Promise, Scenario, expand, load_str, to_toml};
+use lockstorm_scenarios::{Case, Promise, Scenario, Step, expand, load_str, to_toml};
 use tokio::task::JoinSet;
 
 use super::fault::Fault;
 use super::plan::Plan;
 use super::search::Quarry;
-use super::trial::{Ran, case_of, try_case};
+use super::trial::{Ran, all_observed, case_of, try_case};
 use crate::run::{RunError, RunSettings};
 use crate::seed::Seed;
 
@@ -39,8 +39,13 @@ pub enum Aim {
 }
 
 impl Aim {
-    /// Tells whether a run broke it.
+    /// Tells whether a run broke it, and all that was to go wrong did: what breaks without that is
+    /// no work of the plan.
     pub fn is_met_by(self, record: &RunRecord) -> bool {
+        all_observed(record) && self.is_broken_in(record)
+    }
+
+    fn is_broken_in(self, record: &RunRecord) -> bool {
         match self {
             Self::Promise(promise) => {
                 let outcomes = record.outcomes();
@@ -115,7 +120,8 @@ impl Shrinker<'_> {
 
     /// Leaves out one part after the other, as long as what is left breaks it each time. Several
     /// are tried at once: the last of the script that can be spared is left out, and those before
-    /// it are tried again without it.
+    /// it are tried again without it. What goes wrong stays: a script in which less does would break
+    /// something by what its clients do, and tell of faults that it does not have.
     async fn cut(&self, script: Scenario, needed: usize) -> Result<Scenario, RunError> {
         let until = Instant::now() + WITHIN;
         let at_once = (self.at_once / needed).max(1);
@@ -123,7 +129,12 @@ impl Shrinker<'_> {
         for length in PARTS {
             let mut end = shortest.step.len();
             while end >= length && Instant::now() < until && !self.is_interrupted() {
-                let ends: Vec<usize> = (length..=end).rev().take(at_once).collect();
+                let spared = |end: &usize| can_be_spared(&shortest.step[end - length..*end]);
+                let ends = (length..=end).rev().filter(spared).take(at_once);
+                let ends: Vec<usize> = ends.collect();
+                if ends.is_empty() {
+                    break;
+                }
                 let tried = ends
                     .iter()
                     .map(|end| without(&shortest, end - length..*end));
@@ -215,6 +226,13 @@ impl Shrinker<'_> {
     fn is_interrupted(&self) -> bool {
         self.settings.interrupt.is_cancelled()
     }
+}
+
+/// Tells whether a script does without these steps: nothing goes wrong in them.
+fn can_be_spared(steps: &[Step]) -> bool {
+    !steps
+        .iter()
+        .any(|step| matches!(step, Step::Fault(_) | Step::Cancel(_)))
 }
 
 /// The script without these steps.

@@ -119,7 +119,7 @@ impl Trial {
 }
 
 /// Tells whether every fault was seen to have its effect.
-fn all_observed(record: &RunRecord) -> bool {
+pub fn all_observed(record: &RunRecord) -> bool {
     let mut faults = record.analysis.faults.iter();
     faults.all(|fault| fault.at(FaultPhase::Observed).is_some())
 }
