@@ -120,8 +120,8 @@ impl Shrinker<'_> {
 
     /// Leaves out one part after the other, as long as what is left breaks it each time. Several
     /// are tried at once: the last of the script that can be spared is left out, and those before
-    /// it are tried again without it. What goes wrong stays: a script in which less does would break
-    /// something by what its clients do, and tell of faults that it does not have.
+    /// it are tried again without it. What goes wrong stays: without it, a script could break
+    /// something by what its clients do, and would tell of faults that it does not have.
     async fn cut(&self, script: Scenario, needed: usize) -> Result<Scenario, RunError> {
         let until = Instant::now() + WITHIN;
         let at_once = (self.at_once / needed).max(1);

@@ -16,8 +16,8 @@ const GRID: &str = "A column is a message of a client, a row is what went wrong 
 
 const NUMBERS: &str = "The smallest number of faults that break each promise, as far as it was \
                        searched. '≥ 2' says that every single fault was tried, and that every \
-                       trial which tests the promise told that it was kept. What stands in \
-                       brackets is not promised.";
+                       trial which tests the promise told that it was kept; '≥ 1' that it was \
+                       kept where nothing went wrong. What stands in brackets is not promised.";
 
 /// The page of a hunt.
 pub(crate) fn hunt_page(hunt: &HuntRecord) -> String {

@@ -16,7 +16,7 @@ use crate::support::situations::broken_by_file;
 use crate::support::{TRIES_MAX, crew, have_server, listed, root};
 use known::{built_in, hunted};
 use lockstorm_reports::{Found, HuntRecord, Hunted};
-use lockstorm_scenarios::{LockKind, Mutant, load};
+use lockstorm_scenarios::{LockKind, Mutant, Step, load};
 
 /// Time for the trials of a lock on servers of one kind.
 const WITHIN: &str = "2m";
@@ -77,6 +77,25 @@ fn every_finding_has_its_script_and_every_script_its_finding() {
             panic!("{mistakes}");
         }
     }
+}
+
+/// A hunt shortens what clients do, and never what goes wrong.
+#[test]
+fn every_script_has_the_faults_of_its_number() {
+    let all = everything();
+    let wrong = findings(&all).filter_map(|(_, found)| {
+        let loaded = load(&root().join(&found.file), &[]).expect("the script loads");
+        let steps = loaded.scenario.step.iter();
+        let is_held = |step: &&Step| step.kind() == "hold-message";
+        let goes_wrong = |step: &&Step| step.fault().is_some() || step.kind() == "cancel";
+        let others = steps.clone().filter(goes_wrong).filter(|one| !is_held(one));
+        // To hold a message is enough where another client comes in between.
+        let in_between = found.plan.matches("another client in between").count();
+        let has_all = others.count() + in_between >= found.faults;
+        (!has_all).then(|| format!("{}: {}", found.file, found.plan))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

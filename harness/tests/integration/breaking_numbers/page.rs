@@ -18,9 +18,10 @@ independent masters, whichever it can have, and two of them on Sentinel and Clus
 [`lockstorm hunt`](hunting.md): single faults of thirteen kinds at every message, then two at once,
 as far as two minutes went; each list says how far that was. A number is the smallest number of
 faults that break the promise, and leads to the smallest script that does so each time. `≥ 2` says
-that every single fault was tried and every trial that tests the promise kept it; `none found` that
-some could not tell, or were not tried. What stands in brackets is not promised. Locks that are
-not here were not hunted yet.
+that every single fault was tried and every trial that tests the promise kept it; `≥ 1` that it was
+kept where nothing went wrong, and that some single faults were not tried, could not tell, or broke
+it without being confirmed; `none found` that the same is so of a promise that only faults put to
+the test. What stands in brackets is not promised. Locks that are not here were not hunted yet.
 
 This page is written by `make breaking-numbers`, from real runs; `make test` repeats a script of
 each lock.
