@@ -31,6 +31,7 @@ mod run;
 mod run_index;
 mod schema;
 mod shrink;
+mod source_address;
 mod stream;
 mod subject;
 mod topologies;
@@ -66,5 +67,6 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Clean(args) => clean_up::execute(&args),
         Command::Worker => worker::execute(),
         Command::Guard => guard::execute(),
+        Command::SourceAddress(args) => source_address::execute(&args),
     }
 }

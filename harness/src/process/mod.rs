@@ -6,8 +6,10 @@ mod client_process;
 pub mod guardian;
 mod secrets;
 mod shim;
+mod source_address;
 
 pub use child::{spawn, spawn_here};
 pub use client_process::{ClientProcess, Pipes};
 pub use secrets::{note_secrets, scrub};
 pub use shim::{Page, Shim};
+pub use source_address::run_from;

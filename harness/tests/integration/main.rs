@@ -48,6 +48,7 @@ mod redisson_multi;
 mod report_extent;
 mod scoreboard;
 mod sentinel;
+mod source_addresses;
 mod stalls;
 mod support;
 mod tidy;
