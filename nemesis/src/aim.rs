@@ -199,8 +199,10 @@ fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<Stri
 async fn holders_of(key: &str, leaders: &[String], on: &dyn Deployment) -> Vec<String> {
     let mut holders = Vec::new();
     for node in leaders {
-        let exists = on.command(node, &["EXISTS", key]).await;
-        if exists.is_ok_and(|count| count == "1") {
+        let Ok(server) = on.server(node) else {
+            continue;
+        };
+        if server.has(key).await.is_ok_and(|has| has) {
             holders.push(node.clone());
         }
     }

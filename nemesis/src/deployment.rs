@@ -9,6 +9,8 @@ use lockstorm_scenarios::{FailoverMode, Memory};
 use crate::error::FaultError;
 use crate::machines::Machines;
 use crate::network::Network;
+use crate::process::Processes;
+use crate::server::Server;
 
 /// Name of the connections by which the harness watches servers: those of nobody in the run, and so
 /// no target of any fault.
@@ -36,15 +38,15 @@ pub trait Deployment: Send + Sync {
     /// Cluster it belongs to.
     async fn keepers(&self, key: &str) -> Vec<String>;
 
-    /// Process id of a node's server; `None` while it is dead.
-    fn pid(&self, node: &str) -> Option<i32>;
+    /// The processes of a node's server; `None` while it is dead.
+    fn processes(&self, node: &str) -> Option<Processes>;
 
-    /// `true` if a node's server is there, as far as anybody knows; some have no process of ours.
+    /// `true` if a node's server is there, as far as anybody knows; some are no processes of ours.
     fn lives(&self, node: &str) -> bool {
-        self.pid(node).is_some()
+        self.processes(node).is_some()
     }
 
-    /// SIGKILL of a node's server, and its burial. Does nothing to a dead one.
+    /// SIGKILL of all processes of a node's server, and their burial. Does nothing to a dead one.
     async fn kill(&self, node: &str) -> Result<(), FaultError>;
 
     /// Starts a dead node's server and waits until it answers; with [`Memory::Lost`] its files
@@ -64,11 +66,11 @@ pub trait Deployment: Send + Sync {
     /// [`FaultError::Node`] where they refuse, or do not know how.
     async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError>;
 
-    /// Sends one command to a node, past any cut link, and gives its reply as text.
+    /// A node's server, to be asked.
     ///
     /// # Errors
-    /// [`FaultError::Node`] when there is no reply within a named limit, or an error reply.
-    async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError>;
+    /// [`FaultError::UnknownNode`].
+    fn server(&self, node: &str) -> Result<&dyn Server, FaultError>;
 
     /// The switchable network, if this run has one.
     fn network(&self) -> Option<&dyn Network>;

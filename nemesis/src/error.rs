@@ -34,6 +34,16 @@ pub enum FaultError {
         /// On which node.
         node: String,
     },
+    /// The fault is one of another system.
+    #[error("cannot {action} '{node}': its server is {system}, which knows no such thing")]
+    System {
+        /// Action that was attempted.
+        action: &'static str,
+        /// On which node.
+        node: String,
+        /// System of its server.
+        system: &'static str,
+    },
     /// The node is not in the state that the fault needs.
     #[error("cannot {action} '{node}': {reason}")]
     Node {

@@ -5,7 +5,7 @@
 //! deployment does.
 //!
 //! ```text
-//! FaultSpec ─▶ Nemesis ─▶ Fault ─▶ Deployment (processes, clients), Network (Fabric or Kernel)
+//! FaultSpec ─▶ Nemesis ─▶ Fault ─▶ Deployment (processes, clients), Server (its answers), Network
 //!                 └─▶ NoteSink: requested, injected, observed (with its evidence), healed
 //! ```
 
@@ -27,6 +27,7 @@ mod probe;
 mod process;
 pub mod resp;
 mod schedule;
+mod server;
 mod sides;
 
 pub use deployment::{CONNECTION_NAME, ClientState, Clients, Deployment};
@@ -39,5 +40,6 @@ pub use machines::{Clock, Machines, Readings};
 pub use nemesis::{FaultId, Nemesis, NoteSink};
 pub use network::{LinkGuard, Loss, Network, Packets, Reordering, Slowness};
 pub use plan::{Plan, Planned};
-pub use process::{ProcessState, process_state};
+pub use process::{Members, ProcessState, Processes, process_state};
 pub use schedule::Schedule;
+pub use server::{Rank, Redis, Server};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Header;
-use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 

@@ -15,7 +15,6 @@ use lockstorm_nemesis::{FaultError, ProcessState, process_state};
 use lockstorm_scenarios::{Cluster, FailoverMode};
 use tokio::time::{Instant, sleep};
 
-use super::binary::Program;
 use super::node::Node;
 use super::role::{DataRole, Role};
 use super::shape::{Shape, places, start_each};
@@ -80,8 +79,8 @@ impl Shape for Sharded {
         Route::by_shards(places(nodes), self.spec.shards as usize)
     }
 
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
-        start_each(nodes, program).await?;
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        start_each(nodes).await?;
         wait_until(Stage::Whole, &self.spec, nodes).await?;
         for node in nodes {
             allow_takeover(node).await?;

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use lockstorm_nemesis::messages::Messages;
-use lockstorm_nemesis::{Clients, Deployment, FaultError, Guest, Machines, Network};
+use lockstorm_nemesis::{
+    Clients, Deployment, FaultError, Guest, Machines, Network, Processes, Server,
+};
 use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 
 use super::address::AddressBlock;
@@ -17,11 +19,12 @@ use super::binary::Program;
 use super::external;
 use super::node::Node;
 use super::proof::{self, Known};
+use super::redis::RedisServer;
 use super::shape::{Shape, shape_of};
 use super::wires::{Wires, Wiring};
 use crate::client_registry::ClientRegistry;
 use crate::connection::Route;
-use crate::connection::probe::round_trip_us;
+use crate::connection::probe::{PROBE_TIMEOUT, round_trip_us};
 use crate::environment_error::EnvironmentError;
 use crate::gateway::Gateway;
 use crate::process::Shim;
@@ -49,7 +52,6 @@ pub struct ServerSettings {
 
 /// Running servers with their network and the clients that use them.
 pub struct Servers {
-    program: Program,
     shape: Box<dyn Shape>,
     addresses: AddressBlock,
     nodes: Vec<Node>,
@@ -108,7 +110,6 @@ impl Servers {
             }
         };
         let servers = Self {
-            program: settings.program,
             route: Arc::new(shape.route(&nodes)),
             shape,
             addresses,
@@ -119,10 +120,7 @@ impl Servers {
             introduced: Mutex::default(),
             nodes,
         };
-        servers
-            .shape
-            .start(&servers.nodes, &servers.program)
-            .await?;
+        servers.shape.start(&servers.nodes).await?;
         Ok(servers)
     }
 
@@ -232,6 +230,19 @@ impl Servers {
             .or_else(|| node.map(|node| node.name.clone()))
     }
 
+    /// Sends one command to a node, past any cut link, and gives its reply as text.
+    ///
+    /// # Errors
+    /// [`FaultError::Node`] when there is no reply within a named limit, or an error reply.
+    pub async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
+        self.node(node)?.ask(args).await
+    }
+
+    /// Process id of a node's server; `None` while it is dead.
+    pub fn pid(&self, node: &str) -> Option<i32> {
+        self.node(node).ok()?.pid()
+    }
+
     /// Servers that died though nobody killed them, each with how it ended. A run with one of
     /// these has tested something else than it says.
     pub fn casualties(&self) -> Vec<String> {
@@ -326,10 +337,21 @@ fn plan_nodes(
             settings.wiring.behind(public[n], addresses.private(n))
         };
         let at = (public[n], private);
-        let mut node = Node::new(name, at, role, shape.governs_itself(), folder);
-        if external {
-            node.patience = external::PATIENCE;
-        }
+        let software = RedisServer {
+            name: name.clone(),
+            program: settings.program.clone(),
+            public: at.0,
+            private: at.1,
+            role: role.clone(),
+            folder: folder.clone(),
+            governs_itself: shape.governs_itself(),
+            patience: if external {
+                external::PATIENCE
+            } else {
+                PROBE_TIMEOUT
+            },
+        };
+        let mut node = Node::new(name, at, role, folder, Box::new(software));
         if let Some(shim) = &shim {
             let page = shim.page();
             node.page = Some(page.map_err(EnvironmentError::io("load", "the shim"))?);
@@ -355,8 +377,8 @@ impl Deployment for Servers {
         self.shape.writable(&self.nodes, &self.route).await
     }
 
-    fn pid(&self, node: &str) -> Option<i32> {
-        self.node(node).ok()?.pid()
+    fn processes(&self, node: &str) -> Option<Processes> {
+        self.pid(node).map(Processes::of)
     }
 
     fn lives(&self, node: &str) -> bool {
@@ -378,7 +400,7 @@ impl Deployment for Servers {
     async fn start(&self, node: &str, memory: Memory) -> Result<(), FaultError> {
         let node = self.node(node)?;
         let started = async {
-            node.start(&self.program, memory).await?;
+            node.start(memory).await?;
             self.shape.started_again(node).await
         };
         started.await.map_err(|error| FaultError::Node {
@@ -412,8 +434,8 @@ impl Deployment for Servers {
             .await
     }
 
-    async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
-        self.node(node)?.ask(args).await
+    fn server(&self, node: &str) -> Result<&dyn Server, FaultError> {
+        self.node(node).map(Node::server)
     }
 
     fn network(&self) -> Option<&dyn Network> {

@@ -13,7 +13,6 @@ use rand::RngExt as _;
 use tokio::time::{sleep, timeout};
 
 use super::address::AddressBlock;
-use super::binary::Program;
 use super::node::Node;
 use super::replicated::{hand_over, leader};
 use super::role::{DataRole, Role};
@@ -84,7 +83,7 @@ impl Shape for Attached {
     }
 
     /// They run already.
-    async fn start(&self, _nodes: &[Node], _program: &Program) -> Result<(), EnvironmentError> {
+    async fn start(&self, _nodes: &[Node]) -> Result<(), EnvironmentError> {
         Ok(())
     }
 

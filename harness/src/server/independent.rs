@@ -9,7 +9,6 @@ use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{DurationSpec, Independent};
 
-use super::binary::Program;
 use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
@@ -43,9 +42,9 @@ impl Shape for Independent {
         Route::new(nodes.iter().step_by(family_size(self)).map(place).collect())
     }
 
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         // A master comes before its replicas, which ask for it at once.
-        start_each(nodes, program).await?;
+        start_each(nodes).await?;
         for family in nodes.chunks(family_size(self)) {
             wait_until_in_step(&family[0], self.replicas).await?;
         }

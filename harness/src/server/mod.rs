@@ -11,11 +11,13 @@ mod independent;
 mod machines;
 mod node;
 mod proof;
+mod redis;
 mod replicated;
 mod role;
 mod sentinel;
 mod shape;
 mod single;
+mod software;
 mod wires;
 
 pub use address::{AddressBlock, DEFAULT_PORT};

@@ -8,7 +8,6 @@ use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Replicated};
 use tokio::time::{sleep, timeout};
 
-use super::binary::Program;
 use super::family::{Family, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
@@ -38,9 +37,9 @@ impl Shape for Replicated {
         Route::new(places(&nodes[..1]))
     }
 
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         // The primary first, for its replicas ask for it at once.
-        start_each(nodes, program).await?;
+        start_each(nodes).await?;
         wait_until_in_step(&nodes[0], self.replicas).await
     }
 

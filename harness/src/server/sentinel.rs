@@ -14,7 +14,6 @@ use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Sentinel, Timers};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::binary::Program;
 use super::family::{Family, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
@@ -92,12 +91,12 @@ impl Shape for Watched {
         })
     }
 
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         let (data, sentinels) = self.split(nodes);
-        start_each(data, program).await?;
+        start_each(data).await?;
         // Only now: sentinels learn of replicas from the primary, and ask again after seconds.
         wait_until_in_step(&data[0], self.0.replicas).await?;
-        start_each(sentinels, program).await?;
+        start_each(sentinels).await?;
         for sentinel in sentinels {
             self.sharpen(sentinel).await?;
         }

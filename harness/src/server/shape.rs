@@ -9,7 +9,6 @@ use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Topology};
 
-use super::binary::Program;
 use super::cluster::Sharded;
 use super::external::Attached;
 use super::node::Node;
@@ -41,7 +40,7 @@ pub trait Shape: Send + Sync {
     fn route(&self, nodes: &[Node]) -> Route;
 
     /// Starts all nodes for the first time and proves that they work together.
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError>;
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError>;
 
     /// Tells a node that was started again what it does not keep on disk.
     async fn started_again(&self, _node: &Node) -> Result<(), EnvironmentError> {
@@ -126,9 +125,9 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
 }
 
 /// Starts nodes, one after the other.
-pub async fn start_each(nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
+pub async fn start_each(nodes: &[Node]) -> Result<(), EnvironmentError> {
     for node in nodes {
-        node.start_empty(program).await?;
+        node.start_empty().await?;
     }
     Ok(())
 }

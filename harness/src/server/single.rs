@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use async_trait::async_trait;
 use lockstorm_scenarios::Single;
 
-use super::binary::Program;
 use super::node::Node;
 use super::role::Role;
 use super::shape::{Shape, places, start_each};
@@ -22,7 +21,7 @@ impl Shape for Single {
         Route::new(places(nodes))
     }
 
-    async fn start(&self, nodes: &[Node], program: &Program) -> Result<(), EnvironmentError> {
-        start_each(nodes, program).await
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        start_each(nodes).await
     }
 }

@@ -16,10 +16,6 @@ use crate::locks::braced;
 /// Pause between two looks at an awaited condition.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Answers of EXISTS for a key that is there, and for one that is gone.
-const THERE: &str = "1";
-const GONE: &str = "0";
-
 /// State that a script remembers for its waits.
 pub struct Waits {
     /// Nodes that took the writes of a key at the last look, of keys whose failover is awaited.
@@ -58,10 +54,10 @@ impl Waits {
         let within = condition.within;
         let node = condition.node.as_ref();
         let (holds, otherwise) = if let Some(key) = &condition.key_gone {
-            let gone = timeout(within.0, key_is(GONE, key, node, stage)).await;
+            let gone = timeout(within.0, key_is(false, key, node, stage)).await;
             (gone.is_ok(), format!("'{key}' was still there"))
         } else if let Some(key) = &condition.key_there {
-            let there = timeout(within.0, key_is(THERE, key, node, stage)).await;
+            let there = timeout(within.0, key_is(true, key, node, stage)).await;
             (there.is_ok(), format!("'{key}' was not there"))
         } else if let Some(key) = &condition.failover_of {
             let led = self.led.entry(key.clone()).or_default();
@@ -99,7 +95,7 @@ impl Waits {
 
 /// Waits until the key is there or gone on enough servers to decide about the lock: on all that
 /// take its writes, of independent masters on a majority; or on the one `node`.
-async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
+async fn key_is(is_there: bool, key: &str, node: Option<&String>, stage: &Stage) {
     let key = stage.servers.server_key(key);
     loop {
         let nodes = match node {
@@ -116,8 +112,10 @@ async fn key_is(answer: &str, key: &str, node: Option<&String>, stage: &Stage) {
         };
         let mut found = 0;
         for node in &nodes {
-            let reply = stage.servers.command(node, &["EXISTS", &key]).await;
-            found += usize::from(reply.is_ok_and(|count| count == answer));
+            if let Ok(server) = stage.servers.server(node) {
+                let has = server.has(&key).await;
+                found += usize::from(has.is_ok_and(|has| has == is_there));
+            }
         }
         if found >= needed {
             return;

@@ -13,7 +13,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, comes_true, live_pid};
+use crate::probe::{answers, comes_true, live_processes, redis};
+use crate::server::redis::Redis;
 
 impl Kind for scenarios::BusyScript {
     const ENDS: Ends = Ends::Healed;
@@ -47,14 +48,13 @@ struct BusyScript {
 }
 
 impl BusyScript {
-    async fn set_patience(&self, on: &dyn Deployment, millis: &str) -> Result<(), FaultError> {
-        let set = ["CONFIG", "SET", PATIENCE, millis];
-        on.command(&self.node, &set).await.map(|_| ())
+    fn redis<'d>(&self, on: &'d dyn Deployment) -> Result<&'d dyn Redis, FaultError> {
+        redis(on, &self.node, "keep busy")
     }
 
     /// Tells whether the server says that it is busy; `None` where it says nothing.
     async fn is_busy(&self, on: &dyn Deployment) -> Option<bool> {
-        match timeout(SILENCE, on.command(&self.node, &["PING"])).await {
+        match timeout(SILENCE, self.redis(on).ok()?.command(&["PING"])).await {
             Ok(Ok(_)) => Some(false),
             Ok(Err(error)) => error.to_string().contains(BUSY).then_some(true),
             Err(_) => None,
@@ -62,22 +62,28 @@ impl BusyScript {
     }
 }
 
+async fn set_patience(redis: &dyn Redis, millis: &str) -> Result<(), FaultError> {
+    let set = ["CONFIG", "SET", PATIENCE, millis];
+    redis.command(&set).await.map(|_| ())
+}
+
 #[async_trait]
 impl Fault for BusyScript {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.node, "keep busy")?;
-        let reply = on.command(&self.node, &["CONFIG", "GET", PATIENCE]).await?;
+        live_processes(on, &self.node, "keep busy")?;
+        let redis = self.redis(on)?;
+        let reply = redis.command(&["CONFIG", "GET", PATIENCE]).await?;
         let patience = reply.lines().nth(1).ok_or_else(|| FaultError::Node {
             action: "read the configuration of",
             node: self.node.clone(),
             reason: format!("CONFIG GET {PATIENCE} was answered '{reply}'"),
         })?;
         self.patience = Some(patience.to_owned());
-        self.set_patience(on, PATIENCE_MIN).await?;
+        set_patience(redis, PATIENCE_MIN).await?;
         // Without an answer it runs; an error says that it would not.
         let told = ["EVAL", SCRIPT, "0"];
-        if let Ok(Err(error)) = timeout(SILENCE, on.command(&self.node, &told)).await {
-            self.set_patience(on, patience).await?;
+        if let Ok(Err(error)) = timeout(SILENCE, redis.command(&told)).await {
+            set_patience(redis, patience).await?;
             return Err(error);
         }
         Ok(())
@@ -92,11 +98,12 @@ impl Fault for BusyScript {
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        if on.pid(&self.node).is_none() {
+        if !on.lives(&self.node) {
             return Ok("the busy server is dead".into());
         }
         // There is none to end in a server that was started again.
-        let _ = on.command(&self.node, &["SCRIPT", "KILL"]).await;
+        let redis = self.redis(on)?;
+        let _ = redis.command(&["SCRIPT", "KILL"]).await;
         if !comes_true(|| answers(on, &self.node)).await {
             return Err(FaultError::Node {
                 action: "end the script of",
@@ -105,7 +112,7 @@ impl Fault for BusyScript {
             });
         }
         if let Some(patience) = &self.patience {
-            self.set_patience(on, patience).await?;
+            set_patience(redis, patience).await?;
         }
         Ok("SCRIPT KILL has ended it; it answers PING".into())
     }

@@ -17,7 +17,7 @@ use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::machines::{self, Machines};
-use crate::probe::{comes_true, live_pid};
+use crate::probe::{comes_true, live_processes};
 
 impl Kind for scenarios::Clock {
     const ENDS: Ends = Ends::Healed;
@@ -71,21 +71,12 @@ struct Sample {
 impl Sample {
     async fn take(on: &dyn Deployment, node: &str) -> Result<Self, FaultError> {
         let asked = Instant::now();
-        let reply = on.command(node, &["TIME"]).await?;
-        let answered = Instant::now();
-        let mut numbers = reply.lines().map(str::parse::<i64>);
-        match (numbers.next(), numbers.next()) {
-            (Some(Ok(seconds)), Some(Ok(micros))) => Ok(Self {
-                asked,
-                answered,
-                micros: seconds * 1_000_000 + micros,
-            }),
-            _ => Err(FaultError::Node {
-                action: "read the clock of",
-                node: node.to_owned(),
-                reason: format!("TIME was answered '{reply}'"),
-            }),
-        }
+        let micros = on.server(node)?.clock_us().await?;
+        Ok(Self {
+            asked,
+            answered: Instant::now(),
+            micros,
+        })
     }
 }
 
@@ -149,7 +140,7 @@ fn told(deviation: i64) -> String {
 impl Fault for Clock {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         let machines = self.machines(on)?;
-        live_pid(on, &self.node, "set the clock of")?;
+        live_processes(on, &self.node, "set the clock of")?;
         if !machines.clock_is_right(&self.node)? {
             return Err(FaultError::Node {
                 action: "set the clock of",
@@ -184,7 +175,7 @@ impl Fault for Clock {
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
         let last = self.last_sample(on).await;
         self.machines(on)?.set_clock(&self.node, None)?;
-        if on.pid(&self.node).is_none() {
+        if !on.lives(&self.node) {
             return Ok("set right; its server is dead".into());
         }
         let this = &*self;

@@ -7,7 +7,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, known_node};
+use crate::probe::{NOTHING_TO_UNDO, known_node, redis};
 
 impl Kind for scenarios::DeleteKey {
     const ENDS: Ends = Ends::ByItself;
@@ -35,9 +35,20 @@ impl DeleteKey {
         }
     }
 
+    /// Sends a command on the key.
+    async fn tell(
+        &self,
+        on: &dyn Deployment,
+        node: &str,
+        command: &str,
+    ) -> Result<String, FaultError> {
+        let redis = redis(on, node, "delete a key of")?;
+        redis.command(&[command, &self.key]).await
+    }
+
     /// Says what EXISTS says by now, which is 1 where another client was quick to take the lock.
     async fn seen_on(&self, on: &dyn Deployment, node: &str) -> String {
-        match on.command(node, &["EXISTS", &self.key]).await {
+        match self.tell(on, node, "EXISTS").await {
             Ok(exists) => format!("{node} (DEL said 1, EXISTS {exists})"),
             Err(error) => format!("{node} (DEL said 1; then: {error})"),
         }
@@ -59,7 +70,7 @@ impl Fault for DeleteKey {
         // none of them could be told.
         let mut refused = None;
         for node in nodes {
-            match on.command(&node, &["DEL", &self.key]).await {
+            match self.tell(on, &node, "DEL").await {
                 Ok(reply) => self.told.push((node, reply == "1")),
                 Err(error) => refused = Some(error),
             }

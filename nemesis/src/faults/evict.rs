@@ -15,7 +15,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{count, info, info_count, live_pid};
+use crate::probe::{live_processes, redis};
+use crate::server::redis::{Redis, count, info, info_count};
 
 impl Kind for scenarios::Evict {
     const ENDS: Ends = Ends::ByItself;
@@ -68,40 +69,19 @@ struct Before {
 }
 
 impl Evict {
-    async fn exists(&self, on: &dyn Deployment) -> Result<bool, FaultError> {
-        let exists = ["EXISTS", &self.key];
-        Ok(count(on, &self.spec.node, &exists).await? == 1)
+    fn redis<'d>(&self, on: &'d dyn Deployment) -> Result<&'d dyn Redis, FaultError> {
+        redis(on, &self.spec.node, "fill the memory of")
     }
 
-    async fn limit(
-        &self,
-        on: &dyn Deployment,
-        bytes: &str,
-        policy: &str,
-    ) -> Result<(), FaultError> {
-        let set = [
-            "CONFIG",
-            "SET",
-            "maxmemory",
-            bytes,
-            "maxmemory-policy",
-            policy,
-        ];
-        on.command(&self.spec.node, &set).await.map(|_| ())
-    }
-
-    async fn fill(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+    async fn fill(&mut self, redis: &dyn Redis) -> Result<(), FaultError> {
         let until = Instant::now() + FILLED_WITHIN;
         let text = "x".repeat(FILLER_BYTES);
         while self.fillers.len() < FILLERS_MAX && Instant::now() < until {
             let filler = beside(&self.key, self.fillers.len());
-            on.command(
-                &self.spec.node,
-                &["SET", &filler, &text, "EX", FILLER_SECONDS],
-            )
-            .await?;
+            let set = ["SET", &filler, &text, "EX", FILLER_SECONDS];
+            redis.command(&set).await?;
             self.fillers.push(filler);
-            if !self.exists(on).await? {
+            if count(redis, &["EXISTS", &self.key]).await? == 0 {
                 self.gone = true;
                 return Ok(());
             }
@@ -113,27 +93,40 @@ impl Evict {
     /// between counts as ours.
     async fn others_evicted(&self, on: &dyn Deployment) -> Result<u64, FaultError> {
         let before = self.before.as_ref().map_or(0, |before| before.evicted);
-        let evicted = info_count(on, &self.spec.node, "stats", "evicted_keys").await? - before;
+        let redis = self.redis(on)?;
+        let evicted = info_count(redis, "stats", "evicted_keys").await? - before;
         let mut asked = vec!["EXISTS"];
         asked.extend(self.fillers.iter().map(String::as_str));
-        let left = count(on, &self.spec.node, &asked).await?;
+        let left = count(redis, &asked).await?;
         let ours = self.fillers.len() as u64 - left;
         Ok(evicted.saturating_sub(ours))
     }
 
-    async fn undo(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
+    async fn undo(&mut self, redis: &dyn Redis) -> Result<(), FaultError> {
         if !self.fillers.is_empty() {
             let mut unlink = vec!["UNLINK"];
             unlink.extend(self.fillers.iter().map(String::as_str));
-            on.command(&self.spec.node, &unlink).await?;
+            redis.command(&unlink).await?;
             self.fillers.clear();
         }
         if let Some(before) = &self.before {
-            self.limit(on, &before.maxmemory, &before.policy).await?;
+            limit(redis, &before.maxmemory, &before.policy).await?;
             self.before = None;
         }
         Ok(())
     }
+}
+
+async fn limit(redis: &dyn Redis, bytes: &str, policy: &str) -> Result<(), FaultError> {
+    let set = [
+        "CONFIG",
+        "SET",
+        "maxmemory",
+        bytes,
+        "maxmemory-policy",
+        policy,
+    ];
+    redis.command(&set).await.map(|_| ())
 }
 
 /// The name of one of our keys: in a Cluster it belongs where the lock's key does.
@@ -151,8 +144,9 @@ impl Fault for Evict {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         self.key = on.server_key(&self.spec.key);
         let node = self.spec.node.clone();
-        live_pid(on, &node, "fill the memory of")?;
-        if !self.exists(on).await? {
+        live_processes(on, &node, "fill the memory of")?;
+        let redis = self.redis(on)?;
+        if !on.server(&node)?.has(&self.key).await? {
             return Err(FaultError::Node {
                 action: "evict a key of",
                 node,
@@ -160,17 +154,16 @@ impl Fault for Evict {
             });
         }
         let before = Before {
-            maxmemory: info(on, &node, "memory", "maxmemory").await?,
-            policy: info(on, &node, "memory", "maxmemory_policy").await?,
-            evicted: info_count(on, &node, "stats", "evicted_keys").await?,
+            maxmemory: info(redis, "memory", "maxmemory").await?,
+            policy: info(redis, "memory", "maxmemory_policy").await?,
+            evicted: info_count(redis, "stats", "evicted_keys").await?,
         };
-        let room = info_count(on, &node, "memory", "used_memory").await? + ROOM_BYTES;
+        let room = info_count(redis, "memory", "used_memory").await? + ROOM_BYTES;
         self.before = Some(before);
-        self.limit(on, &room.to_string(), self.spec.policy.name())
-            .await?;
-        if let Err(error) = self.fill(on).await {
+        limit(redis, &room.to_string(), self.spec.policy.name()).await?;
+        if let Err(error) = self.fill(redis).await {
             // What is left behind otherwise would be a fault that nobody knows of.
-            self.undo(on).await?;
+            self.undo(redis).await?;
             return Err(error);
         }
         Ok(())
@@ -192,7 +185,7 @@ impl Fault for Evict {
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        self.undo(on).await?;
+        self.undo(self.redis(on)?).await?;
         Ok("there is room again; the key stays gone".into())
     }
 }

@@ -8,7 +8,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{info, live};
+use crate::probe::live;
 
 impl Kind for scenarios::Failover {
     const ENDS: Ends = Ends::Never;
@@ -51,12 +51,13 @@ impl Fault for Failover {
         }
         let gone = self.led_before.iter().filter(|led| !leaders.contains(led));
         let gone: Vec<&str> = gone.map(String::as_str).collect();
-        match info(on, &self.spec.node, "replication", "role").await {
-            Ok(role) if role == "master" => {
+        let rank = async { on.server(&self.spec.node)?.rank().await };
+        match rank.await {
+            Ok(rank) if rank.leads => {
                 let gone = gone.join(", ");
                 Sighting::seen(format!("takes writes in the place of {gone}"))
             }
-            Ok(role) => Sighting::NotYet(format!("INFO replication says role:{role}")),
+            Ok(rank) => Sighting::NotYet(rank.words),
             Err(error) => Sighting::NotYet(error.to_string()),
         }
     }

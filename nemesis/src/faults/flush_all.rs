@@ -7,7 +7,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, count, live_pid};
+use crate::probe::{NOTHING_TO_UNDO, live_processes, redis};
+use crate::server::redis::count;
 
 impl Kind for scenarios::FlushAll {
     const ENDS: Ends = Ends::ByItself;
@@ -32,8 +33,9 @@ struct FlushAll {
 #[async_trait]
 impl Fault for FlushAll {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.node, "flush")?;
-        self.removed = count(on, &self.node, &["EVAL", COUNT_AND_FLUSH, "0"]).await?;
+        live_processes(on, &self.node, "flush")?;
+        let redis = redis(on, &self.node, "flush")?;
+        self.removed = count(redis, &["EVAL", COUNT_AND_FLUSH, "0"]).await?;
         Ok(())
     }
 

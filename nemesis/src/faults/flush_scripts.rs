@@ -7,7 +7,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, info_count, live};
+use crate::probe::{NOTHING_TO_UNDO, live, redis};
+use crate::server::redis::info_count;
 
 impl Kind for scenarios::FlushScripts {
     const ENDS: Ends = Ends::ByItself;
@@ -25,6 +26,8 @@ impl Kind for scenarios::FlushScripts {
 /// A script that no client sends: under load the others are back at once, this one is not.
 const WITNESS: &str = "return 'lockstorm: nobody sends this'";
 
+const ACTION: &str = "flush the scripts of";
+
 struct FlushScripts {
     node: String,
     /// Number of scripts that the server knew, without the witness.
@@ -36,10 +39,11 @@ struct FlushScripts {
 #[async_trait]
 impl Fault for FlushScripts {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live(on, &self.node, "flush the scripts of")?;
-        self.cached = info_count(on, &self.node, "memory", "number_of_cached_scripts").await?;
-        self.witness = on.command(&self.node, &["SCRIPT", "LOAD", WITNESS]).await?;
-        on.command(&self.node, &["SCRIPT", "FLUSH", "SYNC"]).await?;
+        live(on, &self.node, ACTION)?;
+        let redis = redis(on, &self.node, ACTION)?;
+        self.cached = info_count(redis, "memory", "number_of_cached_scripts").await?;
+        self.witness = redis.command(&["SCRIPT", "LOAD", WITNESS]).await?;
+        redis.command(&["SCRIPT", "FLUSH", "SYNC"]).await?;
         Ok(())
     }
 
@@ -48,7 +52,8 @@ impl Fault for FlushScripts {
             return Sighting::Never("there was no script to forget".to_owned());
         }
         let exists = ["SCRIPT", "EXISTS", &self.witness];
-        match on.command(&self.node, &exists).await {
+        let asked = async { redis(on, &self.node, ACTION)?.command(&exists).await };
+        match asked.await {
             Ok(known) if known == "0" => Sighting::seen(format!(
                 "{} scripts are forgotten: SCRIPT EXISTS says 0 of one loaded just before",
                 self.cached

@@ -4,15 +4,13 @@
 use async_trait::async_trait;
 use lockstorm_checker::history::DataLoss;
 use lockstorm_scenarios::{self as scenarios, Memory};
-use nix::sys::signal::{self, Signal};
-use nix::unistd::Pid;
 
 use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, keeps_nothing, keys, live_pid};
-use crate::process::{ProcessState, process_state};
+use crate::probe::{answers, entries, live_processes};
+use crate::process::{Members, ProcessState, Processes};
 
 impl Kind for scenarios::Kill {
     const ENDS: Ends = Ends::Healed;
@@ -35,8 +33,8 @@ pub(super) enum How {
 pub(super) struct End {
     node: String,
     how: How,
-    /// Its process before the kill.
-    pid: Option<i32>,
+    /// Its processes before the kill, by their first one and all of them.
+    processes: Option<(Processes, Members)>,
     /// True if it took writes: if another node does so when it is healed, it was replaced.
     led: bool,
     /// Number of keys that it had before, if it could tell.
@@ -48,7 +46,7 @@ impl End {
         Self {
             node,
             how,
-            pid: None,
+            processes: None,
             led: false,
             had: None,
         }
@@ -62,26 +60,25 @@ impl Fault for End {
             How::AtOnce => "kill",
             How::InOrder => "stop",
         };
-        let pid = live_pid(on, &self.node, action)?;
-        self.pid = Some(pid);
-        self.had = keys(on, &self.node).await;
+        let processes = live_processes(on, &self.node, action)?;
+        self.processes = Some((processes, processes.now()));
+        self.had = entries(on, &self.node).await;
         self.led = on.writable().await.contains(&self.node);
         match self.how {
             How::AtOnce => on.kill(&self.node).await,
-            How::InOrder => signal::kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|error| {
-                FaultError::Node {
-                    action,
-                    node: self.node.clone(),
-                    reason: format!("SIGTERM of process {pid}: {}", error.desc()),
-                }
+            How::InOrder => processes.end().map_err(|error| FaultError::Node {
+                action,
+                node: self.node.clone(),
+                reason: format!("SIGTERM of process {}: {}", processes.main(), error.desc()),
             }),
         }
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        let pid = self.pid.expect("observed after it was injected");
-        if process_state(pid) != ProcessState::Gone {
-            return Sighting::NotYet(format!("process {pid} is still there"));
+        let (_, members) = (self.processes.as_ref()).expect("observed after it was injected");
+        let ended = members.words();
+        if members.state() != ProcessState::Gone {
+            return Sighting::NotYet(format!("{ended} is still there"));
         }
         // One that ended by itself waits for its burial.
         if self.how == How::InOrder
@@ -89,15 +86,19 @@ impl Fault for End {
         {
             return Sighting::NotYet(error.to_string());
         }
+        let asked = match on.server(&self.node) {
+            Ok(server) => server.greeting(),
+            Err(error) => return Sighting::Never(error.to_string()),
+        };
         if answers(on, &self.node).await {
-            return Sighting::NotYet("it still answers PING".to_owned());
+            return Sighting::NotYet(format!("it still answers {asked}"));
         }
-        Sighting::seen(format!("process {pid} is gone and PING gets no answer"))
+        Sighting::seen(format!("{ended} is gone and {asked} gets no answer"))
     }
 
     async fn heal(&mut self, on: &dyn Deployment) -> Result<Evidence, FaultError> {
-        if let Some(pid) = on.pid(&self.node) {
-            return Ok(format!("runs as process {pid}").into());
+        if let Some(processes) = on.processes(&self.node) {
+            return Ok(format!("runs as process {}", processes.main()).into());
         }
         // A second primary beside the promoted one would be a fault of its own.
         let leaders = on.writable().await;
@@ -106,7 +107,7 @@ impl Fault for End {
             return Ok(format!("stays dead: {leaders} has taken its place").into());
         }
         on.start(&self.node, Memory::Kept).await?;
-        if self.had != Some(0) && keeps_nothing(on, &self.node).await {
+        if self.had != Some(0) && on.server(&self.node)?.keeps_nothing().await {
             let words = "started, and answers again; its persistence keeps nothing";
             return Ok(Evidence::from(words).with_loss(Some(DataLoss::All)));
         }
@@ -114,7 +115,8 @@ impl Fault for End {
     }
 
     fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
-        let pid = on.pid(&self.node)?;
-        (self.pid != Some(pid)).then(|| format!("runs again as process {pid}").into())
+        let now = on.processes(&self.node)?;
+        let before = self.processes.as_ref().map(|(before, _)| *before);
+        (before != Some(now)).then(|| format!("runs again as process {}", now.main()).into())
     }
 }

@@ -10,7 +10,8 @@ use super::table::Kind;
 use crate::deployment::{CONNECTION_NAME, Deployment};
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, live};
+use crate::probe::{NOTHING_TO_UNDO, live, redis};
+use crate::server::redis::Redis;
 
 impl Kind for scenarios::KillConnections {
     const ENDS: Ends = Ends::ByItself;
@@ -30,6 +31,10 @@ struct KillConnections {
 }
 
 impl KillConnections {
+    fn redis<'d>(&self, on: &'d dyn Deployment) -> Result<&'d dyn Redis, FaultError> {
+        redis(on, &self.spec.node, "close connections of")
+    }
+
     /// The address from which the client that is meant connects, if one is.
     fn source(&self, on: &dyn Deployment) -> Result<Option<IpAddr>, FaultError> {
         let Some(client) = &self.spec.client else {
@@ -45,7 +50,7 @@ impl KillConnections {
     async fn open(&self, on: &dyn Deployment) -> Result<BTreeSet<String>, FaultError> {
         let kind = self.spec.of.name();
         let asked = ["CLIENT", "LIST", "TYPE", kind];
-        let list = on.command(&self.spec.node, &asked).await?;
+        let list = self.redis(on)?.command(&asked).await?;
         let source = self.source(on)?;
         let own = on.own_connections(&self.spec.node);
         let meant = |line: &&str| {
@@ -83,7 +88,8 @@ impl Fault for KillConnections {
         self.killed = self.open(on).await?;
         for id in &self.killed {
             // One that has just been closed by its other end is gone as well.
-            on.command(&self.spec.node, &["CLIENT", "KILL", "ID", id])
+            self.redis(on)?
+                .command(&["CLIENT", "KILL", "ID", id])
                 .await?;
         }
         Ok(())

@@ -14,11 +14,11 @@ use crate::error::FaultError;
 use crate::fault::{Evidence, Sighting};
 use crate::network::{LinkGuard, Network};
 
-/// Replication is never silent for longer than a second (acknowledgements, and the primary's
-/// PING at the period that deployments set); with some leave for a loaded machine.
+/// Replication of Redis is never silent for longer than a second (acknowledgements, and the
+/// primary's PING at the period that deployments set); with some leave for a loaded machine.
 const NODES_SPEAK_WITHIN: Duration = Duration::from_secs(2);
 
-/// Time that a node may take for the PUBLISH that makes it speak; a paused one never answers.
+/// Time that a node may take for the word that makes it speak; a paused one never answers.
 const PROVOKED_WITHIN: Duration = Duration::from_millis(200);
 
 /// Links that evidence names, at most; of the others it tells how many they are.
@@ -86,8 +86,9 @@ impl<R: Rule> Links<R> {
         let speakers = self.speakers(on);
         for node in &speakers {
             // Whether it can speak shows in what is counted; a dead node is no reason to fail.
-            let publish = on.command(node, &["PUBLISH", "lockstorm", ""]);
-            let _ = timeout(PROVOKED_WITHIN, publish).await;
+            if let Ok(server) = on.server(node) {
+                let _ = timeout(PROVOKED_WITHIN, server.speak()).await;
+            }
         }
         self.expected_until = (!speakers.is_empty()).then(|| Instant::now() + NODES_SPEAK_WITHIN);
         Ok(())

@@ -9,6 +9,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
+use crate::probe::redis;
 
 /// Keys that move together.
 const KEYS_AT_ONCE: &str = "100";
@@ -70,18 +71,23 @@ impl MigrateSlot {
                 .ok_or_else(|| refuse(from, "there is no other shard"))?,
         };
         Ok(Trip {
-            slot: on.command(from, &["CLUSTER", "KEYSLOT", &key]).await?,
+            slot: command(on, from, &["CLUSTER", "KEYSLOT", &key]).await?,
             from: Shard::of(on, from).await?,
             to: Shard::of(on, to).await?,
         })
     }
 }
 
+/// Sends one command to a server.
+async fn command(on: &dyn Deployment, node: &str, args: &[&str]) -> Result<String, FaultError> {
+    redis(on, node, "move a slot of")?.command(args).await
+}
+
 impl Shard {
     async fn of(on: &dyn Deployment, node: &str) -> Result<Self, FaultError> {
         Ok(Self {
             node: node.to_owned(),
-            id: on.command(node, &["CLUSTER", "MYID"]).await?,
+            id: command(on, node, &["CLUSTER", "MYID"]).await?,
         })
     }
 }
@@ -95,8 +101,8 @@ impl Trip {
         how: &str,
         id: &str,
     ) -> Result<(), FaultError> {
-        let command = ["CLUSTER", "SETSLOT", &self.slot, how, id];
-        on.command(node, &command).await.map(|_| ())
+        let set = ["CLUSTER", "SETSLOT", &self.slot, how, id];
+        command(on, node, &set).await.map(|_| ())
     }
 
     /// Marks the slot as moving: from now on keys that are not there are asked for elsewhere.
@@ -111,19 +117,15 @@ impl Trip {
     async fn carry(&self, on: &dyn Deployment) -> Result<(), FaultError> {
         let (host, port) = self.door(on).await?;
         for _ in 0..ROUNDS_MAX {
-            let keys = on
-                .command(
-                    &self.from.node,
-                    &["CLUSTER", "GETKEYSINSLOT", &self.slot, KEYS_AT_ONCE],
-                )
-                .await?;
+            let asked = ["CLUSTER", "GETKEYSINSLOT", &self.slot, KEYS_AT_ONCE];
+            let keys = command(on, &self.from.node, &asked).await?;
             if keys.is_empty() {
                 return Ok(());
             }
             let mut migrate = vec!["MIGRATE", &host, &port, "", "0", HAND_OVER_MS, "KEYS"];
             migrate.extend(keys.lines());
             // NOKEY, where they have all expired meanwhile, is as good.
-            on.command(&self.from.node, &migrate).await?;
+            command(on, &self.from.node, &migrate).await?;
         }
         Err(FaultError::Node {
             action: "move a slot from",
@@ -134,7 +136,7 @@ impl Trip {
 
     /// Where the servers find the new shard.
     async fn door(&self, on: &dyn Deployment) -> Result<(String, String), FaultError> {
-        let view = on.command(&self.from.node, &["CLUSTER", "NODES"]).await?;
+        let view = command(on, &self.from.node, &["CLUSTER", "NODES"]).await?;
         let line = view.lines().find(|line| line.starts_with(&self.to.id));
         let address = line.and_then(|line| line.split_whitespace().nth(1));
         let door = address.and_then(|address| address.split('@').next()?.rsplit_once(':'));
@@ -170,15 +172,15 @@ impl Trip {
     /// Leaves the slot where it was, as far as the servers still answer.
     async fn forget(&self, on: &dyn Deployment) {
         for node in [&self.to.node, &self.from.node] {
-            let command = ["CLUSTER", "SETSLOT", &self.slot, "STABLE"];
+            let set = ["CLUSTER", "SETSLOT", &self.slot, "STABLE"];
             // The failure that led here is the news.
-            let _ = on.command(node, &command).await;
+            let _ = command(on, node, &set).await;
         }
     }
 
     /// Tells whether the server that gives it away holds the slot for moving.
     async fn is_open(&self, on: &dyn Deployment) -> Result<bool, FaultError> {
-        let view = on.command(&self.from.node, &["CLUSTER", "NODES"]).await?;
+        let view = command(on, &self.from.node, &["CLUSTER", "NODES"]).await?;
         Ok(view.contains(&format!("[{}->-{}]", self.slot, self.to.id)))
     }
 
@@ -198,9 +200,7 @@ impl Trip {
                 "{from} has slot {slot} for itself"
             )));
         }
-        let count = on
-            .command(from, &["CLUSTER", "COUNTKEYSINSLOT", slot])
-            .await?;
+        let count = command(on, from, &["CLUSTER", "COUNTKEYSINSLOT", slot]).await?;
         Ok(match way {
             Way::Keys if count != "0" => Sighting::NotYet(format!("{count} keys are still there")),
             Way::Open | Way::Keys | Way::Done => Sighting::seen(format!(

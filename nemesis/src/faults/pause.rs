@@ -1,20 +1,20 @@
-//! SIGSTOP of a server: it stands still and keeps its connections, as in a long stall of the
-//! machine. What is sent to it meanwhile waits in its sockets and is executed on SIGCONT.
+//! SIGSTOP of all processes of a server: it stands still and keeps its connections, as in a long
+//! stall of the machine. What is sent to it meanwhile waits in its sockets and is executed on
+//! SIGCONT.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_scenarios as scenarios;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::errno::Errno;
 use tokio::time::timeout;
 
 use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{SHOWS_WITHIN, answers, comes_true, live_pid};
-use crate::process::{ProcessState, comes_to_be, process_state};
+use crate::probe::{SHOWS_WITHIN, answers, comes_true, live_processes};
+use crate::process::{Members, ProcessState, Processes};
 
 impl Kind for scenarios::Pause {
     const ENDS: Ends = Ends::Healed;
@@ -24,61 +24,65 @@ impl Kind for scenarios::Pause {
     }
 }
 
-/// A running server answers PING in well under a millisecond; this long without a reply, beside
-/// the stopped process, is silence.
+/// A running server answers its greeting within milliseconds; this long without a reply, beside
+/// the stopped processes, is silence.
 const SILENCE: Duration = Duration::from_millis(100);
 
 struct Pause {
     node: String,
-    /// The process that was stopped.
-    pid: Option<i32>,
+    /// The processes that were stopped, by their first one and all of them.
+    stopped: Option<(Processes, Members)>,
 }
 
 impl Pause {
     fn new(spec: scenarios::Pause) -> Self {
         Self {
             node: spec.node,
-            pid: None,
+            stopped: None,
         }
     }
 
-    fn signal(&self, pid: i32, signal: Signal, action: &'static str) -> Result<(), FaultError> {
-        kill(Pid::from_raw(pid), signal).map_err(|error| FaultError::Node {
+    fn cannot(&self, action: &'static str, signal: &str, error: Errno) -> FaultError {
+        FaultError::Node {
             action,
             node: self.node.clone(),
-            reason: format!("{signal} of process {pid}: {}", error.desc()),
-        })
+            reason: format!("{signal}: {}", error.desc()),
+        }
     }
 }
 
 #[async_trait]
 impl Fault for Pause {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        let pid = live_pid(on, &self.node, "pause")?;
-        if process_state(pid) == ProcessState::Stopped {
+        let processes = live_processes(on, &self.node, "pause")?;
+        if processes.now().state() == ProcessState::Stopped {
             return Err(FaultError::Node {
                 action: "pause",
                 node: self.node.clone(),
                 reason: "it is paused already".to_owned(),
             });
         }
-        self.pid = Some(pid);
-        self.signal(pid, Signal::SIGSTOP, "pause")?;
-        // Whether it has stopped shows when it is observed.
-        comes_to_be(pid, ProcessState::Stopped, SHOWS_WITHIN).await;
+        // Whether they have stopped shows when they are observed.
+        let stopped = processes.stop(SHOWS_WITHIN).await;
+        let stopped = stopped.map_err(|error| self.cannot("pause", "SIGSTOP", error))?;
+        self.stopped = Some((processes, stopped));
         Ok(())
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        let pid = self.pid.expect("observed after it was injected");
-        let state = process_state(pid);
+        let (_, stopped) = (self.stopped.as_ref()).expect("observed after it was injected");
+        let (stopped, state) = (stopped.words(), stopped.state());
         if state != ProcessState::Stopped {
-            return Sighting::NotYet(format!("process {pid} is {state:?}").to_lowercase());
+            return Sighting::NotYet(format!("{stopped} is {state:?}").to_lowercase());
         }
+        let asked = match on.server(&self.node) {
+            Ok(server) => server.greeting(),
+            Err(error) => return Sighting::Never(error.to_string()),
+        };
         match timeout(SILENCE, answers(on, &self.node)).await {
-            Ok(true) => Sighting::NotYet("it still answers PING".to_owned()),
+            Ok(true) => Sighting::NotYet(format!("it still answers {asked}")),
             Ok(false) | Err(_) => Sighting::seen(format!(
-                "process {pid} is in state T (stopped) and PING gets no answer"
+                "{stopped} is in state T (stopped) and {asked} gets no answer"
             )),
         }
     }
@@ -88,20 +92,24 @@ impl Fault for Pause {
         if let Some(evidence) = self.overtaken(on) {
             return Ok(evidence);
         }
-        let pid = self.pid.expect("healed after it was injected");
-        self.signal(pid, Signal::SIGCONT, "resume")?;
+        let (_, stopped) = (self.stopped.as_ref()).expect("healed after it was injected");
+        let resumed = stopped.resume();
+        resumed.map_err(|error| self.cannot("resume", "SIGCONT", error))?;
+        let asked = on.server(&self.node)?.greeting();
         if comes_true(|| answers(on, &self.node)).await {
-            Ok(format!("process {pid} runs again and answers PING").into())
+            let resumed = stopped.words();
+            Ok(format!("{resumed} runs again and answers {asked}").into())
         } else {
             Err(FaultError::Node {
                 action: "resume",
                 node: self.node.clone(),
-                reason: "it does not answer PING after SIGCONT".to_owned(),
+                reason: format!("it does not answer {asked} after SIGCONT"),
             })
         }
     }
 
     fn overtaken(&self, on: &dyn Deployment) -> Option<Evidence> {
-        (on.pid(&self.node) != self.pid).then(|| "the paused process is gone".into())
+        let stopped = self.stopped.as_ref().map(|(stopped, _)| *stopped);
+        (on.processes(&self.node) != stopped).then(|| "the paused process is gone".into())
     }
 }

@@ -11,7 +11,8 @@ use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, comes_true, live};
+use crate::probe::{answers, comes_true, live, redis};
+use crate::server::redis::Redis;
 
 impl Kind for scenarios::PauseCommands {
     const ENDS: Ends = Ends::Healed;
@@ -37,12 +38,19 @@ struct PauseCommands {
 }
 
 impl PauseCommands {
+    fn redis<'d>(&self, on: &'d dyn Deployment) -> Result<&'d dyn Redis, FaultError> {
+        redis(on, &self.spec.node, "pause the commands of")
+    }
+
     /// Tells whether the server answers what it was told to put off.
     async fn goes_on(&self, on: &dyn Deployment) -> bool {
         let node = &self.spec.node;
         match self.spec.which {
             PausedCommands::All => answers(on, node).await,
-            PausedCommands::Writes => on.command(node, &["PUBLISH", CHANNEL, ""]).await.is_ok(),
+            PausedCommands::Writes => match self.redis(on) {
+                Ok(redis) => redis.command(&["PUBLISH", CHANNEL, ""]).await.is_ok(),
+                Err(_) => false,
+            },
         }
     }
 }
@@ -58,7 +66,7 @@ impl Fault for PauseCommands {
             PausedCommands::Writes => "WRITE",
         };
         let pause = ["CLIENT", "PAUSE", &length_ms, mode];
-        on.command(&self.spec.node, &pause).await?;
+        self.redis(on)?.command(&pause).await?;
         // Counted from the answer: the server began before it.
         self.until = Some(Instant::now() + length);
         Ok(())
@@ -87,7 +95,7 @@ impl Fault for PauseCommands {
         }
         match (self.spec.which, self.until) {
             (PausedCommands::Writes, _) => {
-                on.command(&self.spec.node, &["CLIENT", "UNPAUSE"]).await?;
+                self.redis(on)?.command(&["CLIENT", "UNPAUSE"]).await?;
             }
             (PausedCommands::All, Some(until)) => sleep_until(until).await,
             (PausedCommands::All, None) => {}

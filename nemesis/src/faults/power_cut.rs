@@ -9,7 +9,7 @@ use super::table::Kind;
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{info, live_pid};
+use crate::probe::live_processes;
 
 impl Kind for scenarios::PowerCut {
     const ENDS: Ends = Ends::ByItself;
@@ -25,7 +25,7 @@ impl Kind for scenarios::PowerCut {
 
 struct PowerCut {
     node: String,
-    /// Redis' own id of the run before; `None` when a paused server could not tell.
+    /// The server's own mark of the run before; `None` when a paused one could not tell.
     run_before: Option<String>,
     /// Bytes of its files that were lost.
     lost: u64,
@@ -38,8 +38,8 @@ impl Fault for PowerCut {
             action: "cut the power of",
             node: self.node.clone(),
         })?;
-        live_pid(on, &self.node, "cut the power of")?;
-        self.run_before = info(on, &self.node, "server", "run_id").await.ok();
+        live_processes(on, &self.node, "cut the power of")?;
+        self.run_before = on.server(&self.node)?.run().await.ok();
         on.kill(&self.node).await?;
         let lost = machines.lose_unsynced(&self.node);
         // Whatever became of its files, the server is not left dead.
@@ -49,7 +49,8 @@ impl Fault for PowerCut {
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        match info(on, &self.node, "server", "run_id").await {
+        let run = async { on.server(&self.node)?.run().await };
+        match run.await {
             Ok(run) if Some(&run) != self.run_before.as_ref() => {
                 let words = format!(
                     "restarted as run {run}; bytes of its files that were lost: {}",

@@ -7,7 +7,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{info, live_pid};
+use crate::probe::live_processes;
+use crate::server::Rank;
 
 impl Kind for scenarios::Promote {
     const ENDS: Ends = Ends::Never;
@@ -27,16 +28,16 @@ impl Promote {
         Self { node: spec.node }
     }
 
-    async fn role(&self, on: &dyn Deployment) -> Result<String, FaultError> {
-        info(on, &self.node, "replication", "role").await
+    async fn rank(&self, on: &dyn Deployment) -> Result<Rank, FaultError> {
+        on.server(&self.node)?.rank().await
     }
 }
 
 #[async_trait]
 impl Fault for Promote {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.node, "promote")?;
-        if self.role(on).await? == "master" {
+        live_processes(on, &self.node, "promote")?;
+        if self.rank(on).await?.leads {
             return Err(FaultError::Node {
                 action: "promote",
                 node: self.node.clone(),
@@ -47,9 +48,9 @@ impl Fault for Promote {
     }
 
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
-        match self.role(on).await {
-            Ok(role) if role == "master" => Sighting::seen("INFO replication says role:master"),
-            Ok(role) => Sighting::NotYet(format!("INFO replication says role:{role}")),
+        match self.rank(on).await {
+            Ok(rank) if rank.leads => Sighting::seen(rank.words),
+            Ok(rank) => Sighting::NotYet(rank.words),
             Err(error) => Sighting::NotYet(error.to_string()),
         }
     }

@@ -8,7 +8,8 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{count, has_no_old_key, info, is_replica, keeps_nothing, keys, known_node};
+use crate::probe::{entries, known_node};
+use crate::process::Processes;
 
 impl Kind for scenarios::Restart {
     const ENDS: Ends = Ends::ByItself;
@@ -23,8 +24,8 @@ struct Restart {
     node: String,
     memory: Memory,
     /// Its process before; `None` when the server was dead already.
-    pid_before: Option<i32>,
-    /// Redis' own id of the run before; `None` also when a paused server could not tell.
+    before: Option<Processes>,
+    /// The server's own mark of the run before; `None` also when a paused one could not tell.
     run_before: Option<String>,
     /// Number of keys that it had before, if it could tell.
     had: Option<u64>,
@@ -35,36 +36,37 @@ impl Restart {
         Self {
             node: spec.node,
             memory: spec.memory,
-            pid_before: None,
+            before: None,
             run_before: None,
             had: None,
         }
     }
 
-    /// Another process with another run id proves the restart.
+    /// Another process with another mark of its run proves the restart.
     async fn look(&self, on: &dyn Deployment) -> Result<Sighting, FaultError> {
-        let run = info(on, &self.node, "server", "run_id").await?;
-        let pid = on.pid(&self.node);
-        if pid.is_none() || pid == self.pid_before || Some(&run) == self.run_before.as_ref() {
+        let server = on.server(&self.node)?;
+        let run = server.run().await?;
+        let now = on.processes(&self.node);
+        if now.is_none() || now == self.before || Some(&run) == self.run_before.as_ref() {
             return Ok(Sighting::NotYet(format!("still answers as run {run}")));
         }
         let had_keys = self.had != Some(0);
         let (told, lost) = match self.memory {
-            Memory::Kept if had_keys && keeps_nothing(on, &self.node).await => {
+            Memory::Kept if had_keys && server.keeps_nothing().await => {
                 (", and its persistence keeps nothing", Some(DataLoss::All))
             }
             Memory::Kept => ("", None),
-            // That it forgot shows in the run id alone.
+            // That it forgot shows in the mark of its run alone.
             Memory::Lost if !had_keys => (", and had no key before", None),
             // It asks its primary for everything as soon as it runs.
-            Memory::Lost if is_replica(on, &self.node).await? => {
+            Memory::Lost if !server.rank().await?.leads => {
                 (", and is filled again by its primary", None)
             }
-            Memory::Lost if has_no_old_key(on, &self.node).await? => {
+            Memory::Lost if server.has_no_old_entry().await? => {
                 ("; no key is left from before", Some(DataLoss::Disk))
             }
             Memory::Lost => {
-                let keys = count(on, &self.node, &["DBSIZE"]).await?;
+                let keys = server.entries().await?;
                 let sighting = format!("runs again, as {run}, with {keys} keys");
                 return Ok(Sighting::NotYet(sighting));
             }
@@ -78,10 +80,10 @@ impl Restart {
 impl Fault for Restart {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         known_node(on, &self.node)?;
-        self.pid_before = on.pid(&self.node);
-        if self.pid_before.is_some() {
-            self.run_before = info(on, &self.node, "server", "run_id").await.ok();
-            self.had = keys(on, &self.node).await;
+        self.before = on.processes(&self.node);
+        if self.before.is_some() {
+            self.run_before = on.server(&self.node)?.run().await.ok();
+            self.had = entries(on, &self.node).await;
             on.kill(&self.node).await?;
         }
         on.start(&self.node, self.memory).await

@@ -11,7 +11,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{answers, comes_true, live};
+use crate::probe::{answers, comes_true, live, redis};
 
 impl Kind for scenarios::Sleep {
     const ENDS: Ends = Ends::Healed;
@@ -44,12 +44,13 @@ struct Sleep {
 impl Fault for Sleep {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         live(on, &self.node, "put to sleep")?;
+        let redis = redis(on, &self.node, "put to sleep")?;
         let seconds = self.length.as_secs_f64().to_string();
         let sent = Instant::now();
         self.sent = Some(sent);
         let told = ["DEBUG", "SLEEP", &seconds];
         // Without an answer it sleeps; an error says that it would not.
-        if let Ok(answer) = timeout(SILENCE, on.command(&self.node, &told)).await {
+        if let Ok(answer) = timeout(SILENCE, redis.command(&told)).await {
             answer?;
             self.slept = Some(sent.elapsed());
         }

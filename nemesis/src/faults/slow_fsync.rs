@@ -10,7 +10,7 @@ use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::machines::Machines;
-use crate::probe::live_pid;
+use crate::probe::live_processes;
 
 impl Kind for scenarios::SlowFsync {
     const ENDS: Ends = Ends::Healed;
@@ -45,7 +45,7 @@ impl SlowFsync {
 #[async_trait]
 impl Fault for SlowFsync {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
-        live_pid(on, &self.spec.node, "slow the disk of")?;
+        live_processes(on, &self.spec.node, "slow the disk of")?;
         self.before = self.slowed(on)?;
         self.machines(on)?
             .slow_syncs(&self.spec.node, self.spec.by.0)

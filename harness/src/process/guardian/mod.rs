@@ -12,7 +12,6 @@
 //! its children, and those that lose their parent become its children too, so that nothing gets
 //! away from it.
 
-mod kin;
 mod order;
 mod serve;
 mod ward;

@@ -8,13 +8,13 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lockstorm_nemesis::Processes;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use super::super::child::spawn_here;
-use super::kin::descendants;
 use super::order::{Answer, Order, Start};
 
 /// Time that processes which nobody owns may take to die, once they are killed.
@@ -93,11 +93,11 @@ impl House {
     /// Kills it and all that came of it; gives how it ended.
     fn bury(&mut self, pid: i32) -> Option<i32> {
         let mut ward = self.wards.remove(&pid)?;
-        let kin = descendants(Pid::from_raw(pid));
+        let others = Processes::of(pid).others();
         // Each fails only where nobody is left.
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
-        for pid in kin {
-            let _ = kill(pid, Signal::SIGKILL);
+        for other in others {
+            let _ = kill(Pid::from_raw(other), Signal::SIGKILL);
         }
         let status = ward.wait().ok();
         if self.wards.is_empty() {
@@ -124,8 +124,8 @@ impl House {
         self.wards.clear();
         let deadline = Instant::now() + DIES_WITHIN;
         loop {
-            for pid in descendants(Pid::this()) {
-                let _ = kill(pid, Signal::SIGKILL);
+            for pid in Processes::of(Pid::this().as_raw()).others() {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
             }
             self.bury_strays();
             let nobody = waitid(

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use lockstorm_checker::history::FaultPhase;
 use lockstorm_harness::connection::Wire;
-use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     BusyScript, ConnectionUse, DurationSpec, Evict, EvictionPolicy, FaultSpec, FlushAll,
     FlushScripts, KillConnections, Memory, Persistence, Sleep,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, FaultPhase};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
-use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
+use lockstorm_nemesis::{Nemesis, NoteSink};
 use lockstorm_scenarios::{
     FaultSpec, Kill, Memory, Persistence, Replicated, Restart, Single, Topology,
 };

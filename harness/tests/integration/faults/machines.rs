@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Clock, DurationSpec, FaultSpec, Memory, Persistence, PowerCut, Restart, SlowFsync,
 };

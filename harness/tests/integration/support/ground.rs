@@ -10,7 +10,7 @@ use lockstorm_harness::connection::{Dialer, NoTrail, Trail, Wire};
 use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
-use lockstorm_nemesis::{Deployment as _, Nemesis, NoteSink};
+use lockstorm_nemesis::{Nemesis, NoteSink};
 use lockstorm_scenarios::{
     Cut, CutMode, FaultSpec, Link, Lock, Replicated, Single, Topology, load_str,
 };

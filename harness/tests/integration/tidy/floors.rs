@@ -62,6 +62,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
             &["messages"],
             &["network"],
             &["link", "machines"],
+            &["server"],
             &["deployment", "fabric", "kernel"],
             &["fault", "probe"],
             &["faults"],

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use lockstorm_nemesis::{Clock, Deployment as _, FaultError, Machines, Readings};
+use lockstorm_nemesis::{Clock, FaultError, Machines, Readings};
 use tokio::time::Instant;
 
-use crate::faults::fake::{Fake, refusal};
+use crate::faults::fake::{Fake, World, refusal};
 
 pub(crate) struct Extras {
     pub(crate) scripts: u32,
@@ -83,7 +83,7 @@ impl Extras {
     }
 }
 
-impl Fake {
+impl World {
     /// The reply to a command on what a node has beside its keys; `None` if it is on something
     /// else, or the node sleeps.
     pub(crate) fn extra_reply(&self, node: &str, args: &[&str]) -> Option<String> {

@@ -2,27 +2,41 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::{
-    ClientState, Clients, Deployment, FaultError, LinkGuard, Network, Slowness,
+    ClientState, Clients, Deployment, FaultError, Network, Processes, Redis, Server,
 };
-use lockstorm_scenarios::{CutMode, FailoverMode, Memory};
+use lockstorm_scenarios::{FailoverMode, Memory};
 use tokio::time::sleep;
 
 use crate::faults::extras::Extras;
+use crate::faults::fake_network::Links;
 
 /// Time for which the fake's commands wait for a stopped server.
 const REPLY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Servers are idle processes, so that signals and `/proc` are the real ones.
 pub(crate) struct Fake {
-    books: Mutex<Books>,
-    links: Arc<Mutex<Links>>,
+    world: World,
+    servers: BTreeMap<String, FakeServer>,
     has_network: bool,
+}
+
+/// State that the deployment shares with each of its servers.
+#[derive(Clone)]
+pub(crate) struct World {
+    books: Arc<Mutex<Books>>,
+    pub(super) links: Arc<Mutex<Links>>,
+}
+
+struct FakeServer {
+    name: String,
+    world: World,
 }
 
 /// State of the fake.
@@ -59,15 +73,6 @@ struct FakeClient {
     thread_is_dead: bool,
 }
 
-#[derive(Default)]
-struct Links {
-    cuts: Vec<(String, String)>,
-    held_back: BTreeMap<(String, String), u64>,
-    slow: Vec<(String, String)>,
-    slowed: BTreeMap<(String, String), u64>,
-    inert: bool,
-}
-
 impl Fake {
     /// A primary and `replicas` replicas, with the clients `a` and `b`.
     pub(crate) fn replicated(replicas: usize) -> Self {
@@ -102,9 +107,20 @@ impl Fake {
             let node = books.run(BTreeSet::new());
             books.nodes.insert(name.clone(), node);
         }
-        Self {
-            books: Mutex::new(books),
+        let world = World {
+            books: Arc::new(Mutex::new(books)),
             links: Arc::default(),
+        };
+        let server = |name: &String| FakeServer {
+            name: name.clone(),
+            world: world.clone(),
+        };
+        Self {
+            servers: names
+                .iter()
+                .map(|name| (name.clone(), server(name)))
+                .collect(),
+            world,
             has_network: true,
         }
     }
@@ -121,7 +137,17 @@ impl Fake {
         self.links.lock().unwrap().inert = calls.contains(&"cut");
         self
     }
+}
 
+impl Deref for Fake {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
+impl World {
     pub(crate) fn set_key(&self, node: &str, key: &str) {
         let mut books = self.books();
         let node = books.nodes.get_mut(node).unwrap();
@@ -195,6 +221,63 @@ impl Fake {
             stat.is_ok_and(|stat| stat.contains(") T "))
         })
     }
+
+    pub(crate) fn pid(&self, node: &str) -> Option<i32> {
+        let books = self.books();
+        let process = books.nodes.get(node)?.process.as_ref()?;
+        Some(process.id().try_into().unwrap())
+    }
+
+    pub(crate) async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
+        if self.stopped(node) && !self.books().inert.contains("stop") {
+            sleep(REPLY_WITHIN).await;
+            return Err(refusal("ask", node, "no reply"));
+        }
+        if let ["PUBLISH", ..] = args {
+            let (writable, nodes) = {
+                let books = self.books();
+                let nodes: Vec<String> = books.nodes.keys().cloned().collect();
+                (books.writable.clone(), nodes)
+            };
+            for replica in nodes {
+                if !writable.contains(&replica) {
+                    self.send(node, &replica, 30);
+                }
+            }
+        }
+        if let Some(reply) = self.extra_reply(node, args) {
+            return Ok(reply);
+        }
+        if self.extras(node, |extras| extras.is_asleep()) {
+            sleep(REPLY_WITHIN).await;
+            return Err(refusal("ask", node, "it sleeps"));
+        }
+        if self.extras(node, |extras| extras.is_busy()) {
+            let refused = refusal("ask", node, "BUSY Redis is busy running a script.");
+            // The script itself is what gets no answer.
+            if let ["EVAL", ..] = args {
+                sleep(REPLY_WITHIN).await;
+            }
+            return Err(refused);
+        }
+        if matches!(args, ["PUBLISH", ..]) && self.extras(node, |extras| extras.puts_off_writes()) {
+            sleep(REPLY_WITHIN).await;
+            return Err(refusal("ask", node, "it puts off writes"));
+        }
+        let reply = self.books().reply(node, args);
+        reply.map_err(|reason| refusal("ask", node, reason))
+    }
+}
+
+#[async_trait]
+impl Redis for FakeServer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn command(&self, args: &[&str]) -> Result<String, FaultError> {
+        self.world.command(&self.name, args).await
+    }
 }
 
 impl Books {
@@ -253,10 +336,8 @@ impl Deployment for Fake {
         self.books().writable.clone()
     }
 
-    fn pid(&self, node: &str) -> Option<i32> {
-        let books = self.books();
-        let process = books.nodes.get(node)?.process.as_ref()?;
-        Some(process.id().try_into().unwrap())
+    fn processes(&self, node: &str) -> Option<Processes> {
+        self.pid(node).map(Processes::of)
     }
 
     async fn kill(&self, node: &str) -> Result<(), FaultError> {
@@ -317,40 +398,12 @@ impl Deployment for Fake {
         Ok(())
     }
 
-    async fn command(&self, node: &str, args: &[&str]) -> Result<String, FaultError> {
-        if self.stopped(node) && !self.books().inert.contains("stop") {
-            sleep(REPLY_WITHIN).await;
-            return Err(refusal("ask", node, "no reply"));
-        }
-        if let ["PUBLISH", ..] = args {
-            let writable = self.writable().await;
-            for replica in self.nodes() {
-                if !writable.contains(&replica) {
-                    self.send(node, &replica, 30);
-                }
-            }
-        }
-        if let Some(reply) = self.extra_reply(node, args) {
-            return Ok(reply);
-        }
-        if self.extras(node, |extras| extras.is_asleep()) {
-            sleep(REPLY_WITHIN).await;
-            return Err(refusal("ask", node, "it sleeps"));
-        }
-        if self.extras(node, |extras| extras.is_busy()) {
-            let refused = refusal("ask", node, "BUSY Redis is busy running a script.");
-            // The script itself is what gets no answer.
-            if let ["EVAL", ..] = args {
-                sleep(REPLY_WITHIN).await;
-            }
-            return Err(refused);
-        }
-        if matches!(args, ["PUBLISH", ..]) && self.extras(node, |extras| extras.puts_off_writes()) {
-            sleep(REPLY_WITHIN).await;
-            return Err(refusal("ask", node, "it puts off writes"));
-        }
-        let reply = self.books().reply(node, args);
-        reply.map_err(|reason| refusal("ask", node, reason))
+    fn server(&self, node: &str) -> Result<&dyn Server, FaultError> {
+        let server = self.servers.get(node);
+        server.map_or_else(
+            || Err(FaultError::UnknownNode(node.to_owned())),
+            |server| Ok(server as &dyn Server),
+        )
     }
 
     fn own_connections(&self, node: &str) -> Option<BTreeMap<String, IpAddr>> {
@@ -381,55 +434,6 @@ pub(crate) fn refusal(action: &'static str, node: &str, reason: &str) -> FaultEr
         action,
         node: node.to_owned(),
         reason: reason.to_owned(),
-    }
-}
-
-impl Links {
-    fn send(&mut self, from: &str, to: &str, bytes: u64) -> bool {
-        let link = (from.to_owned(), to.to_owned());
-        let cut = self.cuts.contains(&link) && !self.inert;
-        if cut {
-            *self.held_back.entry(link).or_default() += bytes;
-        } else if self.slow.contains(&link) && !self.inert {
-            *self.slowed.entry(link).or_default() += bytes;
-        }
-        !cut
-    }
-}
-
-impl Network for Fake {
-    fn cut(&self, from: &str, to: &str, _mode: CutMode) -> LinkGuard {
-        let link = (from.to_owned(), to.to_owned());
-        self.links.lock().unwrap().cuts.push(link.clone());
-        let links = Arc::clone(&self.links);
-        LinkGuard::new(move || {
-            let cuts = &mut links.lock().unwrap().cuts;
-            let at = cuts.iter().position(|cut| *cut == link).unwrap();
-            cuts.remove(at);
-        })
-    }
-
-    fn slow(&self, from: &str, to: &str, _slowness: Slowness) -> LinkGuard {
-        let link = (from.to_owned(), to.to_owned());
-        self.links.lock().unwrap().slow.push(link.clone());
-        let links = Arc::clone(&self.links);
-        LinkGuard::new(move || {
-            let slow = &mut links.lock().unwrap().slow;
-            let at = slow.iter().position(|slow| *slow == link).unwrap();
-            slow.remove(at);
-        })
-    }
-
-    fn slowed(&self, from: &str, to: &str) -> u64 {
-        let link = (from.to_owned(), to.to_owned());
-        let links = self.links.lock().unwrap();
-        links.slowed.get(&link).copied().unwrap_or_default()
-    }
-
-    fn held_back(&self, from: &str, to: &str) -> u64 {
-        let link = (from.to_owned(), to.to_owned());
-        let links = self.links.lock().unwrap();
-        links.held_back.get(&link).copied().unwrap_or_default()
     }
 }
 

@@ -13,6 +13,7 @@ mod clients;
 mod cuts;
 mod extras;
 mod fake;
+mod fake_network;
 mod nodes;
 mod notes;
 mod packages;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstorm_checker::history::FaultPhase;
-use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     BusyScript, Clock, ConnectionUse, DurationSpec, FaultSpec, FlushScripts, KillConnections,
     PauseCommands, PausedCommands, PowerCut, Sleep, SlowFsync,

@@ -1,0 +1,67 @@
+//! The links of the deployment in memory, and the rules that are laid on them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lockstorm_nemesis::{LinkGuard, Network, Slowness};
+use lockstorm_scenarios::CutMode;
+
+use crate::faults::fake::Fake;
+
+#[derive(Default)]
+pub(super) struct Links {
+    pub(super) cuts: Vec<(String, String)>,
+    held_back: BTreeMap<(String, String), u64>,
+    slow: Vec<(String, String)>,
+    slowed: BTreeMap<(String, String), u64>,
+    pub(super) inert: bool,
+}
+
+impl Links {
+    pub(super) fn send(&mut self, from: &str, to: &str, bytes: u64) -> bool {
+        let link = (from.to_owned(), to.to_owned());
+        let cut = self.cuts.contains(&link) && !self.inert;
+        if cut {
+            *self.held_back.entry(link).or_default() += bytes;
+        } else if self.slow.contains(&link) && !self.inert {
+            *self.slowed.entry(link).or_default() += bytes;
+        }
+        !cut
+    }
+}
+
+impl Network for Fake {
+    fn cut(&self, from: &str, to: &str, _mode: CutMode) -> LinkGuard {
+        let link = (from.to_owned(), to.to_owned());
+        self.links.lock().unwrap().cuts.push(link.clone());
+        let links = Arc::clone(&self.links);
+        LinkGuard::new(move || {
+            let cuts = &mut links.lock().unwrap().cuts;
+            let at = cuts.iter().position(|cut| *cut == link).unwrap();
+            cuts.remove(at);
+        })
+    }
+
+    fn slow(&self, from: &str, to: &str, _slowness: Slowness) -> LinkGuard {
+        let link = (from.to_owned(), to.to_owned());
+        self.links.lock().unwrap().slow.push(link.clone());
+        let links = Arc::clone(&self.links);
+        LinkGuard::new(move || {
+            let slow = &mut links.lock().unwrap().slow;
+            let at = slow.iter().position(|slow| *slow == link).unwrap();
+            slow.remove(at);
+        })
+    }
+
+    fn slowed(&self, from: &str, to: &str) -> u64 {
+        let link = (from.to_owned(), to.to_owned());
+        let links = self.links.lock().unwrap();
+        links.slowed.get(&link).copied().unwrap_or_default()
+    }
+
+    fn held_back(&self, from: &str, to: &str) -> u64 {
+        let link = (from.to_owned(), to.to_owned());
+        let links = self.links.lock().unwrap();
+        links.held_back.get(&link).copied().unwrap_or_default()
+    }
+}
