@@ -14,6 +14,20 @@ pub enum EnvironmentError {
          .tools); run `make setup`, or install Debian's package redis-server"
     )]
     NoServer,
+    /// No program of etcd.
+    #[error(
+        "no etcd found (looked on PATH); install Debian's package etcd-server, or have another \
+         topology"
+    )]
+    NoEtcd,
+    /// The program of etcd does not work.
+    #[error("'{path}' is no usable etcd: {reason}; have another one stand before it on PATH")]
+    BadEtcd {
+        /// The program.
+        path: PathBuf,
+        /// Answer when it was asked for its version.
+        reason: String,
+    },
     /// The named program does not work.
     #[error("'{path}' is no usable redis-server: {reason}; name another with --redis-server")]
     BadServer {
@@ -33,10 +47,10 @@ pub enum EnvironmentError {
         /// Answer to the last try.
         last: io::Error,
     },
-    /// No room for the bus of a Cluster.
+    /// No room for the second port of servers that talk to each other.
     #[error(
-        "port {port} leaves no room for the bus of a Cluster, 10000 above it; choose one up to \
-         {port_max} with --port"
+        "port {port} leaves no room for the port by which servers talk to each other, 10000 above \
+         it; choose one up to {port_max} with --port"
     )]
     NoBusPort {
         /// The port.
@@ -86,6 +100,8 @@ impl EnvironmentError {
             Self::NotReady { .. } => true,
             Self::Io { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
             Self::NoServer
+            | Self::NoEtcd
+            | Self::BadEtcd { .. }
             | Self::BadServer { .. }
             | Self::PortTaken { .. }
             | Self::NoBusPort { .. }

@@ -181,6 +181,7 @@ mod tests {
         };
         assert!(topologies.keys().eq([
             "cluster",
+            "etcd",
             "external",
             "independent",
             "replicated",

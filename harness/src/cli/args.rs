@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use super::exit::ExitCode;
 use super::{
     adapter, assess, check, clean_up, doctor, explain, export, hunt, list, report, run, schema,
-    shrink, source_address, validate,
+    shrink, validate,
 };
 use crate::output::Color;
 
@@ -69,8 +69,4 @@ pub enum Command {
     /// itself, so that they end with it.
     #[command(hide = true)]
     Guard,
-    /// Run a server whose connections come from a loopback address of its own; what `run` starts
-    /// servers with that cannot be told where to connect from.
-    #[command(hide = true)]
-    SourceAddress(source_address::SourceAddressArgs),
 }

@@ -31,7 +31,6 @@ mod run;
 mod run_index;
 mod schema;
 mod shrink;
-mod source_address;
 mod stream;
 mod subject;
 mod topologies;
@@ -67,6 +66,5 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Clean(args) => clean_up::execute(&args),
         Command::Worker => worker::execute(),
         Command::Guard => guard::execute(),
-        Command::SourceAddress(args) => source_address::execute(&args),
     }
 }

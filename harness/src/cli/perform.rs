@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{Format, Formats, Outcome};
+use lockstorm_scenarios::System;
 
 use super::baseline::Baseline;
 use super::exit::ExitCode;
@@ -97,8 +98,11 @@ impl HowArgs {
         // First of all, for it takes a process of one thread.
         let cases = plan.jobs.iter().map(|job| &job.case);
         let networks = Networks::make_ready(self.network, cases)?;
-        let starts_servers = |job: &Job| job.case.topology.external().is_none();
-        let program = if plan.jobs.iter().any(starts_servers) {
+        let starts_redis = |job: &Job| {
+            let topology = &job.case.topology;
+            topology.external().is_none() && topology.kind().system() == System::Redis
+        };
+        let program = if plan.jobs.iter().any(starts_redis) {
             find_program(self.ground.redis_server.as_deref())?
         } else {
             Program::none()

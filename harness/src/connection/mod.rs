@@ -6,6 +6,7 @@
 
 mod dialer;
 mod gate;
+mod http;
 mod listener;
 mod primary;
 pub(crate) mod probe;
@@ -22,6 +23,7 @@ mod wire;
 
 pub use dialer::{CallError, Connection, Dialer};
 pub use gate::{CANCELLED, CLIENT_KILLED, Gate, Killed};
+pub use http::ask_http;
 pub use listener::Listener;
 pub use primary::Primary;
 pub(crate) use probe::info_field;

@@ -251,7 +251,7 @@ pub async fn try_plan(
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::{LockOperation, Message, Step, TopologyKind, typed_lock};
+    use lockstorm_scenarios::{LockOperation, Message, Step, System, TopologyKind, typed_lock};
 
     use super::super::fault::{Abilities, Fault};
     use super::super::plan::{Base, Placement};
@@ -305,7 +305,8 @@ mod tests {
         for name in ["token", "redisson-rw", "redisson-permits", "redlock"] {
             let lock = typed_lock(name).unwrap();
             let kinds = TopologyKind::ALL.into_iter();
-            let kinds = kinds.filter(|kind| *kind != TopologyKind::External);
+            let kinds = kinds
+                .filter(|kind| *kind != TopologyKind::External && kind.system() == System::Redis);
             for kind in kinds.filter(|kind| lock.kind().supports(*kind)) {
                 let terms = Terms {
                     topology: usual_servers(kind),

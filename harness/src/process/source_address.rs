@@ -1,10 +1,10 @@
-//! Runs a server so that the connections that it opens come from an address of its own.
+//! Gives the connections that a server opens an address of its own to come from.
 //!
 //! For: servers that cannot be told where their connections come from, statically linked ones
 //! included; by that address a network knows who calls. Not for: Redis, which can be told.
 //!
 //! ```text
-//! server: connect(2) ─▶ kernel ─▶ asks its parent ─▶ binds the socket, "go on" ─▶ connect(2)
+//! server: connect(2) ─▶ kernel ─▶ asks this process ─▶ binds the socket, "go on" ─▶ connect(2)
 //! ```
 //!
 //! The kernel asks because of a filter that the server starts with; see `seccomp_unotify(2)`. What
@@ -19,62 +19,63 @@ use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::thread;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal, kill};
-use nix::unistd::Pid;
 
-use super::child::spawn_here;
-
-/// Runs `command` until it ends; what it connects to on this machine sees it come from `source`.
-/// A SIGTERM is passed on to it. Gives its end.
+/// Has whatever `command` starts, and all that comes of it, connect to this machine from `source`.
 ///
 /// # Errors
-/// When it cannot be started, or the kernel knows no such filter.
-pub fn run_from(source: Ipv4Addr, mut command: Command) -> io::Result<ExitStatus> {
-    let mut orders = SigSet::empty();
-    orders.add(Signal::SIGTERM);
-    orders.thread_block()?;
-    let (ours, theirs) = UnixStream::pair()?;
-    let door = thread::spawn(move || answer(ours, source));
-    filter(&mut command, theirs);
-    let mut child = match spawn_here(command) {
-        Ok(child) => child,
-        // Where nobody could listen, that is why it did not start.
-        Err(error) => return Err(door.join().ok().and_then(Result::err).unwrap_or(error)),
-    };
-    let server = Pid::from_raw(child.id().cast_signed());
-    thread::spawn(move || {
-        while let Ok(signal) = orders.wait() {
-            // It fails only where the server has ended, and so do we.
-            let _ = kill(server, signal);
-        }
-    });
-    child.wait()
-}
-
-/// Has the kernel ask about every connection that `command` opens. Before it becomes the server,
-/// it tells through `door` where it is asked, and waits until somebody listens.
+/// When the system gives no pair of sockets.
 #[expect(
     unsafe_code,
     reason = "the standard library has no safe way to run code after fork"
 )]
-fn filter(command: &mut Command, mut door: UnixStream) {
+pub fn bind_source(command: &mut Command, source: Ipv4Addr) -> io::Result<()> {
+    let (mut ours, mut theirs) = UnixStream::pair()?;
+    // It ends with the server, or with a command that is never carried out.
+    thread::spawn(move || match meet(&mut ours) {
+        Ok(listener) => {
+            // What fails from now on shows at the server, whose connections it fails.
+            let _ = greet(ours, 0).and_then(|()| answer(&listener, source));
+        }
+        Err(error) => {
+            let _ = greet(ours, error.raw_os_error().unwrap_or(libc::EIO));
+        }
+    });
     // SAFETY: the closure makes system calls and allocates nothing.
     unsafe {
         command.pre_exec(move || {
-            SigSet::all().thread_unblock()?;
             let asked_at = install()?;
             let pid = nix::unistd::getpid().as_raw();
-            door.write_all(&pid.to_ne_bytes())?;
-            door.write_all(&asked_at.to_ne_bytes())?;
-            door.read_exact(&mut [0])
+            theirs.write_all(&pid.to_ne_bytes())?;
+            theirs.write_all(&asked_at.to_ne_bytes())?;
+            let mut word = [0; 4];
+            theirs.read_exact(&mut word)?;
+            match i32::from_ne_bytes(word) {
+                0 => Ok(()),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            }
         });
     }
+    Ok(())
+}
+
+/// Hears of a process that is about to become a server where it will ask.
+fn meet(door: &mut UnixStream) -> io::Result<OwnedFd> {
+    let mut word = [0; 4];
+    door.read_exact(&mut word)?;
+    let pid = i32::from_ne_bytes(word);
+    door.read_exact(&mut word)?;
+    copy_of(pid, RawFd::from_ne_bytes(word))
+}
+
+/// Lets it go on, or tells it why not.
+fn greet(mut door: UnixStream, errno: i32) -> io::Result<()> {
+    door.write_all(&errno.to_ne_bytes())
 }
 
 /// Installs the filter in this process: where the kernel asks.
@@ -120,19 +121,12 @@ const fn step(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
     }
 }
 
-/// Answers for the server that speaks up at `door`, until it is gone.
-fn answer(mut door: UnixStream, source: Ipv4Addr) -> io::Result<()> {
-    let mut word = [0; 4];
-    door.read_exact(&mut word)?;
-    let pid = i32::from_ne_bytes(word);
-    door.read_exact(&mut word)?;
-    let listener = copy_of(pid, RawFd::from_ne_bytes(word))?;
-    door.write_all(&[0])?;
-    drop(door);
-    while let Some(question) = next(&listener)? {
+/// Answers until nobody is left who could ask.
+fn answer(listener: &OwnedFd, source: Ipv4Addr) -> io::Result<()> {
+    while let Some(question) = next(listener)? {
         // A connection that cannot be given a source goes on without.
         let _ = bind(&question, source);
-        go_on(&listener, question.id)?;
+        go_on(listener, question.id)?;
     }
     Ok(())
 }
@@ -283,9 +277,39 @@ fn bind_to(socket: &OwnedFd, source: IpAddr) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv6Addr;
+    use std::net::{Ipv6Addr, TcpListener};
+    use std::process::Stdio;
 
     use super::*;
+    use crate::process::spawn;
+
+    #[test]
+    fn connections_of_a_server_and_of_its_children_come_from_its_address() {
+        let source = Ipv4Addr::new(127, 201, 7, 9);
+        let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = door.local_addr().unwrap().port();
+        let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; read -u 3 word");
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &format!("( {connect} ) & {connect}; wait; exit 7")])
+            .stdin(Stdio::null());
+        bind_source(&mut command, source).unwrap();
+        let mut server = spawn(command).unwrap();
+        for _ in 0..2 {
+            let (mut stream, from) = door.accept().unwrap();
+            assert_eq!(from.ip(), IpAddr::from(source));
+            stream.write_all(b"word\n").unwrap();
+        }
+        assert_eq!(server.wait().unwrap().code(), Some(7));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let mut command = Command::new("/no/such/server");
+        bind_source(&mut command, Ipv4Addr::LOCALHOST).unwrap();
+        let error = spawn(command).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
 
     fn target(family: i32, address: &[u8], at: usize) -> Vec<u8> {
         let mut target = vec![0; mem::size_of::<libc::sockaddr_in6>()];

@@ -6,11 +6,11 @@ use std::thread;
 use lockstorm_reports::{Environment, Node};
 use lockstorm_scenarios::{Topology, TopologyKind};
 
-use crate::server::{Program, Role, Servers};
+use crate::server::{Role, Servers};
 
 /// Looks at the machine and at the servers before the load begins.
-pub async fn look(program: &Program, servers: &Servers, topology: &Topology) -> Environment {
-    let elsewhere = servers.elsewhere();
+pub async fn look(servers: &Servers, topology: &Topology) -> Environment {
+    let (program, elsewhere) = (servers.program(), servers.elsewhere());
     let (through, direct) = servers.round_trips_us().await;
     Environment {
         lockstorm: env!("CARGO_PKG_VERSION").to_owned(),
@@ -58,6 +58,7 @@ fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
         // Its replicas know whom they follow from elsewhere.
         TopologyKind::Cluster if node.name.contains("replica") => "replica",
         TopologyKind::Cluster | TopologyKind::Independent => "master",
+        TopologyKind::Etcd => "member",
         TopologyKind::Single
         | TopologyKind::Replicated
         | TopologyKind::Sentinel

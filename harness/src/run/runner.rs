@@ -105,7 +105,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     })
     .await?;
     servers.prove(&job.case).await?;
-    let mut environment = environment::look(&settings.program, &servers, &job.case.topology).await;
+    let mut environment = environment::look(&servers, &job.case.topology).await;
     let started = wall_clock().to_string();
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;

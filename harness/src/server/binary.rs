@@ -18,6 +18,8 @@ use crate::process::scrub;
 
 /// Programs looked for on PATH, best first.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
+/// Name of the program of etcd.
+const ETCD: &str = "etcd";
 /// Path where the set-up script puts what it fetched without root, relative to the checkout.
 const FETCHED: &str = ".tools/bin/valkey-server";
 
@@ -67,27 +69,56 @@ pub fn find_program(asked: Option<&Path>) -> Result<Program, EnvironmentError> {
     Ok(Program { path, version })
 }
 
+/// Finds etcd on PATH.
+///
+/// # Errors
+/// When there is none, or it does not work.
+pub fn find_etcd() -> Result<Program, EnvironmentError> {
+    let path = on_path(&[ETCD]).find(|path| path.is_file());
+    let path = path.ok_or(EnvironmentError::NoEtcd)?;
+    match said_by(&path) {
+        // Its first line is `etcd Version: 3.4.23`.
+        Ok(text) if text.starts_with("etcd Version: ") => {
+            let version = text.lines().next().unwrap_or_default();
+            let version = version.replacen(" Version:", "", 1);
+            Ok(Program { path, version })
+        }
+        Ok(text) => Err(EnvironmentError::BadEtcd {
+            reason: format!("--version printed {:?}", shown(&text)),
+            path,
+        }),
+        Err(reason) => Err(EnvironmentError::BadEtcd { path, reason }),
+    }
+}
+
 /// Every place that is looked at, in order.
 fn candidates() -> impl Iterator<Item = PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path: Vec<_> = NAMES
-        .iter()
-        .flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)))
-        .collect();
     // The checkout is the current folder, or one above the built binary.
     let program = env::current_exe().unwrap_or_default();
     let above: Vec<_> = program
         .ancestors()
         .map(|folder| folder.join(FETCHED))
         .collect();
-    on_path
-        .into_iter()
-        .chain([PathBuf::from(FETCHED)])
-        .chain(above)
+    on_path(&NAMES).chain([PathBuf::from(FETCHED)]).chain(above)
 }
 
-/// Output of `--version`, shortened; the error is a reason in words.
-fn version_of(path: &Path) -> Result<String, String> {
+/// Places on PATH where programs of these names may be, in order.
+pub(super) fn on_path(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    names.iter().flat_map(move |name| {
+        let folders = folders.clone().into_iter();
+        folders.map(move |folder| folder.join(name))
+    })
+}
+
+/// Beginning of what a program said.
+fn shown(text: &str) -> String {
+    text.trim().chars().take(SHOWN_CHARS_MAX).collect()
+}
+
+/// Output of `--version`; the error is a reason in words.
+fn said_by(path: &Path) -> Result<String, String> {
     let mut command = Command::new(path);
     scrub(&mut command);
     let mut child = command
@@ -103,16 +134,18 @@ fn version_of(path: &Path) -> Result<String, String> {
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let _ = killpg(group, Signal::SIGKILL);
     let _ = child.wait();
-    let text = String::from_utf8_lossy(&said?).into_owned();
+    Ok(String::from_utf8_lossy(&said?).into_owned())
+}
+
+/// Version of a server of Redis, from what it says; the error is a reason in words.
+fn version_of(path: &Path) -> Result<String, String> {
+    let text = said_by(path)?;
     let word = |prefix: &str| {
         text.split_whitespace()
             .find_map(|part| part.strip_prefix(prefix))
             .map(str::to_owned)
     };
-    let number = word("v=").ok_or_else(|| {
-        let said: String = text.trim().chars().take(SHOWN_CHARS_MAX).collect();
-        format!("--version printed {said:?}")
-    })?;
+    let number = word("v=").ok_or_else(|| format!("--version printed {:?}", shown(&text)))?;
     let kind = if text.starts_with("Valkey") {
         "valkey"
     } else {

@@ -19,12 +19,11 @@ use super::binary::Program;
 use super::external;
 use super::node::Node;
 use super::proof::{self, Known};
-use super::redis::RedisServer;
-use super::shape::{Shape, shape_of};
+use super::shape::{NodePlace, Shape, shape_of};
 use super::wires::{Wires, Wiring};
 use crate::client_registry::ClientRegistry;
 use crate::connection::Route;
-use crate::connection::probe::{PROBE_TIMEOUT, round_trip_us};
+use crate::connection::probe::round_trip_us;
 use crate::environment_error::EnvironmentError;
 use crate::gateway::Gateway;
 use crate::process::Shim;
@@ -38,7 +37,7 @@ const STARTS_MAX: usize = 3;
 pub struct ServerSettings {
     /// The servers to start.
     pub topology: Topology,
-    /// The program that they run.
+    /// The program of servers of Redis.
     pub program: Program,
     /// Port of all of them.
     pub port: u16,
@@ -52,6 +51,7 @@ pub struct ServerSettings {
 
 /// Running servers with their network and the clients that use them.
 pub struct Servers {
+    program: Program,
     shape: Box<dyn Shape>,
     addresses: AddressBlock,
     nodes: Vec<Node>,
@@ -97,8 +97,9 @@ impl Servers {
     async fn start_once(settings: ServerSettings) -> Result<Self, EnvironmentError> {
         let shape = shape_of(&settings.topology);
         shape.check_port(settings.port)?;
+        let program = shape.program(settings.program.clone())?;
         let addresses = AddressBlock::claim(settings.port)?;
-        let nodes = plan_nodes(&settings, &*shape, &addresses)?;
+        let nodes = plan_nodes(&settings, &program, &*shape, &addresses)?;
         let wires = Wires::lay(settings.wiring, &nodes, &*shape).await?;
         let elsewhere = match settings.topology.external() {
             None => None,
@@ -111,6 +112,7 @@ impl Servers {
         };
         let servers = Self {
             route: Arc::new(shape.route(&nodes)),
+            program,
             shape,
             addresses,
             wires,
@@ -166,6 +168,11 @@ impl Servers {
         let (gateway, known) = self.elsewhere.as_ref()?;
         let addresses = gateway.upstreams().map(crate::gateway::Upstream::address);
         Some((&known.version, addresses.collect()))
+    }
+
+    /// The program that the servers run.
+    pub const fn program(&self) -> &Program {
+        &self.program
     }
 
     /// Route by which clients find the servers.
@@ -310,6 +317,7 @@ impl Servers {
 /// The nodes of a topology, each with a folder of its own.
 fn plan_nodes(
     settings: &ServerSettings,
+    program: &Program,
     shape: &dyn Shape,
     addresses: &AddressBlock,
 ) -> Result<Vec<Node>, EnvironmentError> {
@@ -322,6 +330,7 @@ fn plan_nodes(
     } else {
         None
     };
+    let all: Vec<_> = names.iter().cloned().zip(public.iter().copied()).collect();
     let mut nodes = Vec::with_capacity(names.len());
     for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
         let folder = settings.folder.join(&name);
@@ -337,21 +346,16 @@ fn plan_nodes(
             settings.wiring.behind(public[n], addresses.private(n))
         };
         let at = (public[n], private);
-        let software = RedisServer {
-            name: name.clone(),
-            program: settings.program.clone(),
+        let software = shape.software(NodePlace {
+            name: &name,
+            program,
             public: at.0,
             private: at.1,
-            role: role.clone(),
-            folder: folder.clone(),
-            governs_itself: shape.governs_itself(),
-            patience: if external {
-                external::PATIENCE
-            } else {
-                PROBE_TIMEOUT
-            },
-        };
-        let mut node = Node::new(name, at, role, folder, Box::new(software));
+            all: &all,
+            role: &role,
+            folder: &folder,
+        });
+        let mut node = Node::new(name, at, role, folder, software);
         if let Some(shim) = &shim {
             let page = shim.page();
             node.page = Some(page.map_err(EnvironmentError::io("load", "the shim"))?);

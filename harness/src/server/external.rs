@@ -23,7 +23,7 @@ use crate::environment_error::EnvironmentError;
 use crate::gateway::{Door, Gateway, Rules, Scripts, Upstream};
 
 /// Time that an answer may take from far away, with a connection made for it.
-pub const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Time that servers may take to answer again when all faults are healed.
 const RECOVERS_WITHIN: Duration = Duration::from_secs(30);
 /// Pause between two questions whether they do.
@@ -80,6 +80,10 @@ impl Shape for Attached {
 
     fn route(&self, nodes: &[Node]) -> Route {
         Route::new(places(&nodes[..self.0.urls.len()]))
+    }
+
+    fn patience(&self) -> Duration {
+        PATIENCE
     }
 
     /// They run already.

@@ -5,6 +5,7 @@ mod address;
 mod binary;
 mod cluster;
 mod deployment;
+mod etcd;
 mod external;
 mod family;
 mod independent;
@@ -21,7 +22,7 @@ mod software;
 mod wires;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
-pub use binary::{Program, find_program};
+pub use binary::{Program, find_etcd, find_program};
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
 pub use role::Role;

@@ -142,14 +142,24 @@ impl Node {
             if let Some(status) = self.exited() {
                 return Err(self.not_ready(&format!("it ended with {status}")));
             }
-            let process = self.pid().unwrap_or_default();
-            let Err(last) = self.software.is_ready(process).await else {
+            let Err(last) = self.is_ready().await else {
                 return Ok(());
             };
             if Instant::now() > deadline {
                 return Err(self.not_ready(&last));
             }
             sleep(POLL).await;
+        }
+    }
+
+    /// Tells whether the server is ready for clients.
+    ///
+    /// # Errors
+    /// In words, what is missing.
+    pub async fn is_ready(&self) -> Result<(), String> {
+        match self.pid() {
+            Some(process) => self.software.is_ready(process).await,
+            None => Err("it is dead".to_owned()),
         }
     }
 

@@ -4,18 +4,42 @@
 //! common, which `Servers` and `Node` know.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Topology};
 
+use super::binary::Program;
 use super::cluster::Sharded;
 use super::external::Attached;
 use super::node::Node;
+use super::redis::RedisServer;
 use super::role::Role;
 use super::sentinel::Watched;
+use super::software::Software;
 use crate::connection::Route;
+use crate::connection::probe::PROBE_TIMEOUT;
 use crate::environment_error::EnvironmentError;
+
+/// Name, addresses, role and folder of a node that is to get its software.
+pub struct NodePlace<'a> {
+    /// Name, as in the scenario.
+    pub name: &'a str,
+    /// Program that it runs.
+    pub program: &'a Program,
+    /// Address where everybody finds it.
+    pub public: SocketAddr,
+    /// Address where its process listens.
+    pub private: SocketAddr,
+    /// Names and public addresses of all nodes.
+    pub all: &'a [(String, SocketAddr)],
+    /// Role that it has when it is first started.
+    pub role: &'a Role,
+    /// Folder of its files.
+    pub folder: &'a Path,
+}
 
 /// One topology.
 #[async_trait]
@@ -35,6 +59,33 @@ pub trait Shape: Send + Sync {
 
     /// Role of each node, in the order of the topology's names; `public` says where each is found.
     fn roles(&self, public: &[SocketAddr]) -> Vec<Role>;
+
+    /// Finds the program of its servers, where it is another than `redis`.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn program(&self, redis: Program) -> Result<Program, EnvironmentError> {
+        Ok(redis)
+    }
+
+    /// Software of a node.
+    fn software(&self, place: NodePlace<'_>) -> Box<dyn Software> {
+        Box::new(RedisServer {
+            name: place.name.to_owned(),
+            program: place.program.clone(),
+            public: place.public,
+            private: place.private,
+            role: place.role.clone(),
+            folder: place.folder.to_owned(),
+            governs_itself: self.governs_itself(),
+            patience: self.patience(),
+        })
+    }
+
+    /// Time that a server may take to answer what it is asked.
+    fn patience(&self) -> Duration {
+        PROBE_TIMEOUT
+    }
 
     /// Route by which clients find the nodes that take writes.
     fn route(&self, nodes: &[Node]) -> Route;
@@ -120,6 +171,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Sentinel(sentinel) => Box::new(Watched(sentinel)),
         Topology::Independent(independent) => Box::new(independent),
         Topology::Cluster(cluster) => Box::new(Sharded::new(cluster)),
+        Topology::Etcd(etcd) => Box::new(etcd),
         Topology::External(external) => Box::new(Attached(external)),
     }
 }

@@ -107,6 +107,7 @@ async fn key_is(is_there: bool, key: &str, node: Option<&String>, stage: &Stage)
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
+            | TopologyKind::Etcd
             | TopologyKind::External => nodes.len(),
             TopologyKind::Independent => nodes.len() / 2 + 1,
         };
@@ -136,15 +137,15 @@ async fn message_is_held(client: &str, stage: &Stage) {
 /// whoever a client may ask; they are `led` from then on.
 async fn failover(stage: &Stage, key: &str, led: &mut Vec<String>) {
     let key = &*stage.servers.server_key(key);
-    // What deletes nothing is a write all the same, and leaves nothing behind.
     let probe = format!("lockstorm-takes-writes:{}", braced(key));
     loop {
         let leaders = stage.servers.keepers(key).await;
         if leaders != *led {
             let mut taken = 0;
             for leader in &leaders {
-                let written = stage.servers.command(leader, &["DEL", &probe]).await;
-                taken += usize::from(written.is_ok());
+                if let Ok(server) = stage.servers.server(leader) {
+                    taken += usize::from(server.write_nothing(&probe).await.is_ok());
+                }
             }
             if taken == leaders.len() && stage.servers.agree_on(key).await {
                 *led = leaders;

@@ -42,6 +42,9 @@ pub trait Server: Send + Sync {
     /// again. One that does not say may keep something.
     async fn keeps_nothing(&self) -> bool;
 
+    /// Has it take a write that changes nothing: of the entry `key`, which is not there.
+    async fn write_nothing(&self, key: &str) -> Result<(), FaultError>;
+
     /// Makes it write to those that follow it, and touches no entry.
     async fn speak(&self) -> Result<(), FaultError>;
 

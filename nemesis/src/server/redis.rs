@@ -86,6 +86,11 @@ impl<T: Redis> Server for T {
         leads && has_no_file
     }
 
+    /// A DEL of nothing is a write all the same, and leaves nothing behind.
+    async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
+        self.command(&["DEL", key]).await.map(|_| ())
+    }
+
     /// Replication carries an empty message to a channel that nobody hears.
     async fn speak(&self) -> Result<(), FaultError> {
         self.command(&["PUBLISH", "lockstorm", ""])

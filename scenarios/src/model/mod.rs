@@ -23,6 +23,7 @@ mod step;
 mod step_form;
 mod storm;
 mod sync;
+mod system;
 mod topology;
 mod topology_options;
 mod trace;
@@ -53,8 +54,9 @@ pub use step::{
 };
 pub use storm::{NemesisEntry, Quiet, Storm};
 pub use sync::Sync;
+pub use system::System;
 pub use topology::{Topology, TopologyKind};
 pub use topology_options::{
-    Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
+    Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers,
 };
 pub use trace::Trace;

@@ -18,6 +18,7 @@ use super::promise::Promise;
 use super::situation::Situation;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
+use super::system::System;
 use super::topology::Topology;
 use super::trace::Trace;
 
@@ -190,13 +191,15 @@ impl Case {
     }
 
     /// Questions to the servers where the scenario does not say: all of them where a single run is
-    /// to explain itself, and none where they would cost the servers some of their speed.
+    /// to explain itself, and none where they would cost the servers some of their speed, or the
+    /// servers know no such questions.
     pub fn usual_trace(&self) -> BTreeSet<Trace> {
         let explains = match (&self.workload, &self.lock) {
             (Workload::Litmus(_), _) | (Workload::Storm(..), Lock::Adapter(_)) => true,
             (Workload::Storm(..), _) => false,
         };
-        if explains && self.topology.external().is_none() {
+        let answers = self.topology.kind().system() == System::Redis;
+        if explains && answers && self.topology.external().is_none() {
             BTreeSet::from(Trace::ALL)
         } else {
             BTreeSet::new()

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::external::External;
 use super::faults::FailoverMode;
+use super::system::System;
 use super::topology_options::{
-    Cluster, Independent, Persistence, Replicated, Sentinel, Single, Timers,
+    Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers,
 };
 
 /// The servers, as `topology.<kind> = { ... }`.
@@ -24,6 +25,8 @@ pub enum Topology {
     Independent(Independent),
     /// A Redis Cluster: nodes `shard-1`, `shard-2`, ..., `shard-1-replica-1`, ...
     Cluster(Cluster),
+    /// Members of etcd, which elect a leader by themselves: nodes `n1`, `n2`, ...
+    Etcd(Etcd),
     /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
     External(External),
 }
@@ -41,6 +44,8 @@ pub enum TopologyKind {
     Independent,
     /// See [`Topology::Cluster`].
     Cluster,
+    /// See [`Topology::Etcd`].
+    Etcd,
     /// See [`Topology::External`].
     External,
 }
@@ -54,6 +59,7 @@ impl Topology {
             Self::Sentinel(_) => TopologyKind::Sentinel,
             Self::Independent(_) => TopologyKind::Independent,
             Self::Cluster(_) => TopologyKind::Cluster,
+            Self::Etcd(_) => TopologyKind::Etcd,
             Self::External(_) => TopologyKind::External,
         }
     }
@@ -67,7 +73,8 @@ impl Topology {
             | Self::Replicated(_)
             | Self::Sentinel(_)
             | Self::Independent(_)
-            | Self::Cluster(_) => self.kind(),
+            | Self::Cluster(_)
+            | Self::Etcd(_) => self.kind(),
         }
     }
 
@@ -79,7 +86,8 @@ impl Topology {
             | Self::Replicated(_)
             | Self::Sentinel(_)
             | Self::Independent(_)
-            | Self::Cluster(_) => None,
+            | Self::Cluster(_)
+            | Self::Etcd(_) => None,
         }
     }
 
@@ -91,6 +99,8 @@ impl Topology {
             Self::Sentinel(sentinel) => sentinel.persistence,
             Self::Independent(independent) => independent.persistence,
             Self::Cluster(cluster) => cluster.persistence,
+            // It answers only what is safe on the disks of a majority.
+            Self::Etcd(_) => Persistence::AofAlways,
             // Nobody tells; whatever it is, no fault can try it.
             Self::External(_) => Persistence::None,
         }
@@ -104,6 +114,7 @@ impl Topology {
             | Self::Replicated(_)
             | Self::Sentinel(_)
             | Self::Cluster(_)
+            | Self::Etcd(_)
             | Self::External(_) => self.alike().has_replicas(),
         }
     }
@@ -119,6 +130,7 @@ impl Topology {
             Self::Independent(independent) => masters(independent.nodes)
                 .flat_map(|master| family(master, independent.replicas))
                 .collect(),
+            Self::Etcd(etcd) => masters(etcd.nodes).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
@@ -160,6 +172,10 @@ impl Topology {
                 cluster.shards,
                 cluster.shards.saturating_mul(cluster.replicas)
             ),
+            Self::Etcd(etcd) => match etcd.timers {
+                Timers::Sharp => format!("etcd ({} nodes)", etcd.nodes),
+                Timers::Stock => format!("etcd ({} nodes, stock timers)", etcd.nodes),
+            },
             Self::External(external) => format!("external ({})", external.size()),
         }
     }
@@ -195,7 +211,7 @@ impl TopologyKind {
     pub const fn failover_modes(self) -> &'static [FailoverMode] {
         match self {
             // What external servers can do is a matter of what they are like.
-            Self::Single | Self::Independent | Self::External => &[],
+            Self::Single | Self::Independent | Self::Etcd | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
             Self::Cluster => &[
@@ -211,19 +227,33 @@ impl TopologyKind {
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,
-            Self::Single | Self::Independent | Self::External => false,
+            Self::Single | Self::Independent | Self::Etcd | Self::External => false,
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
         Self::Independent,
         Self::Cluster,
+        Self::Etcd,
         Self::External,
     ];
+
+    /// System of its servers.
+    pub const fn system(self) -> System {
+        match self {
+            Self::Etcd => System::Etcd,
+            Self::Single
+            | Self::Replicated
+            | Self::Sentinel
+            | Self::Independent
+            | Self::Cluster
+            | Self::External => System::Redis,
+        }
+    }
 
     /// Summary, in one line.
     pub const fn summary(self) -> &'static str {
@@ -240,6 +270,9 @@ impl TopologyKind {
                 "a Redis Cluster that fails over by itself: nodes shard-1, ..., \
                  shard-1-replica-1, ..."
             }
+            Self::Etcd => {
+                "members of etcd, which elect a leader by themselves: nodes n1, n2, n3, ..."
+            }
             Self::External => {
                 "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
                  n1, n2, ..."
@@ -255,6 +288,7 @@ impl TopologyKind {
             Self::Sentinel => "sentinel",
             Self::Independent => "independent",
             Self::Cluster => "cluster",
+            Self::Etcd => "etcd",
             Self::External => "external",
         }
     }

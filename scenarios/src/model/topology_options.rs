@@ -100,14 +100,16 @@ const fn three() -> u32 {
     3
 }
 
-/// Times within which sentinels notice, agree and tell.
+/// Times within which servers notice that one of them is gone, agree and tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timers {
-    /// A failover within two seconds; who was primary is told within one more.
+    /// As short as is steady: sentinels fail over within two seconds, and tell who was primary
+    /// within one more; etcd elects another leader within half a second.
     #[default]
     Sharp,
-    /// Redis's own periods: who was primary learns of it after ten seconds.
+    /// The system's own: after a failover of Redis's who was primary learns of it after ten
+    /// seconds; etcd elects another leader within two.
     Stock,
 }
 
@@ -157,6 +159,28 @@ pub struct Cluster {
 /// The shortest that is steady on a busy machine; Redis's own default is 15 s.
 const fn half_a_second() -> DurationSpec {
     DurationSpec::from_millis(500)
+}
+
+/// Parameters of [`Topology::Etcd`](super::Topology::Etcd).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Etcd {
+    /// Number of members; odd, so that one more than half of them is as few as can be.
+    #[serde(default = "three")]
+    pub nodes: u32,
+    /// Timers of the election of a leader.
+    #[serde(default)]
+    pub timers: Timers,
+}
+
+impl Default for Etcd {
+    /// Three members with sharp timers.
+    fn default() -> Self {
+        Self {
+            nodes: three(),
+            timers: Timers::default(),
+        }
+    }
 }
 
 /// Data that a server keeps on disk, and so what a restart remembers.

@@ -25,8 +25,9 @@ const WORDS: [&str; 2] = ["one", "all"];
 /// Less and more than half of independent nodes.
 const PARTS: [&str; 2] = ["minority", "majority"];
 
-/// Words for parts of a Cluster, where no node is called so; any of the masters.
-const PARTS_OF_A_CLUSTER: [&str; 3] = ["primary", "minority", "majority"];
+/// Words for parts where no node is called so: a node that leads, which of a Cluster any master
+/// does, and less and more than half.
+const PARTS_WITH_A_LEADER: [&str; 3] = ["primary", "minority", "majority"];
 
 /// Names with a meaning of their own in histories and reports.
 const RESERVED: [&str; 3] = ["probe", "nemesis", "checker"];
@@ -67,6 +68,7 @@ impl KnownServers {
             TopologyKind::Single
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
+            | TopologyKind::Etcd
             | TopologyKind::External => false,
         }
     }
@@ -79,6 +81,7 @@ impl KnownServers {
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
+            | TopologyKind::Etcd
             | TopologyKind::External => node.as_str() == "primary",
         };
         self.nodes.iter().filter(leads).cloned().collect()
@@ -111,7 +114,7 @@ impl KnownServers {
             // Parts are counted of all nodes, and of masters with replicas they mean nothing.
             TopologyKind::Independent if self.replicated => &[],
             TopologyKind::Independent => &PARTS[..],
-            TopologyKind::Cluster => &PARTS_OF_A_CLUSTER[..],
+            TopologyKind::Cluster | TopologyKind::Etcd => &PARTS_WITH_A_LEADER[..],
             TopologyKind::Single
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
@@ -128,6 +131,12 @@ impl KnownServers {
             return;
         }
         let name = self.name;
+        let system = self.kind.system();
+        if let Some(reason) = fault.means_nothing_on(system) {
+            let message = format!("{} means nothing on {}", fault.kind(), system.name());
+            findings.key(path, message, reason);
+            return;
+        }
         if matches!(fault, FaultSpec::MigrateSlot(_)) && self.kind != TopologyKind::Cluster {
             let message = format!("{name} servers have no shards");
             findings.key(path, message, "migrate-slot needs topology.cluster");

@@ -194,7 +194,8 @@ pub(crate) fn judge_support(
             TopologyKind::Single
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
-            | TopologyKind::Independent => "",
+            | TopologyKind::Independent
+            | TopologyKind::Etcd => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

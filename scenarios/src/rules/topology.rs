@@ -8,6 +8,8 @@ use crate::model::{Cluster, DurationSpec, Sentinel, Topology};
 pub(super) const NODES_MAX: u32 = 31;
 /// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
 const SHARDS_MIN: u32 = 3;
+/// Members of etcd at most: its own documentation advises against more.
+const MEMBERS_MAX: u32 = 7;
 /// Below it servers take each other for dead although nothing is wrong.
 const NODE_TIMEOUT_MIN: DurationSpec = DurationSpec::from_millis(100);
 /// Unit of min-replicas-max-lag: it counts whole seconds.
@@ -68,6 +70,7 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
                 ),
             ]
         }
+        Topology::Etcd(etcd) => vec![("etcd.nodes", wrong_members(etcd.nodes))],
         Topology::Cluster(cluster) => vec![
             ("cluster.shards", wrong_shards(cluster)),
             (
@@ -168,6 +171,17 @@ fn wrong_node_timeout(timeout: DurationSpec) -> Option<Wrong> {
             "shorter ones take slow nodes for dead ones; \"500ms\" is steady".to_owned(),
         )
     })
+}
+
+fn wrong_members(nodes: u32) -> Option<Wrong> {
+    let wrong = match nodes {
+        0 => "`nodes` must be greater than 0".to_owned(),
+        n if n > MEMBERS_MAX => format!("{n} members are too many"),
+        n if n.is_multiple_of(2) => format!("{n} members are an even number"),
+        _ => return None,
+    };
+    let help = "3 or 5: one member less has as great a majority; at most 7";
+    Some((wrong, help.to_owned()))
 }
 
 fn wrong_nodes(nodes: u32) -> Option<(String, String)> {

@@ -29,6 +29,12 @@ pub struct Clock {
 }
 
 impl FaultParameters for Clock {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        let help = "the program is linked statically, and loads no library that could fault its \
+                    clock; the clock of a client can be faulted";
+        self.client.is_none().then_some(help)
+    }
+
     fn on_external(&self) -> ExternalUse {
         if self.node.is_none() {
             ExternalUse::Ours

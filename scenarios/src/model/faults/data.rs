@@ -19,6 +19,10 @@ pub struct DeleteKey {
 }
 
 impl FaultParameters for DeleteKey {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("it sends a command of Redis")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Ours
     }
@@ -33,6 +37,10 @@ pub struct FlushAll {
 }
 
 impl FaultParameters for FlushAll {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("it sends a command of Redis")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Impossible(
             "it would delete the keys of others",
@@ -51,6 +59,10 @@ pub struct FlushScripts {
 
 impl FaultParameters for FlushScripts {
     const COMMANDS: &'static [&'static str] = &["SCRIPT LOAD", "SCRIPT EXISTS"];
+
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("only Redis caches scripts")
+    }
 
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Felt(Disturbance::FlushScripts)
@@ -71,6 +83,10 @@ pub struct Evict {
 }
 
 impl FaultParameters for Evict {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("only Redis evicts keys")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Impossible(
             "it would evict the keys of others",

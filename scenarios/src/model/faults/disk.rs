@@ -19,6 +19,10 @@ pub struct PowerCut {
 impl FaultParameters for PowerCut {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("its program is linked statically, and loads no library that could fault its disk")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::NO_PROCESS
     }
@@ -39,6 +43,10 @@ pub struct SlowFsync {
 }
 
 impl FaultParameters for SlowFsync {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("its program is linked statically, and loads no library that could fault its disk")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::NO_PROCESS
     }

@@ -21,6 +21,10 @@ pub struct Failover {
 impl FaultParameters for Failover {
     const COMMANDS: &'static [&'static str] = &["ROLE"];
 
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("kill or isolate the leader: the others elect another")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Felt(Disturbance::Failover)
     }

@@ -73,6 +73,10 @@ pub struct KillConnections {
 impl FaultParameters for KillConnections {
     const COMMANDS: &'static [&'static str] = &["CLIENT ID", "CLIENT LIST", "CLIENT KILL"];
 
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("cut the link, with mode = \"reset\"")
+    }
+
     fn on_external(&self) -> ExternalUse {
         match self.of {
             ConnectionUse::Normal | ConnectionUse::Pubsub => ExternalUse::Ours,

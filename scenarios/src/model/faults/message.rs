@@ -109,6 +109,10 @@ macro_rules! message_fault {
         }
 
         impl FaultParameters for $Fault {
+            fn only_on_redis(&self) -> Option<&'static str> {
+                Some("the fabric reads no messages but those of Redis")
+            }
+
             fn on_external(&self) -> ExternalUse {
                 ExternalUse::NO_LINKS
             }

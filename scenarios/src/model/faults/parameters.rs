@@ -18,6 +18,11 @@ pub trait FaultParameters {
     /// Effect that it may have on servers that others use as well.
     fn on_external(&self) -> ExternalUse;
 
+    /// Reason why it can hit no servers but those of Redis, if it cannot.
+    fn only_on_redis(&self) -> Option<&'static str> {
+        None
+    }
+
     /// True if it needs a network of packets, which the kernel has and the fabric has not.
     fn needs_packets(&self) -> bool {
         false

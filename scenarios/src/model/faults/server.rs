@@ -55,6 +55,12 @@ pub struct Restart {
 impl FaultParameters for Restart {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
+    fn only_on_redis(&self) -> Option<&'static str> {
+        let help = "a member that comes back without its data has to be removed and added again; \
+                    leave `memory` out";
+        (self.memory == Memory::Lost).then_some(help)
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::NO_PROCESS
     }
@@ -96,6 +102,10 @@ pub struct Promote {
 }
 
 impl FaultParameters for Promote {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("kill or isolate the leader: the others elect another")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Impossible(
             "it would leave two servers that both take writes",
@@ -114,6 +124,10 @@ pub struct BusyScript {
 
 impl FaultParameters for BusyScript {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("busy"));
+
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("pause stops a server")
+    }
 
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Impossible(
@@ -140,6 +154,10 @@ pub struct PauseCommands {
 impl FaultParameters for PauseCommands {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("putting commands off"));
     const COMMANDS: &'static [&'static str] = &["CLIENT PAUSE", "PUBLISH"];
+
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("pause stops a server")
+    }
 
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Felt(Disturbance::PauseCommands)
@@ -171,6 +189,10 @@ pub struct Sleep {
 impl FaultParameters for Sleep {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("asleep"));
     const COMMANDS: &'static [&'static str] = &["DEBUG"];
+
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("pause stops a server")
+    }
 
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Felt(Disturbance::Sleep)

@@ -21,6 +21,10 @@ pub struct MigrateSlot {
 }
 
 impl FaultParameters for MigrateSlot {
+    fn only_on_redis(&self) -> Option<&'static str> {
+        Some("only a Cluster of Redis has slots")
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Impossible("these are no servers of a Cluster", "take topology.cluster")
     }

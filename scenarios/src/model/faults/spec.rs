@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::FaultKind;
 use super::parameters::{ExternalUse, FaultParameters};
+use crate::model::system::System;
 
 /// Hands the table to another macro, so that who needs something of each fault (its variant here,
 /// its implementation in the nemesis) cannot forget one.
@@ -142,6 +143,14 @@ macro_rules! fault_spec {
             pub fn on_external(&self) -> ExternalUse {
                 match self {
                     $(Self::$Fault(fault) => fault.on_external(),)*
+                }
+            }
+
+            /// Reason why it means nothing on servers of `system`, if it does not.
+            pub fn means_nothing_on(&self, system: System) -> Option<&'static str> {
+                match (system, self) {
+                    (System::Redis, _) => None,
+                    $((_, Self::$Fault(fault)) => fault.only_on_redis(),)*
                 }
             }
 

@@ -1,0 +1,305 @@
+//! etcd: members that elect a leader and keep every key on a majority of their disks.
+//!
+//! Members are asked over HTTP: `/version` and `/metrics`, and the JSON gateway to their API below
+//! `/v3/`. Their connections to each other get the source address of their node, so that links can
+//! be faulted.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::future::{join_all, try_join_all};
+use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
+use lockstorm_scenarios::{Etcd, Memory, Persistence, Timers};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::binary::{Program, find_etcd};
+use super::node::{Node, absolute};
+use super::role::{DataRole, Role};
+use super::shape::{NodePlace, Shape, places};
+use super::software::Software;
+use crate::connection::{Route, ask_http};
+use crate::environment_error::EnvironmentError;
+use crate::process::bind_source;
+
+/// Offset from the port for clients to that for other members.
+const PEERS_ABOVE: u16 = 10_000;
+/// Time that members may take to elect their first leader; on a busy machine one took three
+/// seconds.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// Time that members may take to agree again once all faults are healed.
+const RECOVERS_WITHIN: Duration = Duration::from_secs(30);
+/// Time that a member may take to answer what it is asked.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Pause between two questions whether they do.
+const POLL: Duration = Duration::from_millis(20);
+
+/// One member.
+struct Member {
+    name: String,
+    public: SocketAddr,
+    private: SocketAddr,
+    /// Names and public addresses of all members.
+    all: Vec<(String, SocketAddr)>,
+    timers: Timers,
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+/// Address at which other members find one.
+const fn peer(address: SocketAddr) -> SocketAddr {
+    let mut peer = address;
+    peer.set_port(address.port() + PEERS_ABOVE);
+    peer
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
+}
+
+impl Member {
+    fn failure(&self, reason: String) -> FaultError {
+        FaultError::Node {
+            action: "ask",
+            node: self.name.clone(),
+            reason,
+        }
+    }
+
+    async fn get(&self, path: &str) -> Result<String, FaultError> {
+        let answer = ask_http(self.private, path, None, PATIENCE).await;
+        answer.map_err(|reason| self.failure(reason))
+    }
+
+    /// Calls the API through its JSON gateway.
+    async fn call(&self, path: &str, body: &Value) -> Result<Value, FaultError> {
+        let answer = ask_http(self.private, path, Some(body), PATIENCE).await;
+        let answer = answer.map_err(|reason| self.failure(reason))?;
+        serde_json::from_str(&answer)
+            .map_err(|_| self.failure(format!("{path} was answered '{answer}'")))
+    }
+
+    /// Number of keys in a range that this member has, whatever the others do.
+    async fn count(&self, mut range: Value) -> Result<u64, FaultError> {
+        range["count_only"] = true.into();
+        range["serializable"] = true.into();
+        let answer = self.call("/v3/kv/range", &range).await?;
+        Ok(number(&answer["count"]).unwrap_or_default())
+    }
+}
+
+/// A number of the gateway, which writes those of 64 bits as text and leaves out a zero.
+fn number(value: &Value) -> Option<u64> {
+    value.as_str()?.parse().ok()
+}
+
+#[async_trait]
+impl Server for Member {
+    fn system(&self) -> &'static str {
+        "etcd"
+    }
+
+    /// Unlike `/health` it takes no leader.
+    fn greeting(&self) -> &'static str {
+        "GET /version"
+    }
+
+    async fn greet(&self) -> Result<(), FaultError> {
+        self.get("/version").await.map(|_| ())
+    }
+
+    async fn run(&self) -> Result<String, FaultError> {
+        const STARTED: &str = "process_start_time_seconds ";
+        let metrics = self.get("/metrics").await?;
+        let started = metrics.lines().find_map(|line| line.strip_prefix(STARTED));
+        let started = started.map(|at| format!("that began at {at}"));
+        started.ok_or_else(|| self.failure("/metrics do not tell when it started".to_owned()))
+    }
+
+    async fn rank(&self) -> Result<Rank, FaultError> {
+        let status = self.call("/v3/maintenance/status", &json!({})).await?;
+        let leader = &status["leader"];
+        let leads = leader.is_string() && *leader == status["header"]["member_id"];
+        let who = match (leads, leader.is_string()) {
+            (true, _) => "it leads",
+            (false, true) => "another leads",
+            (false, false) => "nobody leads",
+        };
+        let term = status["raftTerm"].as_str().unwrap_or("0");
+        Ok(Rank {
+            leads,
+            words: format!("/v3/maintenance/status says that {who}, in term {term}"),
+        })
+    }
+
+    async fn clock_us(&self) -> Result<i64, FaultError> {
+        Err(self.failure("etcd tells nobody the time".to_owned()))
+    }
+
+    async fn entries(&self) -> Result<u64, FaultError> {
+        // From the first key to the last.
+        self.count(json!({ "key": "AA==", "range_end": "AA==" }))
+            .await
+    }
+
+    /// Locks of etcd's own library are keys below the name of the lock.
+    async fn has(&self, key: &str) -> Result<bool, FaultError> {
+        let exact = self
+            .count(json!({ "key": BASE64_STANDARD.encode(key) }))
+            .await?;
+        let below = json!({
+            "key": BASE64_STANDARD.encode(format!("{key}/")),
+            // The byte after the slash.
+            "range_end": BASE64_STANDARD.encode(format!("{key}0")),
+        });
+        Ok(exact + self.count(below).await? > 0)
+    }
+
+    async fn has_no_old_entry(&self) -> Result<bool, FaultError> {
+        Ok(self.entries().await? == 0)
+    }
+
+    async fn keeps_nothing(&self) -> bool {
+        false
+    }
+
+    /// The deletion of nothing takes a majority as any write does.
+    async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
+        let range = json!({ "key": BASE64_STANDARD.encode(key) });
+        self.call("/v3/kv/deleterange", &range).await.map(|_| ())
+    }
+
+    /// Members are never silent: a leader beats, and others ask for votes.
+    async fn speak(&self) -> Result<(), FaultError> {
+        Ok(())
+    }
+
+    fn redis(&self) -> Option<&dyn Redis> {
+        None
+    }
+}
+
+#[async_trait]
+impl Software for Member {
+    fn command(&self, _memory: Memory) -> Result<Command, EnvironmentError> {
+        let members = self.all.iter();
+        let members = members.map(|(name, at)| format!("{name}={}", url(peer(*at))));
+        let members: Vec<String> = members.collect();
+        let mut command = Command::new(&self.program);
+        command
+            .args(["--name", &self.name])
+            .arg("--data-dir")
+            .arg(absolute(&self.folder.join("data"))?)
+            .args(["--listen-client-urls", &url(self.private)])
+            .args(["--advertise-client-urls", &url(self.public)])
+            .args(["--listen-peer-urls", &url(peer(self.private))])
+            .args(["--initial-advertise-peer-urls", &url(peer(self.public))])
+            .args(["--initial-cluster", &members.join(",")])
+            .args(["--logger", "zap", "--log-outputs"])
+            .arg(absolute(&self.folder.join("log"))?);
+        if let IpAddr::V4(source) = self.public.ip() {
+            bind_source(&mut command, source)
+                .map_err(EnvironmentError::io("start", self.name.clone()))?;
+        }
+        if self.timers == Timers::Sharp {
+            command.args(["--heartbeat-interval", "20", "--election-timeout", "200"]);
+        }
+        Ok(command)
+    }
+
+    fn ready_within(&self) -> Duration {
+        READY_WITHIN
+    }
+
+    /// It tells nobody its process; but the address is ours alone.
+    async fn is_ready(&self, _process: i32) -> Result<(), String> {
+        let health = ask_http(self.private, "/health", None, PATIENCE).await?;
+        let health: Value = serde_json::from_str(&health).unwrap_or_default();
+        match health["health"].as_str() {
+            Some("true") => Ok(()),
+            _ => Err(format!("/health was answered {health}")),
+        }
+    }
+}
+
+#[async_trait]
+impl Shape for Etcd {
+    fn check_port(&self, port: u16) -> Result<(), EnvironmentError> {
+        match port.checked_add(PEERS_ABOVE) {
+            Some(_) => Ok(()),
+            None => Err(EnvironmentError::NoBusPort {
+                port,
+                port_max: u16::MAX - PEERS_ABOVE,
+            }),
+        }
+    }
+
+    fn doors(&self, address: SocketAddr) -> Vec<SocketAddr> {
+        vec![address, peer(address)]
+    }
+
+    fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
+        let role = Role::Data(DataRole {
+            persistence: Persistence::AofAlways,
+            ..DataRole::default()
+        });
+        vec![role; public.len()]
+    }
+
+    fn program(&self, _redis: Program) -> Result<Program, EnvironmentError> {
+        find_etcd()
+    }
+
+    fn software(&self, place: NodePlace<'_>) -> Box<dyn Software> {
+        Box::new(Member {
+            name: place.name.to_owned(),
+            public: place.public,
+            private: place.private,
+            all: place.all.to_vec(),
+            timers: self.timers,
+            folder: place.folder.to_owned(),
+            program: place.program.path.clone(),
+        })
+    }
+
+    /// Every member takes requests, and passes them on to the leader.
+    fn route(&self, nodes: &[Node]) -> Route {
+        Route::new(places(nodes))
+    }
+
+    /// All at once: none is ready before most of them are.
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        try_join_all(nodes.iter().map(Node::start_empty)).await?;
+        Ok(())
+    }
+
+    fn governs_itself(&self) -> bool {
+        true
+    }
+
+    /// The leader, as those members see it that follow nobody.
+    async fn writable(&self, nodes: &[Node], _route: &Route) -> Vec<String> {
+        let ranks = join_all(nodes.iter().map(|node| node.server().rank())).await;
+        let ranks = nodes.iter().zip(ranks);
+        let leaders = ranks.filter(|(_, rank)| rank.as_ref().is_ok_and(|rank| rank.leads));
+        leaders.map(|(node, _)| node.name.clone()).collect()
+    }
+
+    async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
+        let until = Instant::now() + RECOVERS_WITHIN;
+        for node in nodes.iter().filter(|node| node.pid().is_some()) {
+            while let Err(error) = node.is_ready().await {
+                if Instant::now() >= until {
+                    return Err(format!("{}: {error}", node.name));
+                }
+                sleep(POLL).await;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Real members of etcd: up, broken by every fault that means something to them, and gone.
+
+use std::time::Duration;
+
+use crate::support::ground::Ground;
+use crate::support::{WITHIN, skipped};
+use lockstorm_harness::server::find_etcd;
+use lockstorm_nemesis::{Deployment as _, FaultError};
+use lockstorm_scenarios::{
+    Cut, CutMode, Etcd, FaultSpec, Kill, Memory, Pause, Restart, Stop, Topology,
+};
+use tokio::time::{Instant, sleep};
+
+/// Pause between two looks at an awaited condition.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Three members with the fabric between them; `None` where there is no etcd.
+async fn members() -> Option<Ground> {
+    if let Err(error) = find_etcd() {
+        skipped(&error.to_string());
+        return None;
+    }
+    Some(Ground::new(Topology::Etcd(Etcd::default()), true).await)
+}
+
+/// The member that leads, once one of these does.
+async fn leader_among(ground: &Ground, names: &[String]) -> String {
+    let deadline = Instant::now() + WITHIN;
+    loop {
+        let leaders = ground.servers.writable().await;
+        if let Some(leader) = leaders.into_iter().find(|leader| names.contains(leader)) {
+            return leader;
+        }
+        assert!(Instant::now() < deadline, "nobody leads among {names:?}");
+        sleep(POLL).await;
+    }
+}
+
+/// The member that leads, and the others.
+async fn ranks(ground: &Ground) -> (String, Vec<String>) {
+    let names = ground.servers.nodes().iter().map(|node| node.name.clone());
+    let mut names: Vec<String> = names.collect();
+    let leader = leader_among(ground, &names).await;
+    names.retain(|name| *name != leader);
+    (leader, names)
+}
+
+fn is_healed(errors: &[FaultError]) {
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[tokio::test]
+async fn another_member_leads_when_the_leader_is_killed_and_it_comes_back_to_follow() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let (leader, others) = ranks(&ground).await;
+    let node = leader.clone();
+    let kill = FaultSpec::Kill(Kill { node });
+    ground.nemesis.inject(&kill).await.expect("it dies");
+    leader_among(&ground, &others).await;
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+    assert_eq!(ground.servers.writable().await.len(), 1);
+    assert!(ground.servers.casualties().is_empty());
+}
+
+/// A leader that stands still goes on to believe that it leads, until it is told.
+#[tokio::test]
+async fn another_member_leads_when_the_leader_stands_still() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let (leader, others) = ranks(&ground).await;
+    let pause = FaultSpec::Pause(Pause { node: leader });
+    ground.nemesis.inject(&pause).await.expect("it stands");
+    leader_among(&ground, &others).await;
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+}
+
+/// The links between members are known by the addresses that their connections come from.
+#[tokio::test]
+async fn a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let (leader, others) = ranks(&ground).await;
+    for other in &others {
+        for (from, to) in [(&leader, other), (other, &leader)] {
+            let (from, to, mode) = (from.clone(), to.clone(), CutMode::Stall);
+            let cut = FaultSpec::Cut(Cut { from, to, mode });
+            ground.nemesis.inject(&cut).await.expect("it is cut");
+        }
+    }
+    leader_among(&ground, &others).await;
+    let network = ground.servers.network().expect("the fabric is there");
+    let held = |other: &String| network.held_back(&leader, other) > 0;
+    assert!(others.iter().all(held), "nothing tried to pass");
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+}
+
+#[tokio::test]
+async fn a_member_stops_in_order_and_starts_again_with_what_it_kept() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let (_, others) = ranks(&ground).await;
+    let node = others[0].clone();
+    let stop = FaultSpec::Stop(Stop { node });
+    ground.nemesis.inject(&stop).await.expect("it ends");
+    is_healed(&ground.nemesis.heal_all().await);
+    let (node, memory) = (others[1].clone(), Memory::Kept);
+    let restart = FaultSpec::Restart(Restart { node, memory });
+    let restarted = ground.nemesis.inject(&restart).await;
+    restarted.expect("another run shows");
+    ground.servers.recover().await.expect("all agree again");
+}
+
+/// Members answer in their own words to what every server is asked.
+#[tokio::test]
+async fn a_member_says_what_it_is_and_keeps() {
+    let Some(ground) = members().await else {
+        return;
+    };
+    let (leader, others) = ranks(&ground).await;
+    let server = ground.servers.server(&leader).expect("it is there");
+    server.greet().await.expect("it answers");
+    assert!(server.rank().await.expect("it says").leads);
+    let other = ground.servers.server(&others[0]).expect("it is there");
+    assert!(!other.rank().await.expect("it says").leads);
+    assert_eq!(server.entries().await.expect("it counts"), 0);
+    assert!(!server.has("lock").await.expect("it looks"));
+    let written = server.write_nothing("nothing").await;
+    written.expect("a majority takes writes");
+    assert!(server.redis().is_none());
+    server.run().await.expect("it says since when it runs");
+}

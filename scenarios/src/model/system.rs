@@ -1,0 +1,20 @@
+//! Systems of servers.
+
+/// A system whose servers keep locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum System {
+    /// Redis and its kin.
+    Redis,
+    /// etcd.
+    Etcd,
+}
+
+impl System {
+    /// Name in sentences.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redis => "Redis",
+            Self::Etcd => "etcd",
+        }
+    }
+}

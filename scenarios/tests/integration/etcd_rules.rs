@@ -1,0 +1,131 @@
+//! The rules on servers of etcd: how many there are, and which faults mean something to them.
+
+use std::collections::BTreeSet;
+
+use lockstorm_scenarios::{FaultKind, expand, load_str};
+
+const LIBRARY: &str = "lock.adapter = { name = \"mine\", command = [\"mine\"], lease = \"2s\", \
+                       renew-every = \"600ms\" }\n";
+const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
+const MEANS_NOTHING: &str = "means nothing on etcd";
+
+/// A step of each fault, the word first, and whether members of etcd can suffer it.
+const STEPS: [(&str, bool); 31] = [
+    ("kill = { node = \"n1\" }", true),
+    ("stop = { node = \"n1\" }", true),
+    ("restart = { node = \"n1\" }", true),
+    ("pause = { node = \"primary\" }", true),
+    ("cut = { from = \"primary\", to = \"nodes\" }", true),
+    ("delay = { from = \"n1\", to = \"n2\", by = \"1ms\" }", true),
+    (
+        "throttle = { from = \"n1\", to = \"n2\", bytes-per-second = 9 }",
+        true,
+    ),
+    ("lose = { from = \"n1\", to = \"n2\", percent = 1 }", true),
+    (
+        "reorder = { from = \"n1\", to = \"n2\", percent = 1, by = \"9ms\" }",
+        true,
+    ),
+    (
+        "partition = { sides = [[\"n1\", \"a\"], [\"n2\", \"n3\"]] }",
+        true,
+    ),
+    ("pause-client = { client = \"a\" }", true),
+    ("stall-watchdog = { client = \"a\" }", true),
+    ("kill-client = { client = \"a\" }", true),
+    ("kill-thread = { client = \"a\" }", true),
+    ("clock = { client = \"a\", forward = \"1s\" }", true),
+    (
+        "hold-message = { client = \"a\", message = \"reply\" }",
+        false,
+    ),
+    (
+        "lose-message = { client = \"a\", message = \"reply\" }",
+        false,
+    ),
+    (
+        "delay-message = { client = \"a\", message = \"reply\", by = \"1ms\" }",
+        false,
+    ),
+    ("promote = { node = \"n1\" }", false),
+    ("failover = { node = \"n1\" }", false),
+    ("delete-key = { key = \"lock\" }", false),
+    ("flush-all = { node = \"n1\" }", false),
+    ("flush-scripts = { node = \"n1\" }", false),
+    ("evict = { key = \"lock\", node = \"n1\" }", false),
+    ("sleep = { node = \"n1\", for = \"1s\" }", false),
+    ("busy-script = { node = \"n1\" }", false),
+    ("pause-commands = { node = \"n1\", for = \"1s\" }", false),
+    ("kill-connections = { node = \"n1\" }", false),
+    ("migrate-slot = { key = \"lock\" }", false),
+    ("power-cut = { node = \"n1\" }", false),
+    ("slow-fsync = { node = \"n1\", by = \"1ms\" }", false),
+];
+
+/// Mistakes found in a file; nothing where it is right.
+fn said(topology: &str, lock: &str, more: &str) -> String {
+    let text = format!("name = \"rule\"\n{topology}\n{lock}{more}{A_HOLDS}");
+    load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
+}
+
+fn step(step: &str) -> String {
+    let text =
+        format!("name = \"rule\"\ntopology.etcd = {{}}\n{LIBRARY}{A_HOLDS}[[step]]\n{step}\n");
+    load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
+}
+
+#[test]
+fn every_fault_is_let_through_or_refused_with_the_reason() {
+    let words = STEPS
+        .iter()
+        .map(|(step, _)| step.split(' ').next().unwrap_or_default());
+    let words: BTreeSet<&str> = words.collect();
+    let all: BTreeSet<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(words, all);
+    for (fault, fits) in STEPS {
+        let said = step(fault);
+        assert_eq!(said.contains(MEANS_NOTHING), !fits, "{fault}: {said}");
+        assert!(!fits || said.is_empty(), "{fault}: {said}");
+    }
+}
+
+#[test]
+fn what_depends_on_the_options_of_a_fault_is_told_of_them() {
+    let forgets = step("restart = { node = \"n1\", memory = \"lost\" }");
+    assert!(forgets.contains("removed and added again"), "{forgets}");
+    let clock = step("clock = { node = \"n1\", forward = \"1s\" }");
+    assert!(clock.contains("linked statically"), "{clock}");
+}
+
+#[test]
+fn members_that_make_no_majority_are_refused() {
+    for (nodes, wanted) in [
+        (0, "must be greater than 0"),
+        (2, "2 members are an even number"),
+        (9, "9 members are too many"),
+    ] {
+        let said = said(&format!("topology.etcd.nodes = {nodes}"), LIBRARY, "");
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
+fn locks_and_traces_of_redis_are_refused() {
+    let token = said("topology.etcd = {}", "lock.token = {}\n", "");
+    assert!(
+        token.contains("token does not work on etcd servers"),
+        "{token}"
+    );
+    let trace = said("topology.etcd = {}", LIBRARY, "trace = [\"probe\"]\n");
+    assert!(trace.contains("which etcd has not"), "{trace}");
+}
+
+#[test]
+fn nothing_is_asked_of_members_that_only_redis_would_answer() {
+    let text = format!("name = \"rule\"\ntopology.etcd = {{}}\n{LIBRARY}{A_HOLDS}");
+    let loaded = load_str(&text, "f", &[]).expect("it is right");
+    let case = expand(&loaded).expect("it is one case").cases.remove(0);
+    assert!(case.trace.is_empty());
+    assert_eq!(case.topology.nodes(), ["n1", "n2", "n3"]);
+    assert_eq!(case.topology.label(), "etcd (3 nodes)");
+}
