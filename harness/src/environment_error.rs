@@ -52,7 +52,7 @@ pub enum EnvironmentError {
         "port {port} leaves no room for the port by which servers talk to each other, 10000 above \
          it; choose one up to {port_max} with --port"
     )]
-    NoBusPort {
+    NoPeerPort {
         /// The port.
         port: u16,
         /// The greatest that would do.
@@ -104,7 +104,7 @@ impl EnvironmentError {
             | Self::BadEtcd { .. }
             | Self::BadServer { .. }
             | Self::PortTaken { .. }
-            | Self::NoBusPort { .. }
+            | Self::NoPeerPort { .. }
             | Self::Network(_)
             | Self::External { .. } => false,
         }

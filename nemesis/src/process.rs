@@ -170,13 +170,14 @@ impl Members {
 
     /// Sends a signal to each of them. Others than the first one may be gone by now.
     fn signal(&self, signal: Signal) -> Result<(), Errno> {
-        let mut sent = self
-            .0
-            .iter()
-            .map(|pid| kill(Pid::from_raw(*pid), signal))
-            .collect::<Vec<_>>()
-            .into_iter();
-        sent.next().unwrap_or(Ok(()))
+        let Some((main, others)) = self.0.split_first() else {
+            return Ok(());
+        };
+        let sent = kill(Pid::from_raw(*main), signal);
+        for other in others {
+            let _ = kill(Pid::from_raw(*other), signal);
+        }
+        sent
     }
 }
 

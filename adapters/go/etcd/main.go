@@ -2,7 +2,8 @@
 //
 // The library is used as its documentation shows it: a Mutex on a session, whose lease the library
 // keeps alive. What is tried once is TryLock, because the harness repeats what is refused; and each
-// try has a session of its own, so that its lease begins with it.
+// try has a session of its own, so that its lease begins with it. The library waits for servers as
+// long as its context says: here, as long as the scenario waits for a server.
 package main
 
 import (
@@ -52,15 +53,20 @@ func open(client *adapter.Client) (adapter.Opened, error) {
 		Lock:     l,
 		Can:      []adapter.Ability{adapter.Cancel, adapter.SilentWatchdog, adapter.Tokens},
 		Promises: []string{"survives-minority", "keeps-alive", "fenced"},
+		// To close a session takes as long as its lease where no server answers.
+		AnswersWithin: client.Patience + client.Lease + time.Second,
 	}, err
 }
 
 func (l *locker) Acquire(ctx context.Context, ask adapter.Ask) (adapter.Grant, error) {
+	ctx, done := context.WithTimeout(ctx, l.client.Patience)
+	defer done()
 	lease, err := l.etcd.Grant(ctx, int64(l.ttl))
 	if err != nil {
 		return adapter.Grant{}, err
 	}
-	session, err := concurrency.NewSession(l.etcd, concurrency.WithLease(lease.ID))
+	session, err := concurrency.NewSession(l.etcd,
+		concurrency.WithLease(lease.ID), concurrency.WithTTL(l.ttl))
 	if err != nil {
 		return adapter.Grant{}, err
 	}
@@ -95,10 +101,13 @@ func (l *locker) Release(ctx context.Context, ask adapter.Ask) (adapter.Released
 	if held.mutex == nil {
 		return adapter.Released{}, adapter.ErrNotOwner
 	}
+	ctx, done := context.WithTimeout(ctx, l.client.Patience)
+	defer done()
 	err := held.mutex.Unlock(ctx)
-	if err == nil {
-		err = held.session.Close()
+	// Whatever came of it, the lease is kept alive no more. Unlock deletes its key without a look;
+	// that the lease was there says that the key was.
+	if closed := held.session.Close(); err == nil {
+		err = closed
 	}
-	// Unlock deletes its key without a look; that the lease was there says that the key was.
 	return adapter.Released{}, adapter.Translate(err, rpctypes.ErrLeaseNotFound, adapter.ErrNotOwner)
 }

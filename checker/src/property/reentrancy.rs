@@ -385,7 +385,7 @@ fn claim(case: &Case, finding: &Finding) -> String {
         }
         Some(Breach::Excess(shown)) => {
             format!(
-                "{} released {lock} more often than it was granted it",
+                "{} was told that it gave {lock} back, though it held none of its grants any more",
                 owner(shown)
             )
         }

@@ -17,12 +17,10 @@ use tokio::time::{Instant, sleep};
 
 use super::node::Node;
 use super::role::{DataRole, Role};
-use super::shape::{Shape, places, start_each};
+use super::shape::{Shape, check_peer_port, peer, places, start_each};
 use crate::connection::{Route, SLOTS, probe, slot_of};
 use crate::environment_error::EnvironmentError;
 
-/// Offset from a server's port to that of the bus, by which the servers talk to each other.
-const BUS_ABOVE: u16 = 10_000;
 /// Time that the servers may take to find each other. Redis itself takes no write for the first two
 /// seconds (`CLUSTER_WRITABLE_DELAY`).
 const READY_WITHIN: Duration = Duration::from_secs(20);
@@ -50,17 +48,11 @@ impl Sharded {
 #[async_trait]
 impl Shape for Sharded {
     fn check_port(&self, port: u16) -> Result<(), EnvironmentError> {
-        match port.checked_add(BUS_ABOVE) {
-            Some(_) => Ok(()),
-            None => Err(EnvironmentError::NoBusPort {
-                port,
-                port_max: u16::MAX - BUS_ABOVE,
-            }),
-        }
+        check_peer_port(port)
     }
 
     fn doors(&self, address: SocketAddr) -> Vec<SocketAddr> {
-        vec![address, bus(address)]
+        vec![address, peer(address)]
     }
 
     fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
@@ -136,13 +128,6 @@ impl Shape for Sharded {
     }
 }
 
-/// Address of the bus of a server that clients find at `address`.
-const fn bus(address: SocketAddr) -> SocketAddr {
-    let mut bus = address;
-    bus.set_port(address.port().saturating_add(BUS_ABOVE));
-    bus
-}
-
 /// Setting by which a replica never takes its master's place, however long it hears nothing of it.
 const NO_TAKEOVER: &str = "cluster-replica-no-failover";
 
@@ -169,7 +154,7 @@ fn settings(cluster: &Cluster, public: SocketAddr) -> Vec<(&'static str, String)
         (NO_TAKEOVER, "yes".to_owned()),
         ("cluster-announce-ip", public.ip().to_string()),
         ("cluster-announce-port", public.port().to_string()),
-        ("cluster-announce-bus-port", bus(public).port().to_string()),
+        ("cluster-announce-bus-port", peer(public).port().to_string()),
         (
             "min-replicas-to-write",
             cluster.min_replicas_to_write.to_string(),
@@ -200,7 +185,7 @@ fn nodes_conf(cluster: &Cluster, addresses: &[SocketAddr], me: usize) -> String 
         } else {
             (format!("slave {}", id(shard)), String::new())
         };
-        let (id, bus, epoch) = (id(n), bus(*address).port(), shard + 1);
+        let (id, bus, epoch) = (id(n), peer(*address).port(), shard + 1);
         writeln!(
             text,
             "{id} {address}@{bus} {myself}{flags} 0 0 {epoch} connected{slots}"

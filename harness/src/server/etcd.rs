@@ -21,14 +21,12 @@ use tokio::time::{Instant, sleep};
 use super::binary::{Program, find_etcd};
 use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
-use super::shape::{NodePlace, Shape, places};
+use super::shape::{NodePlace, Shape, check_peer_port, peer, places};
 use super::software::Software;
 use crate::connection::{Route, ask_http};
 use crate::environment_error::EnvironmentError;
 use crate::process::bind_source;
 
-/// Offset from the port for clients to that for other members.
-const PEERS_ABOVE: u16 = 10_000;
 /// Time that members may take to elect their first leader; on a busy machine one took three
 /// seconds.
 const READY_WITHIN: Duration = Duration::from_secs(20);
@@ -49,13 +47,6 @@ struct Member {
     timers: Timers,
     folder: PathBuf,
     program: PathBuf,
-}
-
-/// Address at which other members find one.
-const fn peer(address: SocketAddr) -> SocketAddr {
-    let mut peer = address;
-    peer.set_port(address.port() + PEERS_ABOVE);
-    peer
 }
 
 fn url(address: SocketAddr) -> String {
@@ -130,9 +121,10 @@ impl Server for Member {
             (false, true) => "another leads",
             (false, false) => "nobody leads",
         };
-        let term = status["raftTerm"].as_str().unwrap_or("0");
+        let term = number(&status["raftTerm"]).unwrap_or_default();
         Ok(Rank {
             leads,
+            term,
             words: format!("/v3/maintenance/status says that {who}, in term {term}"),
         })
     }
@@ -186,7 +178,7 @@ impl Server for Member {
 
 #[async_trait]
 impl Software for Member {
-    fn command(&self, _memory: Memory) -> Result<Command, EnvironmentError> {
+    fn start_command(&self, _memory: Memory) -> Result<Command, EnvironmentError> {
         let members = self.all.iter();
         let members = members.map(|(name, at)| format!("{name}={}", url(peer(*at))));
         let members: Vec<String> = members.collect();
@@ -230,13 +222,7 @@ impl Software for Member {
 #[async_trait]
 impl Shape for Etcd {
     fn check_port(&self, port: u16) -> Result<(), EnvironmentError> {
-        match port.checked_add(PEERS_ABOVE) {
-            Some(_) => Ok(()),
-            None => Err(EnvironmentError::NoBusPort {
-                port,
-                port_max: u16::MAX - PEERS_ABOVE,
-            }),
-        }
+        check_peer_port(port)
     }
 
     fn doors(&self, address: SocketAddr) -> Vec<SocketAddr> {
@@ -282,12 +268,19 @@ impl Shape for Etcd {
         true
     }
 
-    /// The leader, as those members see it that follow nobody.
+    /// The leader of the last election: one that was cut off says for a while that it still leads.
     async fn writable(&self, nodes: &[Node], _route: &Route) -> Vec<String> {
         let ranks = join_all(nodes.iter().map(|node| node.server().rank())).await;
         let ranks = nodes.iter().zip(ranks);
-        let leaders = ranks.filter(|(_, rank)| rank.as_ref().is_ok_and(|rank| rank.leads));
-        leaders.map(|(node, _)| node.name.clone()).collect()
+        let leaders = ranks.filter_map(|(node, rank)| {
+            let rank = rank.ok().filter(|rank| rank.leads)?;
+            Some((rank.term, node.name.clone()))
+        });
+        leaders
+            .max()
+            .map(|(_, leader)| leader)
+            .into_iter()
+            .collect()
     }
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {

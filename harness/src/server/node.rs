@@ -90,7 +90,7 @@ impl Node {
             emptied.map_err(EnvironmentError::io("empty", show(&data)))?;
         }
         fs::create_dir_all(&data).map_err(EnvironmentError::io("create", show(&data)))?;
-        let mut command = self.software.command(memory)?;
+        let mut command = self.software.start_command(memory)?;
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

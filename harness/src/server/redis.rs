@@ -92,7 +92,7 @@ impl Redis for RedisServer {
 
 #[async_trait]
 impl Software for RedisServer {
-    fn command(&self, memory: Memory) -> Result<Command, EnvironmentError> {
+    fn start_command(&self, memory: Memory) -> Result<Command, EnvironmentError> {
         let config = self.folder.join("conf");
         // What a server that governs itself has written there is part of its memory. Of any other
         // it is written again, for whatever was changed while it ran is forgotten.

@@ -23,6 +23,31 @@ use crate::connection::Route;
 use crate::connection::probe::PROBE_TIMEOUT;
 use crate::environment_error::EnvironmentError;
 
+/// Offset from the port of a server for clients to that by which servers talk to each other, where
+/// they have one.
+const PEERS_ABOVE: u16 = 10_000;
+
+/// Address at which the other servers find one whose address for clients is this.
+pub const fn peer(address: SocketAddr) -> SocketAddr {
+    let mut peer = address;
+    peer.set_port(address.port().saturating_add(PEERS_ABOVE));
+    peer
+}
+
+/// Checks whether there is room for the second port.
+///
+/// # Errors
+/// When there is none.
+pub fn check_peer_port(port: u16) -> Result<(), EnvironmentError> {
+    match port.checked_add(PEERS_ABOVE) {
+        Some(_) => Ok(()),
+        None => Err(EnvironmentError::NoPeerPort {
+            port,
+            port_max: u16::MAX - PEERS_ABOVE,
+        }),
+    }
+}
+
 /// Name, addresses, role and folder of a node that is to get its software.
 pub struct NodePlace<'a> {
     /// Name, as in the scenario.

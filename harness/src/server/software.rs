@@ -20,7 +20,7 @@ pub trait Software: Server {
     ///
     /// # Errors
     /// When a file cannot be written.
-    fn command(&self, memory: Memory) -> Result<Command, EnvironmentError>;
+    fn start_command(&self, memory: Memory) -> Result<Command, EnvironmentError>;
 
     /// Time that the server may take from its start to being ready.
     fn ready_within(&self) -> Duration;

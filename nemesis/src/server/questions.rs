@@ -57,6 +57,9 @@ pub trait Server: Send + Sync {
 pub struct Rank {
     /// `true` if it takes writes.
     pub leads: bool,
+    /// Number of the election that made it so, or the last that it knows of; 0 where there are
+    /// none.
+    pub term: u64,
     /// Where it says so: `INFO replication says role:master`.
     pub words: String,
 }

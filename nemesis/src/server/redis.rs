@@ -40,6 +40,7 @@ impl<T: Redis> Server for T {
         let role = info(self, "replication", "role").await?;
         Ok(Rank {
             leads: role == "master",
+            term: 0,
             words: format!("INFO replication says role:{role}"),
         })
     }

@@ -132,8 +132,8 @@ impl KnownServers {
         }
         let name = self.name;
         let system = self.kind.system();
-        if let Some(reason) = fault.means_nothing_on(system) {
-            let message = format!("{} means nothing on {}", fault.kind(), system.name());
+        if let Some(reason) = fault.cannot_hit(system) {
+            let message = format!("{} cannot hit servers of {}", fault.kind(), system.name());
             findings.key(path, message, reason);
             return;
         }

@@ -1,4 +1,4 @@
-//! The rules on servers of etcd: how many there are, and which faults mean something to them.
+//! The rules on servers of etcd: how many there are, and which faults can hit them.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use lockstorm_scenarios::{FaultKind, expand, load_str};
 const LIBRARY: &str = "lock.adapter = { name = \"mine\", command = [\"mine\"], lease = \"2s\", \
                        renew-every = \"600ms\" }\n";
 const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
-const MEANS_NOTHING: &str = "means nothing on etcd";
+const REFUSED: &str = "cannot hit servers of etcd";
 
-/// A step of each fault, the word first, and whether members of etcd can suffer it.
+/// A step of each fault, the word first, and whether it can hit members of etcd.
 const STEPS: [(&str, bool); 31] = [
     ("kill = { node = \"n1\" }", true),
     ("stop = { node = \"n1\" }", true),
@@ -84,7 +84,7 @@ fn every_fault_is_let_through_or_refused_with_the_reason() {
     assert_eq!(words, all);
     for (fault, fits) in STEPS {
         let said = step(fault);
-        assert_eq!(said.contains(MEANS_NOTHING), !fits, "{fault}: {said}");
+        assert_eq!(said.contains(REFUSED), !fits, "{fault}: {said}");
         assert!(!fits || said.is_empty(), "{fault}: {said}");
     }
 }

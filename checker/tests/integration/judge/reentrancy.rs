@@ -147,7 +147,7 @@ fn a_release_beyond_the_grants_is_a_violation() {
     assert_eq!(judged(&text("ok")), (Verdict::Violated, 1));
     assert_eq!(
         shown(&text("ok")).0,
-        "a released \"lock\" more often than it was granted it"
+        "a was told that it gave \"lock\" back, though it held none of its grants any more"
     );
     assert_eq!(judged(&text("not-owner")), (Verdict::Valid, 0));
 }

@@ -1,7 +1,7 @@
 //! The links of the deployment in memory, and the rules that are laid on them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lockstorm_nemesis::{LinkGuard, Network, Slowness};
 use lockstorm_scenarios::CutMode;
@@ -30,27 +30,30 @@ impl Links {
     }
 }
 
+/// Lays a rule on a link, kept in the list that `rules` finds, until it is dropped.
+fn lay(
+    links: &Arc<Mutex<Links>>,
+    (from, to): (&str, &str),
+    rules: fn(&mut Links) -> &mut Vec<(String, String)>,
+) -> LinkGuard {
+    let link = (from.to_owned(), to.to_owned());
+    rules(&mut links.lock().unwrap()).push(link.clone());
+    let links = Arc::clone(links);
+    LinkGuard::new(move || {
+        let mut links = links.lock().unwrap();
+        let rules = rules(&mut links);
+        let at = rules.iter().position(|rule| *rule == link).unwrap();
+        rules.remove(at);
+    })
+}
+
 impl Network for Fake {
     fn cut(&self, from: &str, to: &str, _mode: CutMode) -> LinkGuard {
-        let link = (from.to_owned(), to.to_owned());
-        self.links.lock().unwrap().cuts.push(link.clone());
-        let links = Arc::clone(&self.links);
-        LinkGuard::new(move || {
-            let cuts = &mut links.lock().unwrap().cuts;
-            let at = cuts.iter().position(|cut| *cut == link).unwrap();
-            cuts.remove(at);
-        })
+        lay(&self.links, (from, to), |links| &mut links.cuts)
     }
 
     fn slow(&self, from: &str, to: &str, _slowness: Slowness) -> LinkGuard {
-        let link = (from.to_owned(), to.to_owned());
-        self.links.lock().unwrap().slow.push(link.clone());
-        let links = Arc::clone(&self.links);
-        LinkGuard::new(move || {
-            let slow = &mut links.lock().unwrap().slow;
-            let at = slow.iter().position(|slow| *slow == link).unwrap();
-            slow.remove(at);
-        })
+        lay(&self.links, (from, to), |links| &mut links.slow)
     }
 
     fn slowed(&self, from: &str, to: &str) -> u64 {

@@ -146,8 +146,8 @@ macro_rules! fault_spec {
                 }
             }
 
-            /// Reason why it means nothing on servers of `system`, if it does not.
-            pub fn means_nothing_on(&self, system: System) -> Option<&'static str> {
+            /// Reason why it cannot hit servers of `system`, if it cannot.
+            pub fn cannot_hit(&self, system: System) -> Option<&'static str> {
                 match (system, self) {
                     (System::Redis, _) => None,
                     $((_, Self::$Fault(fault)) => fault.only_on_redis(),)*
