@@ -30,10 +30,10 @@ each lock.
 const KNOWN_BAD: &str = "
 ## Mutants
 
-Each [mutant](mutants.md) was hunted by the same command, which knows nothing of its mistake, on a
-single server, on a primary with a replica, or on independent masters, whichever it can have. The
-table has the promise that it breaks with the fewest faults, and the correct lock does not with as
-few.
+These [mutants](mutants.md) were hunted by the same command, which knows nothing of their mistakes,
+on a single server, on a primary with a replica, or on independent masters, whichever they can have.
+The table has the promise that each breaks with the fewest faults, where no hunt of the correct lock
+found it broken with as few on any servers.
 
 | mutant | promise | on | faults | which |
 |---|---|---|---|---|";
