@@ -7,6 +7,7 @@
 mod dialer;
 mod gate;
 mod http;
+mod http_client;
 mod listener;
 mod primary;
 pub(crate) mod probe;
@@ -23,7 +24,8 @@ mod wire;
 
 pub use dialer::{CallError, Connection, Dialer};
 pub use gate::{CANCELLED, CLIENT_KILLED, Gate, Killed};
-pub use http::ask_http;
+pub use http::{HttpAnswer, HttpLines, ask_http};
+pub use http_client::HttpClient;
 pub use listener::Listener;
 pub use primary::Primary;
 pub(crate) use probe::info_field;

@@ -5,6 +5,7 @@
 
 mod batch_renewal;
 mod context;
+mod etcd;
 mod lock;
 mod mutation;
 mod no_lock;
@@ -22,6 +23,7 @@ mod waiting;
 
 pub use batch_renewal::BatchRenewal;
 pub use context::LockContext;
+pub use etcd::EtcdMutex;
 pub use lock::{Grant, Lock, LockRequest, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;

@@ -1,4 +1,4 @@
-//! Role of each server, a primary or a replica, from the start of a run to its end.
+//! Role of each Redis server, a primary or a replica, from the start of a run to its end.
 //!
 //! For: saying at each grant what the server was that gave it, and noting when one becomes
 //! something else: whoever promotes it, a fault, a sentinel or its Cluster. Not for: finding the
@@ -33,7 +33,8 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 /// Time that it may take to answer.
 const ANSWER_WITHIN: Duration = Duration::from_millis(500);
 
-/// Role of each server when it was last heard of. Empty for servers that someone else runs.
+/// Role of each server when it was last heard of. Empty for servers that someone else runs, and for
+/// those of which each grants by the word of a majority, whichever was asked.
 pub struct Roles {
     known: Mutex<BTreeMap<String, &'static str>>,
     sink: EventSink,
@@ -157,10 +158,10 @@ fn may_change(servers: &Servers) -> bool {
     data.any(|role| role.follows.is_some() || role.introduction.is_some())
 }
 
-/// The servers that keep data and that we run ourselves.
+/// The Redis servers that keep data and that we run ourselves.
 fn ours(servers: &Servers) -> impl Iterator<Item = &Node> {
     let nodes = servers.nodes().iter().filter(|_| servers.are_ours());
-    nodes.filter(|node| node.role.data().is_some())
+    nodes.filter(|node| node.role.data().is_some() && node.server().redis().is_some())
 }
 
 async fn look(address: SocketAddr) -> Result<Option<&'static str>, WireError> {

@@ -6,14 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_reports::{Endured, HUNT_FILE, HuntRecord, HuntSummary, Hunted, read_hunt};
-use lockstorm_scenarios::{LockKind, Promise, TopologyKind};
+use lockstorm_scenarios::{LockKind, Promise, System, TopologyKind};
 
 use crate::support::{lockstorm, root, stderr};
 
-/// The locks of the page.
+/// The locks of the page: those of Redis, on whose servers single messages can be lost.
 pub fn built_in() -> impl Iterator<Item = LockKind> {
     let all = LockKind::ALL.into_iter();
-    all.filter(|kind| ![LockKind::Adapter, LockKind::NoLock].contains(kind))
+    all.filter(|kind| {
+        let is_lock = ![LockKind::Adapter, LockKind::NoLock].contains(kind);
+        is_lock && kind.is_of(System::Redis)
+    })
 }
 
 fn file(name: &str) -> PathBuf {

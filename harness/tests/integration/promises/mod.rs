@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::breaking_numbers::known::built_in;
 use crate::support::situations::{broken, shipped};
 use crate::support::{crew, have_server, lockstorm, root, stderr};
 use lockstorm_reports::{Record, SuiteRecord, read_record};
@@ -139,9 +140,7 @@ fn what_every_built_in_lock_keeps_and_breaks() {
             page::add(&mut rows, &assessment(folder));
         }
     } else {
-        let all = LockKind::ALL.into_iter();
-        let own = all.filter(|kind| ![LockKind::Adapter, LockKind::NoLock].contains(kind));
-        let names: Vec<&str> = own.map(LockKind::name).collect();
+        let names: Vec<&str> = built_in().map(LockKind::name).collect();
         page::add(&mut rows, &assess(&names));
     }
     for (lock, place) in seldom_kept(&rows) {

@@ -201,6 +201,8 @@ pub fn spec(lock: &str) -> Lock {
     let many = ["redlock", "redisson-multi", "redisson-red"];
     let topology = if many.iter().any(|many| lock.starts_with(many)) {
         "independent"
+    } else if lock.starts_with("etcd") {
+        "etcd"
     } else {
         "single"
     };

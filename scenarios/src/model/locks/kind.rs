@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::era::Era;
 use crate::model::promise::Promise;
+use crate::model::system::System;
 use crate::model::topology::TopologyKind;
 use crate::with_every_lock;
 
@@ -23,6 +24,8 @@ const WITH_REPLICAS: &[TopologyKind] = &[
 ];
 /// Where there are several masters to ask.
 const MASTERS: &[TopologyKind] = &[TopologyKind::Independent];
+/// Members of etcd.
+const ETCD: &[TopologyKind] = &[TopologyKind::Etcd];
 /// A program says by itself where it is asked for what it cannot do.
 const ANYWHERE: &[TopologyKind] = &TopologyKind::ALL;
 
@@ -154,6 +157,12 @@ impl LockKind {
             return ALIKE.iter().any(|alike| on.contains(alike));
         }
         on.contains(&topology)
+    }
+
+    /// Tells whether the lock is one of this system's servers.
+    pub fn is_of(self, system: System) -> bool {
+        let mut on = self.topologies().iter();
+        on.any(|topology| topology.system() == system)
     }
 
     /// The lock that a label names, as in [`Lock::label`](super::Lock::label): its first word.

@@ -98,6 +98,11 @@ macro_rules! with_every_lock {
                     "DECRBY", "PTTL", "PEXPIRE", "ZADD", "ZREM", "ZSCORE", "ZRANGE",
                     "ZRANGEBYSCORE"],
                 has [], promises [Permits], eras [];
+            /// etcd's `concurrency.Mutex`: a queue of keys bound to leases, kept by a majority of
+            /// members
+            "etcd-mutex" => EtcdMutex(EtcdMutex) on ETCD,
+                sends [], has [Tokens],
+                promises [KeepsAlive, SurvivesMinority, Fenced, Fair], eras [];
         }
     };
 }

@@ -1,5 +1,7 @@
 //! Real members of etcd: up, broken by every fault that means something to them, and gone.
 
+mod mutex;
+
 use std::time::Duration;
 
 use crate::support::ground::Ground;

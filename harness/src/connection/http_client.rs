@@ -1,0 +1,154 @@
+//! A client of several servers that all take requests over HTTP: it talks to one of them until that
+//! gives no answer, and then to the next.
+//!
+//! Nothing is sent twice: a request that fails has failed, and only the next one goes elsewhere.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use lockstorm_checker::history::{Name, RouteNote};
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::dialer::{CallError, Dialer};
+use super::http::{HttpAnswer, HttpLines, HttpWire};
+use super::route::Route;
+
+/// One client's connection to one of the servers.
+pub struct HttpClient {
+    dialer: Dialer,
+    servers: Vec<(Name, SocketAddr)>,
+    /// Number of the server that it talks to.
+    at: usize,
+    wire: Option<HttpWire>,
+    /// Server that requests went to so far, if they did; then the reason why they go elsewhere, or
+    /// to it over a new connection.
+    was_at: Option<Name>,
+    why: String,
+}
+
+impl HttpClient {
+    /// Not connected yet; talks to the first of the servers first.
+    pub fn new(dialer: Dialer, route: &Arc<Route>) -> Self {
+        let servers = route.nodes().into_iter();
+        Self {
+            dialer,
+            servers: servers.map(|(name, at)| (name.into(), at)).collect(),
+            at: 0,
+            wire: None,
+            was_at: None,
+            why: "first use".to_owned(),
+        }
+    }
+
+    /// Talks to any of the servers first, so that clients spread over all of them.
+    #[must_use]
+    pub fn starting_anywhere(mut self, rng: &mut ChaCha8Rng) -> Self {
+        self.at = rng.random_range(0..self.servers.len().max(1));
+        self
+    }
+
+    /// The server that it talks to.
+    pub fn asked(&self) -> Option<Name> {
+        self.servers.get(self.at).map(|(name, _)| Name::clone(name))
+    }
+
+    /// Sends one request and waits for its answer.
+    ///
+    /// # Errors
+    /// See [`CallError`]; whatever the server answers is none.
+    pub async fn post(&mut self, path: &str, body: &Value) -> Result<HttpAnswer, CallError> {
+        self.dialer.gate.pass().await?;
+        let within = self.dialer.reply_timeout;
+        let result = timeout(within, self.exchange(path, body)).await;
+        let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
+        self.heed(&result);
+        if result.is_ok() {
+            self.dialer.gate.count_reply();
+        }
+        if let Err(killed) = self.dialer.gate.pass().await {
+            self.wire = None;
+            return Err(killed.into());
+        }
+        result.map_err(CallError::Unknown)
+    }
+
+    /// Sends one request whose answer goes on, over a connection of its own.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn listen(&mut self, path: &str, body: &Value) -> Result<HttpLines, CallError> {
+        self.dialer.gate.pass().await?;
+        let within = self.dialer.reply_timeout;
+        let gate = Arc::clone(&self.dialer.gate);
+        gate.count_subscription();
+        let opened = async { self.open().await?.listen(path, body).await };
+        let result = timeout(within, opened).await;
+        let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
+        self.heed(&result);
+        gate.pass().await?;
+        result.map_err(CallError::Unknown)
+    }
+
+    /// Waits for the next line of an answer that goes on.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn hear(&self, lines: &mut HttpLines) -> Result<String, CallError> {
+        let line = tokio::select! {
+            biased;
+            killed = self.dialer.gate.death() => return Err(killed.into()),
+            line = lines.next() => line,
+        };
+        self.dialer.gate.pass().await?;
+        line.map_err(CallError::Unknown)
+    }
+
+    async fn exchange(&mut self, path: &str, body: &Value) -> Result<HttpAnswer, String> {
+        // Put back only with its answer read: an exchange that is given up half-way closes it.
+        let mut wire = match self.wire.take() {
+            Some(wire) => wire,
+            None => self.connect().await?,
+        };
+        self.dialer.gate.count_command();
+        let answer = wire.ask(path, Some(body)).await?;
+        self.wire = Some(wire);
+        Ok(answer)
+    }
+
+    /// Opens a connection for requests, and writes down that they go to this server from here on.
+    async fn connect(&mut self) -> Result<HttpWire, String> {
+        let wire = self.open().await?;
+        let Some(to) = self.asked() else {
+            return Ok(wire);
+        };
+        let note = RouteNote {
+            from: self.was_at.replace(Name::clone(&to)),
+            to,
+            why: self.why.as_str().into(),
+        };
+        self.dialer.trail.routed(note).await;
+        Ok(wire)
+    }
+
+    async fn open(&self) -> Result<HttpWire, String> {
+        let server = self.servers.get(self.at);
+        let (_, address) = server.ok_or_else(|| "there is no server to ask".to_owned())?;
+        HttpWire::open(Some(self.dialer.source), *address).await
+    }
+
+    /// Turns to the next server where this one gave no answer.
+    fn heed<T>(&mut self, result: &Result<T, String>) {
+        if let Err(why) = result {
+            self.why.clone_from(why);
+            self.wire = None;
+            self.at = (self.at + 1) % self.servers.len().max(1);
+        }
+    }
+}
+
+fn late(milliseconds: u128) -> String {
+    format!("no reply within {milliseconds} ms")
+}

@@ -1,0 +1,242 @@
+//! The requests of etcd's API that a lock needs, through its JSON gateway.
+//!
+//! Source: etcd's API reference, version 3. The gateway writes numbers of 64 bits as text and
+//! leaves out those that are zero; keys are in base64.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lockstorm_checker::history::Name;
+use serde_json::{Value, json};
+
+use crate::connection::{CallError, HttpClient};
+
+/// gRPC's number for what is not there, such as a lease that has ended.
+const NOT_FOUND: i64 = 5;
+
+/// One client's side of the API.
+pub struct Api {
+    client: HttpClient,
+}
+
+/// A lease: keys that are bound to it are gone when it ends.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    pub id: String,
+    /// Time for which the server keeps it, from the sending of the last request that said so.
+    pub lives: Duration,
+}
+
+/// A place in the queue for a lock: a key of its own below the lock's, bound to a lease.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub key: String,
+    pub lease: Lease,
+    /// Revision in which it was created: its rank in the queue.
+    pub rank: u64,
+}
+
+/// The key that stands before a place in the queue, as it was in a revision.
+#[derive(Clone, Debug)]
+pub struct Predecessor {
+    key: String,
+    as_of: u64,
+}
+
+/// State of a place in the queue.
+#[derive(Clone, Debug)]
+pub enum Turn {
+    Mine,
+    After(Predecessor),
+    /// The place is no more.
+    Gone,
+}
+
+impl Api {
+    pub const fn new(client: HttpClient) -> Self {
+        Self { client }
+    }
+
+    /// The member that was asked last.
+    pub fn asked(&self) -> Option<Name> {
+        self.client.asked()
+    }
+
+    /// Asks for a lease of about so long; the answer says how long.
+    pub async fn grant_lease(&mut self, lives: Duration) -> Result<Lease, CallError> {
+        let body = json!({ "TTL": lives.as_secs() });
+        let answer = self.call("/v3/lease/grant", &body).await?;
+        match (answer["ID"].as_str(), number(&answer["TTL"])) {
+            (Some(id), Some(seconds)) => Ok(Lease {
+                id: id.to_owned(),
+                lives: Duration::from_secs(seconds),
+            }),
+            _ => Err(odd(&answer)),
+        }
+    }
+
+    /// Extends a lease; `None` if it has ended.
+    pub async fn keep_alive(&mut self, lease: &Lease) -> Result<Option<Lease>, CallError> {
+        let body = json!({ "ID": lease.id });
+        let answer = self.call("/v3/lease/keepalive", &body).await?;
+        let Value::Object(result) = &answer["result"] else {
+            return Err(odd(&answer));
+        };
+        let lives = result.get("TTL").and_then(number).map(Duration::from_secs);
+        Ok(lives.map(|lives| Lease {
+            id: lease.id.clone(),
+            lives,
+        }))
+    }
+
+    /// Ends a lease; all keys bound to it go.
+    pub async fn revoke(&mut self, lease: &Lease) -> Result<(), CallError> {
+        let body = json!({ "ID": lease.id });
+        self.call("/v3/lease/revoke", &body).await.map(|_| ())
+    }
+
+    /// Creates a place in the queue for `lock`, and says whose turn it is.
+    pub async fn queue_up(&mut self, lock: &str, lease: Lease) -> Result<(Place, Turn), CallError> {
+        let key = place_name(lock, &lease);
+        let mut last = newest(lock);
+        // Its own, and the one before.
+        last["limit"] = 2.into();
+        let body = json!({
+            "compare": [{ "target": "CREATE", "key": encoded(&key), "createRevision": "0" }],
+            "success": [
+                { "requestPut": { "key": encoded(&key), "lease": lease.id } },
+                { "requestRange": last },
+            ],
+        });
+        let answer = self.call("/v3/kv/txn", &body).await?;
+        let rank = number(&answer["header"]["revision"]);
+        let last = &answer["responses"][1]["response_range"]["kvs"];
+        let (Some(true), Some(rank), Some(own)) =
+            (answer["succeeded"].as_bool(), rank, key_of(&last[0]))
+        else {
+            return Err(odd(&answer));
+        };
+        if own != key {
+            return Err(odd(&answer));
+        }
+        let turn = after(&last[1], rank);
+        Ok((Place { key, lease, rank }, turn))
+    }
+
+    /// Says whose turn it is in the queue for `lock`, from the place that has been there before.
+    pub async fn look(&mut self, lock: &str, place: &Place) -> Result<Turn, CallError> {
+        let mut before = newest(lock);
+        before["max_create_revision"] = (place.rank - 1).into();
+        let body = json!({
+            "compare": [{
+                "target": "CREATE",
+                "key": encoded(&place.key),
+                "createRevision": place.rank.to_string(),
+            }],
+            "success": [{ "requestRange": before }],
+        });
+        let answer = self.call("/v3/kv/txn", &body).await?;
+        let Some(as_of) = number(&answer["header"]["revision"]) else {
+            return Err(odd(&answer));
+        };
+        if answer["succeeded"].as_bool() != Some(true) {
+            return Ok(Turn::Gone);
+        }
+        Ok(after(
+            &answer["responses"][0]["response_range"]["kvs"][0],
+            as_of,
+        ))
+    }
+
+    /// Waits until the key before a place is gone.
+    pub async fn gone(&mut self, predecessor: &Predecessor) -> Result<(), CallError> {
+        let body = json!({
+            "create_request": {
+                "key": encoded(&predecessor.key),
+                "start_revision": (predecessor.as_of + 1).to_string(),
+                "filters": ["NOPUT"],
+            },
+        });
+        let mut lines = self.client.listen("/v3/watch", &body).await?;
+        loop {
+            let line = self.client.hear(&mut lines).await?;
+            let said: Value = serde_json::from_str(&line).unwrap_or_default();
+            let result = &said["result"];
+            if result["events"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+            {
+                return Ok(());
+            }
+            if !result.is_object() || result["canceled"].as_bool() == Some(true) {
+                return Err(odd(&said));
+            }
+        }
+    }
+
+    /// Deletes the key of a place; whether it was there.
+    pub async fn leave(&mut self, place: &Place) -> Result<bool, CallError> {
+        let body = json!({ "key": encoded(&place.key) });
+        let answer = self.call("/v3/kv/deleterange", &body).await?;
+        Ok(number(&answer["deleted"]).unwrap_or_default() > 0)
+    }
+
+    /// An error that leaves open whether the request had an effect counts as no answer.
+    async fn call(&mut self, path: &str, body: &Value) -> Result<Value, CallError> {
+        let answer = self.client.post(path, body).await?;
+        let Ok(said) = serde_json::from_str::<Value>(&answer.text) else {
+            let text = format!("{}: {}", answer.status, answer.text.trim());
+            return Err(CallError::Unknown(text));
+        };
+        if answer.status.is_success() {
+            return Ok(said);
+        }
+        let text = said["message"].as_str().unwrap_or(&answer.text).to_owned();
+        Err(match said["code"].as_i64() {
+            Some(NOT_FOUND) => CallError::Failed(text),
+            _ => CallError::Unknown(text),
+        })
+    }
+}
+
+/// The name of the place that a lease has in the queue for `lock`, as etcd's library makes it.
+pub fn place_name(lock: &str, lease: &Lease) -> String {
+    let id: i64 = lease.id.parse().unwrap_or_default();
+    format!("{lock}/{id:x}")
+}
+
+/// Asks for the newest of the places in the queue for `lock`.
+fn newest(lock: &str) -> Value {
+    json!({
+        "key": encoded(&format!("{lock}/")),
+        // The byte after the slash.
+        "range_end": encoded(&format!("{lock}0")),
+        "sort_target": "CREATE",
+        "sort_order": "DESCEND",
+        "limit": 1,
+    })
+}
+
+/// State of a place, where a range found this before it.
+fn after(found: &Value, as_of: u64) -> Turn {
+    key_of(found).map_or(Turn::Mine, |key| Turn::After(Predecessor { key, as_of }))
+}
+
+fn encoded(key: &str) -> String {
+    BASE64_STANDARD.encode(key)
+}
+
+/// The name of a key that a range found.
+fn key_of(found: &Value) -> Option<String> {
+    let name = BASE64_STANDARD.decode(found["key"].as_str()?).ok()?;
+    String::from_utf8(name).ok()
+}
+
+fn number(value: &Value) -> Option<u64> {
+    value.as_str()?.parse().ok()
+}
+
+fn odd(answer: &Value) -> CallError {
+    CallError::Unknown(format!("an answer that makes no sense here: {answer}"))
+}

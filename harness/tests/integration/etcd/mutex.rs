@@ -1,0 +1,187 @@
+//! etcd's mutex on real members: its queue, its sessions, and what members leave of both.
+
+use std::time::Duration;
+
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::locks::{
+    Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released, WaitEnd, Waiting as _,
+};
+use lockstorm_nemesis::Deployment as _;
+use lockstorm_scenarios::{FaultSpec, Kill, Pause};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{POLL, is_healed, members, ranks};
+use crate::support::WITHIN;
+use crate::support::ground::Ground;
+
+const LOCK: &str = "etcd-mutex = { lease = \"2s\" }";
+const KEY: &str = "lock";
+
+/// One try, or a look from the place that was taken before.
+fn wait() -> LockRequest {
+    LockRequest {
+        wait: Some(WITHIN),
+        ..LockRequest::default()
+    }
+}
+
+async fn ask(lock: &mut AnyLock, ask: LockRequest) -> Outcome<Grant> {
+    lock.acquire(KEY, ask).await
+}
+
+/// A grant, and its token.
+async fn granted(lock: &mut AnyLock) -> u64 {
+    let outcome = ask(lock, wait()).await;
+    let Outcome::Done(grant) = outcome else {
+        panic!("it was not granted: {outcome:?}");
+    };
+    assert_eq!(grant.lease, Some(Duration::from_secs(2)));
+    grant.token.expect("every grant has a token")
+}
+
+/// Takes the last place in the queue.
+async fn queues(lock: &mut AnyLock) {
+    assert_eq!(ask(lock, wait()).await, Outcome::Denied);
+    assert!(lock.queued(KEY));
+}
+
+/// Waits until it is granted; its session lives on meanwhile.
+async fn granted_in_the_end(lock: &mut AnyLock) -> u64 {
+    let deadline = Instant::now() + WITHIN;
+    loop {
+        match ask(lock, wait()).await {
+            Outcome::Done(grant) => return grant.token.expect("every grant has a token"),
+            Outcome::Killed => panic!("nobody kills it"),
+            Outcome::Denied | Outcome::Failed(_) | Outcome::Unknown(_) => {}
+        }
+        assert!(Instant::now() < deadline, "it is never granted");
+        lock.await_turn(KEY, POLL, deadline).await;
+    }
+}
+
+async fn released(lock: &mut AnyLock) {
+    let outcome = lock.release(KEY, LockRequest::default()).await;
+    assert_eq!(outcome, Outcome::Done(Released::default()));
+}
+
+/// Tells whether anything is left of the lock and its queue.
+async fn is_there(ground: &Ground) -> bool {
+    let (leader, _) = ranks(ground).await;
+    let server = ground.servers.server(&leader).expect("it is there");
+    server.has(KEY).await.expect("it looks")
+}
+
+#[tokio::test]
+async fn those_who_wait_are_granted_in_the_order_of_their_places() {
+    let Some(ground) = members().await else {
+        return;
+    };
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, LOCK));
+    let first = granted(&mut a).await;
+    queues(&mut b).await;
+    queues(&mut c).await;
+    // A place is watched, and the one behind the first is not granted before it.
+    released(&mut a).await;
+    assert_eq!(ask(&mut c, wait()).await, Outcome::Denied);
+    let second = granted_in_the_end(&mut b).await;
+    let woken = async {
+        c.await_turn(KEY, WITHIN, Instant::now() + WITHIN).await;
+        granted(&mut c).await
+    };
+    let (third, ()) = tokio::join!(woken, released(&mut b));
+    assert!(first < second && second < third);
+    released(&mut c).await;
+    assert!(!is_there(&ground).await);
+}
+
+/// Tries that fail and waits that are given up keep nobody out afterwards.
+#[tokio::test]
+async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind() {
+    let Some(ground) = members().await else {
+        return;
+    };
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, LOCK));
+    granted(&mut a).await;
+    assert_eq!(ask(&mut b, LockRequest::default()).await, Outcome::Denied);
+    queues(&mut c).await;
+    c.end_wait(KEY, WaitEnd::Refused).await;
+    // A second acquire by the holder waits like that of anybody else, and loses it nothing.
+    assert_eq!(ask(&mut a, LockRequest::default()).await, Outcome::Denied);
+    released(&mut a).await;
+    assert!(!is_there(&ground).await);
+    granted(&mut b).await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not() {
+    let Some(ground) = members().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    granted(&mut a).await;
+    let twice_over = Instant::now() + Duration::from_secs(4);
+    while Instant::now() < twice_over {
+        sleep(Duration::from_millis(200)).await;
+        let renewed = a.renew(KEY, LockRequest::default()).await;
+        let lives = Grant::of(Duration::from_secs(2));
+        assert_eq!(renewed, Outcome::Done(lives));
+    }
+    queues(&mut b).await;
+    granted_in_the_end(&mut b).await;
+    let renewed = a.renew(KEY, LockRequest::default()).await;
+    assert_eq!(renewed, Outcome::Denied);
+    let late = a.release(KEY, LockRequest::default()).await;
+    assert_eq!(late, Outcome::Denied);
+    released(&mut b).await;
+}
+
+/// Another leader gives every session all of its lease again, and nobody is passed over.
+#[tokio::test]
+async fn a_lock_and_its_queue_outlast_the_leader() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    let first = granted(&mut a).await;
+    queues(&mut b).await;
+    let (node, _) = ranks(&ground).await;
+    let killed = ground.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
+    killed.expect("the leader is hit");
+    // A request that meets no leader has no answer, and the next goes to another member.
+    let deadline = Instant::now() + WITHIN;
+    while a.release(KEY, LockRequest::default()).await != Outcome::Done(Released::default()) {
+        assert!(Instant::now() < deadline, "it cannot be given back");
+    }
+    assert!(first < granted_in_the_end(&mut b).await);
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+    released(&mut b).await;
+}
+
+/// A client stays with a member that answers, and turns from one that does not.
+#[tokio::test]
+async fn a_client_turns_from_a_member_that_stands_still() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let mut a = ground.client(0, LOCK);
+    granted(&mut a).await;
+    let by = a.granted_by();
+    released(&mut a).await;
+    let [node] = &*by else {
+        panic!("one member was asked: {by:?}");
+    };
+    let node = node.to_string();
+    let pause = FaultSpec::Pause(Pause { node: node.clone() });
+    ground
+        .nemesis
+        .inject(&pause)
+        .await
+        .expect("it stands still");
+    let again = timeout(WITHIN, granted_in_the_end(&mut a)).await;
+    again.expect("another member answers");
+    let by = a.granted_by();
+    assert!(by.iter().all(|by| **by != *node), "{by:?}");
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+}
