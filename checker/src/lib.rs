@@ -41,8 +41,8 @@ pub use operations::{
     Access, Action, Completion, Detail, DetailId, KeyId, OpId, Operation, Outcome, OwnerId, ValueId,
 };
 pub use operations::{
-    Asides, CommandAside, Digest, DigestBuilder, FailureAside, FaultEvent, FinalPhase, LostNote,
-    QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
+    Asides, CommandAside, Digest, DigestBuilder, ExpiredAside, FailureAside, FaultEvent,
+    FinalPhase, LostNote, QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
 };
 pub use operations::{Drift, Lease};
 pub use options::Options;

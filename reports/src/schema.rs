@@ -14,8 +14,8 @@ mod tests {
     use jsonschema::Validator;
     use lockstorm_checker::Nanos;
     use lockstorm_checker::history::{
-        CommandNote, Event, FailureKind, FailureNote, Function, Giver, Givers, Header, Kind, Mode,
-        Name, NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote,
+        CommandNote, Event, ExpiredNote, FailureKind, FailureNote, Function, Giver, Givers, Header,
+        Kind, Mode, Name, NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote,
         Value as Words, ViewNote, write_event,
     };
     use serde_json::{Value, json};
@@ -148,6 +148,11 @@ mod tests {
             name: "final".into(),
             bound: Some(Nanos(1)),
         };
+        let expired = ExpiredNote {
+            node: name(),
+            leases: 1,
+            since: Nanos(1),
+        };
         let stall = StallNote { since: Nanos(1) };
         Words {
             owner: Some(name()),
@@ -169,6 +174,7 @@ mod tests {
             view: Some(Box::new(view)),
             command: Some(Box::new(command)),
             failure: Some(Box::new(failure)),
+            expired: Some(Box::new(expired)),
             stall: Some(Box::new(stall)),
             fault: None,
             phase: Some(Box::new(phase)),

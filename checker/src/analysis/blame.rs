@@ -9,10 +9,11 @@
 //! A lock that is granted twice was lost between the last instant at which the service certainly
 //! still knew of the first hold and the answer to the second grant. That it knew, its owner's
 //! renewals show, and refusals of others that nobody else can have caused. A fault that was healed
-//! before, or came after, has no part in it; nor has one that only a client felt, as long as there
-//! is one that hit the service, and never one of a client that has no part in the violation. Where
-//! a client acted after its lease, it is the faults of that client that count, and only without
-//! any those of the servers. Whatever else was active is not blamed.
+//! before, or came after, has no part in it, unless its server says that it ended leases then; nor
+//! has one that only a client felt, as long as there is one that hit the service, and never one of
+//! a client that has no part in the violation. Where a client acted after its lease, it is the
+//! faults of that client that count, and only without any those of the servers. Whatever else was
+//! active is not blamed.
 //!
 //! For: the table of faults, and the sentence below a story. Not for: proving a cause; a fault that
 //! is blamed may have been harmless beside another that is blamed too.
@@ -20,7 +21,7 @@
 use crate::case::{Case, Finding, touches_client, window};
 use crate::history::{FaultClass, FaultTarget, Nanos};
 use crate::holds::Hold;
-use crate::operations::{Action, Digest, Interval, Operation, Outcome, OwnerId};
+use crate::operations::{Action, Digest, ExpiredAside, Interval, Operation, Outcome, OwnerId};
 use crate::property::{BlameWindow, Causes, rule};
 use crate::verdict::FaultSummary;
 
@@ -35,10 +36,11 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
         lasted.is_some_and(|lasted| lasted.touches(decided))
     });
     let active: Vec<usize> = active.collect();
-    let could = active.iter().copied();
-    let could: Vec<usize> = could
-        .filter(|&at| could_decide(case, finding, &case.faults[at]))
-        .collect();
+    let could = (0..case.faults.len()).filter(|at| {
+        let lasts = active.contains(at) || outlasts_itself(case, finding, decided, *at);
+        lasts && could_decide(case, finding, &case.faults[*at])
+    });
+    let could: Vec<usize> = could.collect();
     if !could.is_empty() {
         return could;
     }
@@ -57,6 +59,24 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
         | FaultTarget::Words(_) => case.faults[at].class != FaultClass::Scripts,
     };
     active.into_iter().filter(concerns).collect()
+}
+
+/// Tells whether a fault of a server was over when a lock was lost, but not what the server did of
+/// it: it had touched the hold, and by the server's own count it then ended leases.
+fn outlasts_itself(case: &Case, finding: &Finding, decided: Interval, at: usize) -> bool {
+    let fault = &case.faults[at];
+    let (Some(node), Causes::Forgetting) = (fault.target.node(), rule(finding.property).causes())
+    else {
+        return false;
+    };
+    let held = finding.holds.iter().map(|&at| case.holds[at].hull.start);
+    let held = Interval::new(held.min().unwrap_or(decided.start), decided.end);
+    let mut counts = case.digest.asides.expired.iter();
+    let ended = |count: &ExpiredAside| {
+        let looked = Interval::new(count.note.since, count.time);
+        count.note.node == *node && looked.touches(decided)
+    };
+    window(fault).is_some_and(|lasted| lasted.touches(held)) && counts.any(ended)
 }
 
 /// Returns the owners that take part in a violation.

@@ -83,6 +83,7 @@ fn story(case: &Case, finding: &Finding, interval: Interval, scene: Interval) ->
     rule(finding.property).narrate(&mut teller, interval);
     teller.routes(scene);
     teller.roles(scene);
+    teller.expired(scene);
     teller.stalls(scene);
     teller.views(scene);
     teller.commands(scene);

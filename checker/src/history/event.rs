@@ -8,7 +8,9 @@ use serde_json::{Map, Value as Json};
 
 use super::fault::FaultNote;
 use super::giver::Givers;
-use super::note::{CommandNote, FailureNote, PhaseNote, RoleNote, RouteNote, StallNote, ViewNote};
+use super::note::{
+    CommandNote, ExpiredNote, FailureNote, PhaseNote, RoleNote, RouteNote, StallNote, ViewNote,
+};
 
 /// A shared, immutable name: a lock key, an owner, a resource.
 pub type Name = Arc<str>;
@@ -135,6 +137,8 @@ pub enum Function {
     Command,
     /// Note: the client hung or crashed, see [`FailureNote`].
     Failure,
+    /// Note: a server ended leases whose time was over, see [`ExpiredNote`].
+    Expired,
     /// Note: whoever recorded the history stood still, see [`StallNote`].
     Stall,
     /// Note of the nemesis: a fault's life cycle, see [`FaultNote`].
@@ -170,6 +174,7 @@ impl Function {
             Self::View => "view",
             Self::Command => "command",
             Self::Failure => "failure",
+            Self::Expired => "expired",
             Self::Stall => "stall",
             Self::Fault => "fault",
             Self::Phase => "phase",
@@ -198,6 +203,7 @@ impl From<&str> for Function {
             "view" => Self::View,
             "command" => Self::Command,
             "failure" => Self::Failure,
+            "expired" => Self::Expired,
             "stall" => Self::Stall,
             "fault" => Self::Fault,
             "phase" => Self::Phase,
@@ -286,6 +292,8 @@ pub struct Value {
     pub command: Option<Box<CommandNote>>,
     /// Failure of a client, on notes of that.
     pub failure: Option<Box<FailureNote>>,
+    /// Number of leases that a server has ended, on notes of that.
+    pub expired: Option<Box<ExpiredNote>>,
     /// Since when whoever records stood still, on notes of that.
     pub stall: Option<Box<StallNote>>,
     /// Life cycle of a fault, on notes of the nemesis.

@@ -228,6 +228,7 @@ fn is_call(function: &Function) -> bool {
         | Function::View
         | Function::Command
         | Function::Failure
+        | Function::Expired
         | Function::Stall
         | Function::Fault
         | Function::Phase
@@ -255,6 +256,7 @@ fn is_client_note(function: &Function) -> bool {
         | Function::Role
         | Function::View
         | Function::Command
+        | Function::Expired
         | Function::Stall
         | Function::Fault
         | Function::Phase

@@ -38,8 +38,8 @@ pub use guard::Unread;
 pub use header::{FORMAT, Header, VERSION};
 pub use jsonl::{read_jsonl, write_event, write_header};
 pub use note::{
-    CommandNote, FailureKind, FailureNote, NodeView, PhaseNote, RoleNote, RouteNote, StallNote,
-    ViewNote,
+    CommandNote, ExpiredNote, FailureKind, FailureNote, NodeView, PhaseNote, RoleNote, RouteNote,
+    StallNote, ViewNote,
 };
 pub use read::{ReadOptions, read, read_strictly};
 pub use sink::{EventSink, Reading};

@@ -58,12 +58,13 @@ pub(super) const CLIENT_NOTES: [Known; 5] = [
 ];
 
 /// The notes of the nemesis that mean something.
-pub(super) const NEMESIS_NOTES: [Known; 6] = [
+pub(super) const NEMESIS_NOTES: [Known; 7] = [
     ("fault", &[]),
     ("phase", &[]),
     ("role", &[]),
     ("view", &[]),
     ("command", &[]),
+    ("expired", &[]),
     ("stall", &[]),
 ];
 

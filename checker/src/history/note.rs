@@ -130,6 +130,18 @@ pub enum FailureKind {
     Crash,
 }
 
+/// A server ended leases because their time was over, by its own count: value of a `note` with
+/// function `expired`. No verdict rests on it; it explains who ended a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpiredNote {
+    /// Name of the server.
+    pub node: Name,
+    /// Number of leases that it has ended since it was last asked.
+    pub leases: u64,
+    /// Time at which it was last asked.
+    pub since: Nanos,
+}
+
 /// Stall of the process that recorded the history: value of a `note` with function `stall`, written
 /// when it went on. What came in meanwhile has the time at which it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 pub use self::asides::{
-    Asides, CommandAside, FailureAside, RoleAside, RouteAside, StallAside, ViewAside,
+    Asides, CommandAside, ExpiredAside, FailureAside, RoleAside, RouteAside, StallAside, ViewAside,
 };
 pub(crate) use self::excerpt::Item;
 use self::givers::GiverNumbers;
@@ -448,6 +448,7 @@ impl DigestBuilder {
                 | Function::View
                 | Function::Command
                 | Function::Failure
+                | Function::Expired
                 | Function::Stall
         );
         if event.process == Process::Nemesis || is_aside {

@@ -8,8 +8,8 @@ mod operation;
 
 pub(crate) use digest::Item;
 pub use digest::{
-    Asides, CommandAside, Digest, DigestBuilder, FailureAside, FaultEvent, FinalPhase, LostNote,
-    QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
+    Asides, CommandAside, Digest, DigestBuilder, ExpiredAside, FailureAside, FaultEvent,
+    FinalPhase, LostNote, QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
 };
 pub(crate) use groups::Groups;
 pub use interval::Interval;

@@ -141,6 +141,7 @@ impl From<&Function> for Action {
             | Function::View
             | Function::Command
             | Function::Failure
+            | Function::Expired
             | Function::Stall
             | Function::Fault
             | Function::Phase

@@ -7,6 +7,7 @@
 mod arrival;
 mod circumstance;
 mod deed;
+mod expired;
 mod failure;
 mod holder;
 

@@ -5,10 +5,10 @@
 
 use lockstorm_checker::DigestBuilder;
 use lockstorm_checker::history::{
-    self, CommandNote, DataLoss, Event, FailureKind, FailureNote, FaultClass, FaultNote,
-    FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind, Mode, Name,
-    Nanos, NodeView, Ownership, PhaseNote, Process, ReadError, RoleNote, RouteNote, StallNote,
-    Value, ViewNote, read_jsonl, write_event, write_header,
+    self, CommandNote, DataLoss, Event, ExpiredNote, FailureKind, FailureNote, FaultClass,
+    FaultNote, FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind,
+    Mode, Name, Nanos, NodeView, Ownership, PhaseNote, Process, ReadError, RoleNote, RouteNote,
+    StallNote, Value, ViewNote, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -432,6 +432,13 @@ fn value() -> impl Strategy<Value = Value> {
                 view,
                 command,
                 failure,
+                expired: token.map(|token| {
+                    Box::new(ExpiredNote {
+                        node: "n1".into(),
+                        leases: token,
+                        since: Nanos(token),
+                    })
+                }),
                 stall: token.map(|token| {
                     Box::new(StallNote {
                         since: Nanos(token),

@@ -2,6 +2,7 @@
 //! gives no answer, and then to the next.
 //!
 //! Nothing is sent twice: a request that fails has failed, and only the next one goes elsewhere.
+//! One that finds no connection has not been sent, and goes to the first server that takes one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -133,18 +134,28 @@ impl HttpClient {
         Ok(wire)
     }
 
-    async fn open(&self) -> Result<HttpWire, String> {
-        let server = self.servers.get(self.at);
-        let (_, address) = server.ok_or_else(|| "there is no server to ask".to_owned())?;
-        HttpWire::open(Some(self.dialer.source), *address).await
+    /// Opens a connection to this server, or else to the next one that takes it.
+    async fn open(&mut self) -> Result<HttpWire, String> {
+        for _ in 0..self.servers.len() {
+            let (_, address) = self.servers[self.at];
+            match HttpWire::open(Some(self.dialer.source), address).await {
+                Ok(wire) => return Ok(wire),
+                Err(why) => self.turn(why),
+            }
+        }
+        Err(self.why.clone())
+    }
+
+    fn turn(&mut self, why: String) {
+        self.why = why;
+        self.wire = None;
+        self.at = (self.at + 1) % self.servers.len().max(1);
     }
 
     /// Turns to the next server where this one gave no answer.
     fn heed<T>(&mut self, result: &Result<T, String>) {
         if let Err(why) = result {
-            self.why.clone_from(why);
-            self.wire = None;
-            self.at = (self.at + 1) % self.servers.len().max(1);
+            self.turn(why.clone());
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::process::Shim;
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
 use crate::server::{Program, ServerSettings, Servers, Wiring};
-use crate::trace::{FaultNoteSink, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
+use crate::trace::{FaultNoteSink, LeaseWatch, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
 
@@ -219,6 +219,7 @@ async fn record(
     let (monitor, watch) = trace(&job.case, &servers, &sink).await?;
     let roles = Arc::new(Roles::new(&servers, sink.clone()).await);
     let role_watch = RoleWatch::start(&roles, &servers);
+    let lease_watch = LeaseWatch::start(&servers, &sink).await;
     let herald = FaultNoteSink {
         sink: sink.clone(),
         watch: watch.clone(),
@@ -248,6 +249,7 @@ async fn record(
     }
     let left = stage.servers.leave().await.err().map(Stopped::new);
     role_watch.stop().await;
+    lease_watch.stop().await;
     drop((stage, heartbeat));
     if let Some(monitor) = monitor {
         monitor.stop().await;

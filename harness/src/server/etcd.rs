@@ -37,6 +37,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Pause between two questions whether they do.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Count of the leases that a member has ended, as the leader that it took itself for.
+const ENDED_LEASES: &str = "etcd_debugging_server_lease_expired_total";
+
 /// One member.
 struct Member {
     name: String,
@@ -75,6 +78,14 @@ impl Member {
             .map_err(|_| self.failure(format!("{path} was answered '{answer}'")))
     }
 
+    async fn metric(&self, name: &str) -> Result<String, FaultError> {
+        let metrics = self.get("/metrics").await?;
+        let mut lines = metrics.lines().filter_map(|line| line.split_once(' '));
+        let found = lines.find(|(known, _)| *known == name);
+        let found = found.map(|(_, value)| value.to_owned());
+        found.ok_or_else(|| self.failure(format!("/metrics do not tell {name}")))
+    }
+
     /// Number of keys in a range that this member has, whatever the others do.
     async fn count(&self, mut range: Value) -> Result<u64, FaultError> {
         range["count_only"] = true.into();
@@ -105,11 +116,8 @@ impl Server for Member {
     }
 
     async fn run(&self) -> Result<String, FaultError> {
-        const STARTED: &str = "process_start_time_seconds ";
-        let metrics = self.get("/metrics").await?;
-        let started = metrics.lines().find_map(|line| line.strip_prefix(STARTED));
-        let started = started.map(|at| format!("that began at {at}"));
-        started.ok_or_else(|| self.failure("/metrics do not tell when it started".to_owned()))
+        let at = self.metric("process_start_time_seconds").await?;
+        Ok(format!("that began at {at}"))
     }
 
     async fn rank(&self) -> Result<Rank, FaultError> {
@@ -164,6 +172,15 @@ impl Server for Member {
     async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
         let range = json!({ "key": BASE64_STANDARD.encode(key) });
         self.call("/v3/kv/deleterange", &range).await.map(|_| ())
+    }
+
+    async fn ended_leases(&self) -> Result<Option<u64>, FaultError> {
+        let count = self.metric(ENDED_LEASES).await?;
+        // The exporter writes a large count as 1e+06.
+        let count: f64 = count
+            .parse()
+            .map_err(|_| self.failure(format!("{ENDED_LEASES} is '{count}'")))?;
+        Ok(Some(count as u64))
     }
 
     /// Members are never silent: a leader beats, and others ask for votes.

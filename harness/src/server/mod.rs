@@ -25,5 +25,5 @@ pub use address::{AddressBlock, DEFAULT_PORT};
 pub use binary::{Program, find_etcd, find_program};
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
-pub use role::Role;
+pub use role::{DataRole, Role};
 pub use wires::Wiring;

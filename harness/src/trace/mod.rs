@@ -8,16 +8,19 @@
 //! ```text
 //! probe     watch → view of each server → note `view`       at each step, each fault, and at times
 //! roles     ROLE of each server  → note `role`, `by` of grants   in every run with replicas
+//! leases    leases that each ended → note `expired`              where servers count them
 //! monitor   MONITOR of each server → note `command`         and monitor.log in the node's folder
 //! ```
 
 mod command;
+mod leases;
 mod marks;
 mod monitor;
 mod roles;
 mod view;
 mod watch;
 
+pub use leases::LeaseWatch;
 pub use marks::Marks;
 pub use monitor::{Monitor, MonitorSettings};
 pub use roles::{RoleWatch, Roles};

@@ -1,4 +1,5 @@
-//! Role of each Redis server, a primary or a replica, from the start of a run to its end.
+//! Role of each server, a primary or a replica, a leader or a follower, from the start of a run to
+//! its end.
 //!
 //! For: saying at each grant what the server was that gave it, and noting when one becomes
 //! something else: whoever promotes it, a fault, a sentinel or its Cluster. Not for: finding the
@@ -21,20 +22,24 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::{Wire, WireError};
 use crate::recorder::EventSink;
-use crate::server::{Node, Servers};
+use crate::server::{DataRole, Node, Servers};
 
 /// Role that a server which takes writes reports.
 pub const PRIMARY: &str = "primary";
 /// Role that a server which follows another reports.
 pub const REPLICA: &str = "replica";
 
+/// Role that a member reports which leads the others.
+pub const LEADER: &str = "leader";
+/// Role that a member reports which another leads, or nobody.
+pub const FOLLOWER: &str = "follower";
+
 /// Interval at which a server is asked: a promotion is noted so much later at most.
 const ASK_EVERY: Duration = Duration::from_millis(50);
 /// Time that it may take to answer.
 const ANSWER_WITHIN: Duration = Duration::from_millis(500);
 
-/// Role of each server when it was last heard of. Empty for servers that someone else runs, and for
-/// those of which each grants by the word of a majority, whichever was asked.
+/// Role of each server when it was last heard of. Empty for servers that someone else runs.
 pub struct Roles {
     known: Mutex<BTreeMap<String, &'static str>>,
     sink: EventSink,
@@ -46,8 +51,7 @@ impl Roles {
         let mut known = BTreeMap::new();
         for node in ours(servers) {
             let role = if may_change(servers) {
-                let looked = timeout(ANSWER_WITHIN, look(node.private)).await;
-                looked.ok().and_then(Result::ok).flatten()
+                timeout(ANSWER_WITHIN, look(node)).await.ok().flatten()
             } else {
                 Some(PRIMARY)
             };
@@ -60,7 +64,8 @@ impl Roles {
     }
 
     /// Each of the servers that gave a grant, with what it is. A replica takes no writes, so that
-    /// one which grants a lock has been promoted since it was last asked.
+    /// one which grants a lock has been promoted since it was last asked; what a member grants, the
+    /// leader grants, whichever was asked.
     pub async fn of_givers(&self, nodes: Vec<Name>) -> Givers {
         let mut givers = Givers::default();
         for node in nodes {
@@ -68,8 +73,9 @@ impl Roles {
             if role == Some(REPLICA) {
                 self.learn(&node, PRIMARY).await;
             }
+            let is_own = role.is_some_and(|role| role == PRIMARY || role == REPLICA);
             givers.0.push(Giver {
-                role: role.map(|_| PRIMARY.into()),
+                role: is_own.then(|| PRIMARY.into()),
                 node,
             });
         }
@@ -136,7 +142,12 @@ async fn follow(roles: Arc<Roles>, servers: Arc<Servers>, at: usize) {
     let mut wire = None;
     loop {
         // Whom the system knows not to answer is not asked: the questions would only pile up.
-        if node.pid().map(process_state) == Some(ProcessState::Alive) {
+        let is_alive = node.pid().map(process_state) == Some(ProcessState::Alive);
+        if is_alive && node.server().redis().is_none() {
+            if let Some(role) = look(node).await {
+                roles.learn(&node.name, role).await;
+            }
+        } else if is_alive {
             // After no answer it is asked again over a new connection.
             let asked = timeout(ANSWER_WITHIN, ask(node.private, wire.take())).await;
             if let Ok(Ok((open, role))) = asked {
@@ -152,20 +163,28 @@ async fn follow(roles: Arc<Roles>, servers: Arc<Servers>, at: usize) {
     }
 }
 
-/// Tells whether a server may change its role: where one follows another, or all are a Cluster.
+/// Tells whether a server may change its role: where one follows another, all are a Cluster, or
+/// they elect a leader.
 fn may_change(servers: &Servers) -> bool {
+    let mut elected = ours(servers).filter(|node| node.server().redis().is_none());
     let mut data = ours(servers).filter_map(|node| node.role.data());
-    data.any(|role| role.follows.is_some() || role.introduction.is_some())
+    let follows = |role: &DataRole| role.follows.is_some() || role.introduction.is_some();
+    data.any(follows) || elected.next().is_some()
 }
 
-/// The Redis servers that keep data and that we run ourselves.
+/// The servers that keep data and that we run ourselves.
 fn ours(servers: &Servers) -> impl Iterator<Item = &Node> {
     let nodes = servers.nodes().iter().filter(|_| servers.are_ours());
-    nodes.filter(|node| node.role.data().is_some() && node.server().redis().is_some())
+    nodes.filter(|node| node.role.data().is_some())
 }
 
-async fn look(address: SocketAddr) -> Result<Option<&'static str>, WireError> {
-    Ok(ask(address, None).await?.1)
+/// Role that a server reports, if it does.
+async fn look(node: &Node) -> Option<&'static str> {
+    if node.server().redis().is_some() {
+        return ask(node.private, None).await.ok()?.1;
+    }
+    let rank = node.server().rank().await.ok()?;
+    Some(if rank.leads { LEADER } else { FOLLOWER })
 }
 
 /// Role that the server at `address` reports, asked over an open connection or a new one; none

@@ -20,7 +20,8 @@ use crate::seed::draw;
 
 /// Interval at which the user hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-/// Time that clients may take to finish their round when the load ends.
+/// Time that clients may take to finish their round when the load ends, beside what they are told
+/// to wait and to work.
 const DRAIN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Runs the load for its time; when it ends every client has given back what it held.
@@ -57,9 +58,10 @@ pub async fn run(
         }
     };
     let (errors, end, ()) = tokio::join!(faults, watch, look);
-    let drained = timeout(DRAIN_WITHIN, all_done(&mut clients));
+    let within = round(&stage.case.clients) + DRAIN_WITHIN;
+    let drained = timeout(within, all_done(&mut clients));
     if drained.await.is_err() && end != End::Interrupted {
-        let text = format!("clients did not end their round within {DRAIN_WITHIN:?}");
+        let text = format!("clients did not end their round within {within:?}");
         return Some(Stopped::new(text));
     }
     let failed = errors.first().map(|error| {
@@ -69,6 +71,11 @@ pub async fn run(
         ))
     });
     incomplete(storm, end, grants.load(Ordering::Relaxed)).or(failed)
+}
+
+/// The longest that a round takes in which everything is answered at once.
+fn round(habits: &Clients) -> Duration {
+    habits.wait.0 + habits.hold.max.0 + habits.think.max.0
 }
 
 /// Way in which the load came to its end.

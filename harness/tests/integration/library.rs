@@ -4,9 +4,12 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::support::{TRIES_MAX, have_kernel_network, have_server, root, run_scenario, stderr};
+use crate::support::{
+    TRIES_MAX, have_kernel_network, have_server, root, run_scenario, skipped, stderr,
+};
 use lockstorm_checker::Options;
 use lockstorm_checker::history::read_jsonl;
+use lockstorm_harness::server::find_etcd;
 use lockstorm_scenarios::{FaultSpec, expand, load};
 use serde_json::Value as Json;
 
@@ -184,6 +187,14 @@ fn every_example_comes_out_as_its_file_says() {
 #[test]
 fn every_storm_comes_out_as_its_file_says() {
     all_come_out_as_expected(shipped("storms"), &PAGES);
+}
+
+#[test]
+fn every_scenario_of_etcd_comes_out_as_its_file_says() {
+    if let Err(error) = find_etcd() {
+        return skipped(&error.to_string());
+    }
+    all_come_out_as_expected(shipped("etcd"), &PAGES);
 }
 
 /// A comparison of locks by a `[matrix]`, and every report that it writes.

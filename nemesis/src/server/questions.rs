@@ -45,6 +45,12 @@ pub trait Server: Send + Sync {
     /// Has it take a write that changes nothing: of the entry `key`, which is not there.
     async fn write_nothing(&self, key: &str) -> Result<(), FaultError>;
 
+    /// Number of leases that it has ended since its start because their time was over; `None` where
+    /// it counts none.
+    async fn ended_leases(&self) -> Result<Option<u64>, FaultError> {
+        Ok(None)
+    }
+
     /// Makes it write to those that follow it, and touches no entry.
     async fn speak(&self) -> Result<(), FaultError>;
 

@@ -21,7 +21,7 @@ use crate::history::{Function, Kind, Mode, Ownership, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 38] = [
+pub(super) const RESERVED: [&str; 39] = [
     "by",
     "by-harness",
     "by_harness",
@@ -50,6 +50,7 @@ pub(super) const RESERVED: [&str; 38] = [
     "resource",
     "role",
     "route",
+    "expired",
     "stall",
     "time",
     "token",
@@ -95,6 +96,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::View
         | Function::Command
         | Function::Failure
+        | Function::Expired
         | Function::Stall
         | Function::Fault
         | Function::Phase => true,
@@ -117,6 +119,7 @@ pub(super) fn meaning(form: Form, function: &Function, kind: Kind) -> Result<Mea
             | Function::View
             | Function::Command
             | Function::Failure
+            | Function::Expired
             | Function::Stall
     ) {
         // Others may mean something else by these words, and then it is theirs.
@@ -220,6 +223,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "view" => value.view = Some(note(&field, form)?),
             "command" => value.command = Some(note(&field, form)?),
             "failure" => value.failure = Some(note(&field, form)?),
+            "expired" => value.expired = Some(note(&field, form)?),
             "stall" => value.stall = Some(note(&field, form)?),
             "fault" => value.fault = Some(note(&field, form)?),
             "phase" => value.phase = Some(note(&field, form)?),

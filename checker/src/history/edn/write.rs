@@ -284,6 +284,7 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
         ("view", value.view.as_ref().map(serde_json::to_value)),
         ("command", value.command.as_ref().map(serde_json::to_value)),
         ("failure", value.failure.as_ref().map(serde_json::to_value)),
+        ("expired", value.expired.as_ref().map(serde_json::to_value)),
         ("stall", value.stall.as_ref().map(serde_json::to_value)),
         ("fault", value.fault.as_ref().map(serde_json::to_value)),
         ("phase", value.phase.as_ref().map(serde_json::to_value)),

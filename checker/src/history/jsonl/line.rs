@@ -269,6 +269,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "view" => fill(&mut value.view, map.next_value()?),
                 "command" => fill(&mut value.command, map.next_value()?),
                 "failure" => fill(&mut value.failure, map.next_value()?),
+                "expired" => fill(&mut value.expired, map.next_value()?),
                 "stall" => fill(&mut value.stall, map.next_value()?),
                 "fault" => fill(&mut value.fault, map.next_value()?),
                 "phase" => fill(&mut value.phase, map.next_value()?),

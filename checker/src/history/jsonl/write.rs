@@ -123,6 +123,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(failure) = &value.failure {
         json(fields.next("failure"), failure);
     }
+    if let Some(expired) = &value.expired {
+        json(fields.next("expired"), expired);
+    }
     if let Some(stall) = &value.stall {
         json(fields.next("stall"), stall);
     }

@@ -5,7 +5,8 @@
 //! leftover). Not for: any other verdict.
 
 use crate::history::{
-    CommandNote, Event, FailureNote, Function, Name, Nanos, RoleNote, RouteNote, ViewNote,
+    CommandNote, Event, ExpiredNote, FailureNote, Function, Name, Nanos, RoleNote, RouteNote,
+    ViewNote,
 };
 
 /// The notes, and how many turns there were.
@@ -21,6 +22,8 @@ pub struct Asides {
     pub commands: Vec<CommandAside>,
     /// Failures of clients.
     pub failures: Vec<FailureAside>,
+    /// Leases that servers ended because their time was over.
+    pub expired: Vec<ExpiredAside>,
     /// Intervals in which the recorder of the history stood still.
     pub stalls: Vec<StallAside>,
     /// Number of times that a client turned to another server.
@@ -92,6 +95,17 @@ pub struct FailureAside {
     pub note: FailureNote,
 }
 
+/// A server ended leases because their time was over.
+#[derive(Clone, Debug)]
+pub struct ExpiredAside {
+    /// Index of the note.
+    pub event: u64,
+    /// Time of the note.
+    pub time: Nanos,
+    /// Content of the note.
+    pub note: ExpiredNote,
+}
+
 /// Standstill of the recorder of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct StallAside {
@@ -123,6 +137,10 @@ impl Asides {
         if let Some(failure) = others.failures.iter().find(|one| one.event == event) {
             self.failures.push(failure.clone());
             return Some(failure.time);
+        }
+        if let Some(expired) = others.expired.iter().find(|one| one.event == event) {
+            self.expired.push(expired.clone());
+            return Some(expired.time);
         }
         if let Some(stall) = others.stalls.iter().find(|one| one.event == event) {
             self.stalls.push(*stall);
@@ -174,6 +192,12 @@ impl Asides {
                 }
             }
             Function::Failure => self.fail(event),
+            Function::Expired => {
+                if let Some(note) = event.value.expired.as_deref() {
+                    let (event, note) = (index, note.clone());
+                    self.expired.push(ExpiredAside { event, time, note });
+                }
+            }
             Function::Stall => {
                 if let Some(note) = event.value.stall.as_deref() {
                     let (event, interval) = (index, (note.since.min(time), time));

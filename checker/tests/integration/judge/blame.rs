@@ -117,3 +117,31 @@ fn who_acts_after_its_lease_was_held_up_itself() {
     );
     assert_eq!(blamed(Property::LeaseOverrun, &text), ["F1"]);
 }
+
+/// The leader of a queue of members may do late what it took for due before it stood still.
+#[test]
+fn a_stall_that_is_over_is_blamed_if_the_server_ended_leases_after_it() {
+    let with = |counted: &str| {
+        format!(
+            "a acquire 0..10 ok lease 3000\n\
+             fault F1 pause n1 injected 100\n\
+             fault F1 pause n1 healed 4600\n\
+             a renew 1000..1010 ok lease 3000\n\
+             a renew 3000..3010 ok lease 3000\n\
+             a renew 5000..5010 ok lease 3000\n\
+             {counted}\n\
+             b acquire 5900..6000 ok lease 3000\n\
+             a release 7000..7010 not-owner\n"
+        )
+    };
+    let of = |counted: &str| blamed(Property::MutualExclusion, &with(counted));
+    assert_eq!(of("expired 5800..6010 n1 2"), ["F1"]);
+    let nobody = Vec::<String>::new();
+    assert_eq!(of(""), nobody);
+    assert_eq!(of("expired 5800..6010 n2 2"), nobody, "another server");
+    assert_eq!(
+        of("expired 4600..4800 n1 2"),
+        nobody,
+        "a renewal came after"
+    );
+}

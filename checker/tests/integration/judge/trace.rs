@@ -135,3 +135,21 @@ fn no_verdict_and_no_proof_rests_on_what_servers_say() {
     assert_eq!(bare.coverage.owners, traced.coverage.owners);
     assert_eq!(bare.coverage.keys, traced.coverage.keys);
 }
+
+#[test]
+fn a_server_that_counts_the_leases_it_ended_is_told_of_as_far_as_the_story_goes() {
+    let told = told(
+        "expired 0..15 n4 2
+         expired 35..55 n1 1
+         expired 90..140 n3 20
+         expired 590..610 n2 1",
+        StepKind::Trace,
+    );
+    assert_eq!(
+        told,
+        [
+            "n1 ended a lease for being over, by its own count, between 0.035 s and 0.055 s",
+            "n3 ended 20 leases for being over, by its own count, between 0.090 s and 0.140 s",
+        ]
+    );
+}

@@ -16,6 +16,7 @@
 //! look 70..80 n1:primary:-                   the same, asked at 70 ms
 //! view 80 n1:!killed n2:primary:?v           no answer, and content that names nobody
 //! role 80 n2 replica primary              a server was promoted
+//! expired 40..80 n1 3                        a server counts leases that it has ended
 //! stall 40..80                               the harness stood still
 //! a hang 90 acquire 50                       it did not answer this call within so many ms
 //! a crash 90 release                         its process ended by itself in a call, `-` for none
@@ -28,8 +29,8 @@
 //! those that name one: `process 1000`.
 
 use lockstorm_checker::history::{
-    CommandNote, Event, FailureKind, FailureNote, Function, History, Kind, Mode, NodeView,
-    Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
+    CommandNote, Event, ExpiredNote, FailureKind, FailureNote, Function, History, Kind, Mode,
+    NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -64,6 +65,16 @@ pub(crate) fn history(text: &str) -> History {
             ] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
                 event.value.owner = Some(owner.into());
+                events.push(event);
+            }
+            ["expired", span, node, leases] => {
+                let (since, until) = span.split_once("..").expect("a span is from..to");
+                let mut event = nemesis(ms(until), "expired");
+                event.value.expired = Some(Box::new(ExpiredNote {
+                    node: node.into(),
+                    leases: number(leases),
+                    since: ms(since),
+                }));
                 events.push(event);
             }
             ["stall", span] => {
