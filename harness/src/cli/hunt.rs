@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{HUNT_VERSION, HuntRecord, Hunted, terminal_hunt};
-use lockstorm_scenarios::{DurationSpec, Promise, TopologyKind};
+use lockstorm_scenarios::{DurationSpec, Promise, System, TopologyKind};
 
 use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
@@ -145,7 +145,9 @@ pub(super) fn quarry(
     (lease, promises): (Option<DurationSpec>, &[Promise]),
 ) -> Option<Quarry> {
     let is_refused = subject.refused.iter().any(|(refused, _)| *refused == kind);
-    if is_refused || !subject.lock.kind().supports(kind) {
+    // Faults at single messages are of Redis only.
+    let is_deaf = kind.system() != System::Redis;
+    if is_deaf || is_refused || !subject.lock.kind().supports(kind) {
         return None;
     }
     let abilities = Abilities {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Error};
 use clap::Args;
-use lockstorm_scenarios::{Adapter, Lock, Promise, TopologyKind, typed_lock};
+use lockstorm_scenarios::{Adapter, Lock, Promise, System, TopologyKind, typed_lock};
 use serde_json::json;
 
 use super::ground::GroundArgs;
@@ -31,7 +31,8 @@ pub struct SubjectArgs {
     /// Promises that the locks make beside those that are known of them, joined by commas.
     #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
     pub promises: Vec<Promise>,
-    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent.
+    /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent,
+    /// etcd. A library is taken for one of Redis unless they say otherwise.
     #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
         value_parser = startable_topology)]
     pub topologies: Vec<TopologyKind>,
@@ -127,7 +128,18 @@ impl Subject {
         let folder = folder::create(&ground.out, "adapter", wall_clock(), Seed::fresh())?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let servers = (&program, ground.port);
-        let found = runtime.block_on(introduce(&words, &args.kinds(), servers, &folder))?;
+        let kinds = args.kinds();
+        let (asked, others): (Vec<_>, Vec<_>) = kinds
+            .into_iter()
+            .partition(|kind| !args.topologies.is_empty() || kind.system() == System::Redis);
+        let found = runtime.block_on(introduce(&words, &asked, servers, &folder))?;
+        let others = others.into_iter().map(|kind| {
+            let name = kind.name();
+            (
+                kind,
+                format!("a library of {name} is asked for by --topology {name}"),
+            )
+        });
         let promises = [&found.opened.promises[..], &args.promises].concat();
         let options = json!({
             "name": found.name,
@@ -139,7 +151,7 @@ impl Subject {
         let adapter: Adapter = serde_json::from_value(options)?;
         Ok(Self {
             lock: Lock::Adapter(adapter),
-            refused: found.refused,
+            refused: found.refused.into_iter().chain(others).collect(),
             can: Some(found.opened.can),
             cannot_renew: found.cannot_renew,
             words: format!("--adapter {}", quoted(command)),

@@ -1,11 +1,11 @@
 //! Names of servers on the command line.
 
-use lockstorm_scenarios::{System, TopologyKind};
+use lockstorm_scenarios::TopologyKind;
 
-/// Returns the topologies of Redis that can be started.
+/// Returns the topologies that can be started.
 pub(super) fn startable_topologies() -> impl Iterator<Item = TopologyKind> {
     let all = TopologyKind::ALL.into_iter();
-    all.filter(|kind| *kind != TopologyKind::External && kind.system() == System::Redis)
+    all.filter(|kind| *kind != TopologyKind::External)
 }
 
 /// Reads the name of a topology that can be started.
