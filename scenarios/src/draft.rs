@@ -1,7 +1,7 @@
 //! Draft of a scenario: the parts that could be read, so that the rules can judge them although
 //! other parts are wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstorm_checker::Property;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use toml::de::{DeValue, ValueDeserializer};
 use crate::inspect::Inspection;
 use crate::model::{
     Checks, Clients, Expected, GuardedResource, Lock, LockKind, NemesisEntry, Scenario, Situation,
-    Step, Storm, Topology,
+    Step, Storm, Topology, Trace,
 };
 
 /// The readable parts of a scenario. A part with a mistake inside is absent, so that no rule
@@ -24,6 +24,7 @@ pub(crate) struct Draft {
     pub(crate) expect_for: BTreeMap<LockKind, BTreeMap<Property, Expected>>,
     pub(crate) situation: Option<Situation>,
     pub(crate) topology: Option<Topology>,
+    pub(crate) trace: BTreeSet<Trace>,
     pub(crate) lock: Option<Lock>,
     pub(crate) guarded_resource: Option<GuardedResource>,
     pub(crate) clients: Option<Clients>,
@@ -55,6 +56,7 @@ impl Draft {
             expect_for: part.whole("expect-for").unwrap_or_default(),
             situation: part.whole("situation"),
             topology: part.whole("topology"),
+            trace: part.whole("trace").unwrap_or_default(),
             lock: part.whole("lock"),
             guarded_resource: part.whole("guarded-resource"),
             clients: part.or_default("clients"),
@@ -83,6 +85,7 @@ impl Draft {
             expect_for: scenario.expect_for.clone(),
             situation: scenario.situation.clone(),
             topology: Some(topology.clone()),
+            trace: scenario.trace.clone().unwrap_or_default(),
             lock: Some(lock.clone()),
             guarded_resource: scenario.guarded_resource.clone(),
             clients: Some(scenario.clients.clone()),

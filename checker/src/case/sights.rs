@@ -16,7 +16,10 @@ pub(crate) struct Sight<'a> {
     pub(crate) owner: OwnerId,
 }
 
-/// Every token of a known owner that a primary was seen to have, in order of time.
+/// Roles whose servers have what the service has.
+const HAVE_ALL: [&str; 2] = ["primary", "leader"];
+
+/// Every token of a known owner that such a server was seen to have, in order of time.
 pub(crate) fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
     let digest = case.digest;
     let mut sights = Vec::new();
@@ -42,14 +45,18 @@ pub(crate) fn sights<'a>(case: &Case<'a>) -> Vec<Sight<'a>> {
     sights
 }
 
-/// Tells whether what a server has counts as what the service has: it is a primary, and no other
-/// was promoted last.
+/// Tells whether what a server has counts as what the service has: it is a primary or a leader, and
+/// no other became one last.
 fn counts(case: &Case, node: &NodeView, time: Nanos) -> bool {
     let roles = case.digest.asides.roles.iter();
-    let promoted = roles.filter(|role| role.time <= time && &*role.note.role == "primary");
+    let promoted = roles.filter(|role| role.time <= time && HAVE_ALL.contains(&&*role.note.role));
     let last = promoted.max_by_key(|role| role.time);
     let is_current = last.is_none_or(|role| role.note.node == node.node);
-    is_current && node.role.as_deref() == Some("primary")
+    is_current
+        && node
+            .role
+            .as_deref()
+            .is_some_and(|role| HAVE_ALL.contains(&role))
 }
 
 /// The first server that has a token of the owner in the time of a finding, and what was seen.

@@ -21,7 +21,7 @@ pub struct PhaseNote {
 pub struct RoleNote {
     /// Name of the server.
     pub node: Name,
-    /// Role from here on, `primary` or `replica`.
+    /// Role from here on, `primary` or `replica`, `leader` or `follower`.
     pub role: Name,
     /// Role when it was last asked.
     pub was: Name,
@@ -58,7 +58,8 @@ pub struct ViewNote {
 pub struct NodeView {
     /// Name of the server.
     pub node: Name,
-    /// Role that it takes itself for, `primary` or `replica`; absent where it did not answer.
+    /// Role that it takes itself for, `primary` or `replica`, `leader` or `follower`; absent where
+    /// it did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Name>,
     /// The clients that it knows as holders.

@@ -125,11 +125,10 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     if cases.is_empty() {
         return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
     }
-    let asks = args.trace.iter().any(|kind| kind.trace().is_some());
-    if asks && cases.iter().any(|case| case.topology.external().is_some()) {
-        let text = "--trace takes KEYS and MONITOR, which touch all that external servers have: \
-                    leave it out";
-        return Err(UsageError(text.to_owned()).into());
+    let asked = args.trace.iter().filter_map(|kind| kind.trace());
+    let mut refused = asked.flat_map(|trace| cases.iter().map(move |case| (trace, case)));
+    if let Some(why) = refused.find_map(|(trace, case)| case.topology.refuses(trace)) {
+        return Err(UsageError(format!("--trace must be left out: {why}")).into());
     }
     if !args.trace.is_empty() {
         for case in &mut cases {

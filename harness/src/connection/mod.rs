@@ -5,6 +5,7 @@
 //! not for what a reply means (a lock's).
 
 mod dialer;
+mod etcd_gateway;
 mod gate;
 mod http;
 mod http_client;
@@ -23,6 +24,7 @@ mod trail;
 mod wire;
 
 pub use dialer::{CallError, Connection, Dialer};
+pub use etcd_gateway::{Order, encoded, key_of, number, one_below};
 pub use gate::{CANCELLED, CLIENT_KILLED, Gate, Killed};
 pub use http::{HttpAnswer, HttpLines, ask_http};
 pub use http_client::HttpClient;

@@ -10,8 +10,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use futures_util::future::{join_all, try_join_all};
 use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
 use lockstorm_scenarios::{Etcd, Memory, Persistence, Timers};
@@ -23,7 +21,7 @@ use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
 use super::shape::{NodePlace, Shape, check_peer_port, peer, places};
 use super::software::Software;
-use crate::connection::{Route, ask_http};
+use crate::connection::{Order, Route, ask_http, encoded, number, one_below};
 use crate::environment_error::EnvironmentError;
 use crate::process::bind_source;
 
@@ -95,11 +93,6 @@ impl Member {
     }
 }
 
-/// A number of the gateway, which writes those of 64 bits as text and leaves out a zero.
-fn number(value: &Value) -> Option<u64> {
-    value.as_str()?.parse().ok()
-}
-
 #[async_trait]
 impl Server for Member {
     fn system(&self) -> &'static str {
@@ -149,14 +142,8 @@ impl Server for Member {
 
     /// Locks of etcd's own library are keys below the name of the lock.
     async fn has(&self, key: &str) -> Result<bool, FaultError> {
-        let exact = self
-            .count(json!({ "key": BASE64_STANDARD.encode(key) }))
-            .await?;
-        let below = json!({
-            "key": BASE64_STANDARD.encode(format!("{key}/")),
-            // The byte after the slash.
-            "range_end": BASE64_STANDARD.encode(format!("{key}0")),
-        });
+        let exact = self.count(json!({ "key": encoded(key) })).await?;
+        let below = one_below(key, Order::OldestFirst);
         Ok(exact + self.count(below).await? > 0)
     }
 
@@ -170,7 +157,7 @@ impl Server for Member {
 
     /// The deletion of nothing takes a majority as any write does.
     async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
-        let range = json!({ "key": BASE64_STANDARD.encode(key) });
+        let range = json!({ "key": encoded(key) });
         self.call("/v3/kv/deleterange", &range).await.map(|_| ())
     }
 

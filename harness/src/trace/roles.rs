@@ -216,7 +216,7 @@ async fn connect(address: SocketAddr) -> Result<Wire, WireError> {
 }
 
 /// The reply to ROLE, in our words.
-pub(super) fn role_of(reply: &Value) -> Option<&'static str> {
+pub fn role_of(reply: &Value) -> Option<&'static str> {
     let Value::Array(items) = reply else {
         return None;
     };

@@ -127,7 +127,7 @@ impl Watch {
         };
         match why {
             Some(why) => vec![Some(silent(&node.name, why)); keys.len()],
-            None => look(&node.name, node.private, keys, &self.marks, within).await,
+            None => look(node, keys, &self.marks, within).await,
         }
     }
 

@@ -18,7 +18,6 @@ use super::promise::Promise;
 use super::situation::Situation;
 use super::step::Step;
 use super::storm::{NemesisEntry, Storm};
-use super::system::System;
 use super::topology::Topology;
 use super::trace::Trace;
 
@@ -198,12 +197,9 @@ impl Case {
             (Workload::Litmus(_), _) | (Workload::Storm(..), Lock::Adapter(_)) => true,
             (Workload::Storm(..), _) => false,
         };
-        let answers = self.topology.kind().system() == System::Redis;
-        if explains && answers && self.topology.external().is_none() {
-            BTreeSet::from(Trace::ALL)
-        } else {
-            BTreeSet::new()
-        }
+        let all = Trace::ALL.into_iter().filter(|_| explains);
+        all.filter(|trace| self.topology.refuses(*trace).is_none())
+            .collect()
     }
 
     /// The case as a scenario file of its own, which runs exactly this case.

@@ -9,6 +9,7 @@ use super::system::System;
 use super::topology_options::{
     Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers,
 };
+use super::trace::Trace;
 
 /// The servers, as `topology.<kind> = { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,6 +76,27 @@ impl Topology {
             | Self::Independent(_)
             | Self::Cluster(_)
             | Self::Etcd(_) => self.kind(),
+        }
+    }
+
+    /// Returns the reason why these servers cannot be asked for this evidence, if they cannot.
+    pub const fn refuses(&self, trace: Trace) -> Option<&'static str> {
+        match (self, trace) {
+            (Self::External(_), _) => {
+                Some("a trace takes KEYS and MONITOR, which touch all that external servers have")
+            }
+            (Self::Etcd(_), Trace::Monitor) => {
+                Some("etcd has no MONITOR: take \"probe\", which asks members what they know")
+            }
+            (Self::Etcd(_), Trace::Probe)
+            | (
+                Self::Single(_)
+                | Self::Replicated(_)
+                | Self::Sentinel(_)
+                | Self::Independent(_)
+                | Self::Cluster(_),
+                Trace::Probe | Trace::Monitor,
+            ) => None,
         }
     }
 

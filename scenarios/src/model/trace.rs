@@ -13,7 +13,7 @@ pub enum Trace {
     /// stage of a fault and four times a second: notes `view` in the history.
     Probe,
     /// Commands that each server is sent for each lock: notes `command` in the history, and all of
-    /// its MONITOR in `nodes/<name>/monitor.log`.
+    /// its MONITOR in `nodes/<name>/monitor.log`. Servers of Redis only.
     Monitor,
 }
 

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::topology::NODES_MAX;
 use crate::draft::Draft;
-use crate::model::{External, ExternalUse, FaultSpec, System, Tls, UrlError, is_usual_variable};
+use crate::model::{External, ExternalUse, FaultSpec, Tls, UrlError, is_usual_variable};
 
 /// Length of a prefix at most: it stands before every key and channel.
 const PREFIX_BYTES_MAX: usize = 64;
@@ -134,20 +134,16 @@ pub(super) fn judge_fault(
     }
 }
 
-/// Judges what else is asked of servers that someone else runs, or of another system.
+/// Judges what else servers are asked for.
 pub(crate) fn judge_use(draft: &Draft, findings: &mut Findings<'_>) {
-    let Some(topology) = draft.topology.as_ref().filter(|_| findings.has("trace")) else {
+    let Some(topology) = &draft.topology else {
         return;
     };
-    let system = topology.kind().system();
-    if system != System::Redis {
-        let message = format!(
-            "a trace takes commands of Redis, which {} has not",
-            system.name()
-        );
-        findings.key("trace", message, "leave it out");
-    } else if topology.external().is_some() {
-        let message = "a trace takes KEYS and MONITOR, which touch all that external servers have";
-        findings.key("trace", message, "leave it out");
+    let mut refused = draft
+        .trace
+        .iter()
+        .filter_map(|trace| topology.refuses(*trace));
+    if let Some(why) = refused.next() {
+        findings.key("trace", why, "leave it out");
     }
 }

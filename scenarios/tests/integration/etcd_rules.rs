@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lockstorm_scenarios::{FaultKind, expand, load_str};
+use lockstorm_scenarios::{FaultKind, Trace, expand, load_str};
 
 const LIBRARY: &str = "lock.adapter = { name = \"mine\", command = [\"mine\"], lease = \"2s\", \
                        renew-every = \"600ms\" }\n";
@@ -116,8 +116,10 @@ fn locks_and_traces_of_redis_are_refused() {
         token.contains("token does not work on etcd servers"),
         "{token}"
     );
-    let trace = said("topology.etcd = {}", LIBRARY, "trace = [\"probe\"]\n");
-    assert!(trace.contains("which etcd has not"), "{trace}");
+    let trace = said("topology.etcd = {}", LIBRARY, "trace = [\"monitor\"]\n");
+    assert!(trace.contains("etcd has no MONITOR"), "{trace}");
+    let probe = said("topology.etcd = {}", LIBRARY, "trace = [\"probe\"]\n");
+    assert_eq!(probe, "");
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn nothing_is_asked_of_members_that_only_redis_would_answer() {
     let text = format!("name = \"rule\"\ntopology.etcd = {{}}\n{LIBRARY}{A_HOLDS}");
     let loaded = load_str(&text, "f", &[]).expect("it is right");
     let case = expand(&loaded).expect("it is one case").cases.remove(0);
-    assert!(case.trace.is_empty());
+    assert_eq!(case.trace, BTreeSet::from([Trace::Probe]));
     assert_eq!(case.topology.nodes(), ["n1", "n2", "n3"]);
     assert_eq!(case.topology.label(), "etcd (3 nodes)");
 }

@@ -1,16 +1,13 @@
 //! The requests of etcd's API that a lock needs, through its JSON gateway.
 //!
-//! Source: etcd's API reference, version 3. The gateway writes numbers of 64 bits as text and
-//! leaves out those that are zero; keys are in base64.
+//! Source: etcd's API reference, version 3.
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use lockstorm_checker::history::Name;
 use serde_json::{Value, json};
 
-use crate::connection::{CallError, HttpClient};
+use crate::connection::{CallError, HttpClient, Order, encoded, key_of, number, one_below};
 
 /// gRPC's number for what is not there, such as a lease that has ended.
 const NOT_FOUND: i64 = 5;
@@ -99,7 +96,7 @@ impl Api {
     /// Creates a place in the queue for `lock`, and says whose turn it is.
     pub async fn queue_up(&mut self, lock: &str, lease: Lease) -> Result<(Place, Turn), CallError> {
         let key = place_name(lock, &lease);
-        let mut last = newest(lock);
+        let mut last = one_below(lock, Order::NewestFirst);
         // Its own, and the one before.
         last["limit"] = 2.into();
         let body = json!({
@@ -126,7 +123,7 @@ impl Api {
 
     /// Says whose turn it is in the queue for `lock`, from the place that has been there before.
     pub async fn look(&mut self, lock: &str, place: &Place) -> Result<Turn, CallError> {
-        let mut before = newest(lock);
+        let mut before = one_below(lock, Order::NewestFirst);
         before["max_create_revision"] = (place.rank - 1).into();
         let body = json!({
             "compare": [{
@@ -206,35 +203,9 @@ pub fn place_name(lock: &str, lease: &Lease) -> String {
     format!("{lock}/{id:x}")
 }
 
-/// Asks for the newest of the places in the queue for `lock`.
-fn newest(lock: &str) -> Value {
-    json!({
-        "key": encoded(&format!("{lock}/")),
-        // The byte after the slash.
-        "range_end": encoded(&format!("{lock}0")),
-        "sort_target": "CREATE",
-        "sort_order": "DESCEND",
-        "limit": 1,
-    })
-}
-
 /// State of a place, where a range found this before it.
 fn after(found: &Value, as_of: u64) -> Turn {
     key_of(found).map_or(Turn::Mine, |key| Turn::After(Predecessor { key, as_of }))
-}
-
-fn encoded(key: &str) -> String {
-    BASE64_STANDARD.encode(key)
-}
-
-/// The name of a key that a range found.
-fn key_of(found: &Value) -> Option<String> {
-    let name = BASE64_STANDARD.decode(found["key"].as_str()?).ok()?;
-    String::from_utf8(name).ok()
-}
-
-fn number(value: &Value) -> Option<u64> {
-    value.as_str()?.parse().ok()
 }
 
 fn odd(answer: &Value) -> CallError {

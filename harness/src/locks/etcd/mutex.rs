@@ -224,7 +224,8 @@ impl Provenance for EtcdMutex {
     }
 
     fn marks(&self, key: &str) -> Vec<String> {
-        let place = self.held.get(key);
-        place.map(|place| place.key.clone()).into_iter().collect()
+        let held = self.held.get(key).into_iter();
+        let waits = self.waiting.get(key).map(|(place, _)| place);
+        held.chain(waits).map(|place| place.key.clone()).collect()
     }
 }

@@ -1,18 +1,20 @@
 //! etcd's mutex on real members: its queue, its sessions, and what members leave of both.
 
+use std::fs;
 use std::time::Duration;
 
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::locks::{
     Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released, WaitEnd, Waiting as _,
 };
+use lockstorm_harness::server::find_etcd;
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{FaultSpec, Kill, Pause};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{POLL, is_healed, members, ranks};
-use crate::support::WITHIN;
 use crate::support::ground::Ground;
+use crate::support::{WITHIN, have_server, run_scenario, skipped, stderr};
 
 const LOCK: &str = "etcd-mutex = { lease = \"2s\" }";
 const KEY: &str = "lock";
@@ -62,6 +64,36 @@ async fn granted_in_the_end(lock: &mut AnyLock) -> u64 {
 async fn released(lock: &mut AnyLock) {
     let outcome = lock.release(KEY, LockRequest::default()).await;
     assert_eq!(outcome, Outcome::Done(Released::default()));
+}
+
+/// Holders that members name while they are asked what they know.
+#[test]
+fn a_script_is_told_what_each_member_knows_of_the_lock() {
+    if let Err(error) = find_etcd() {
+        return skipped(&error.to_string());
+    }
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let scenario = "scenarios/library/etcd/etcd-leader-dies.toml";
+    let output = run_scenario(scenario, out.path(), &["--report", "none"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let history = fs::read_to_string(out.path().join("latest/history.jsonl"));
+    let history = history.expect("it is there");
+    let views: Vec<&str> = history
+        .lines()
+        .filter(|line| line.contains("\"f\":\"view\""))
+        .collect();
+    let known = |role: &str| {
+        let of_a = format!("\"role\":\"{role}\",\"held_by\":[\"a\"],\"left_ms\":");
+        views.iter().any(|view| view.contains(&of_a))
+    };
+    assert!(known("leader") && known("follower"), "{views:?}");
+    let dead = views
+        .iter()
+        .any(|view| view.contains("\"error\":\"it is dead\""));
+    assert!(dead, "{views:?}");
 }
 
 /// Tells whether anything is left of the lock and its queue.

@@ -1,25 +1,24 @@
-//! One look at one server: what it takes itself for, and what it knows of some locks.
+//! The view of a server of Redis.
 //!
-//! Nothing is written, and nothing may change because somebody looked. The danger is in a key that
-//! has expired and is still there: a primary deletes it as soon as anybody reads it, and tells its
-//! replicas and its log to do the same. MEMORY USAGE sees a key without a look at its clock, and
-//! KEYS passes over what has expired without removing it; only what both have seen is read. From
-//! Redis 7.2 on the connection does not even count as use of a key (CLIENT NO-TOUCH); before, it
-//! does, in the order in which full servers evict keys, as a try of any client does.
+//! Nothing may change because somebody looked. The danger is in a key that has expired and is still
+//! there: a primary deletes it as soon as anybody reads it, and tells its replicas and its log to
+//! do the same. MEMORY USAGE sees a key without a look at its clock, and KEYS passes over what has
+//! expired without removing it; only what both have seen is read. From Redis 7.2 on the connection
+//! does not even count as use of a key (CLIENT NO-TOUCH); before, it does, in the order in which
+//! full servers evict keys, as a try of any client does.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use lockstorm_checker::history::{Name, NodeView};
 use lockstorm_nemesis::CONNECTION_NAME;
 use redis::{Cmd, Value};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
-use super::marks::Marks;
-use super::roles::role_of;
+use super::{Views, silent};
 use crate::connection::{Wire, WireError};
 use crate::output::readable;
+use crate::trace::marks::Marks;
+use crate::trace::roles::role_of;
 
 /// Bytes that are read of what stands at a key: longer than any mark.
 const READ_MAX: usize = 128;
@@ -28,45 +27,13 @@ const SHOWN_MAX: usize = 16;
 /// Holders named at most, of those who share a lock.
 const HOLDERS_MAX: usize = 16;
 
-/// View that `node` at `address` has of each of `keys`; nothing of keys that are another's, in a
-/// Cluster. All answers together may take as long as `within`.
-pub async fn look(
-    node: &str,
-    address: SocketAddr,
-    keys: &[Name],
-    marks: &Marks,
-    within: Duration,
-) -> Vec<Option<NodeView>> {
-    let looked = timeout(within, look_at(address, keys, marks)).await;
-    let failed = match looked {
-        Ok(Ok((role, found))) => {
-            let view = |view: NodeView| NodeView {
-                node: node.into(),
-                role: role.clone(),
-                ..view
-            };
-            return found.into_iter().map(|found| found.map(view)).collect();
-        }
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no reply within {} ms", within.as_millis()),
-    };
-    vec![Some(silent(node, &failed)); keys.len()]
+/// Role of the server at `address`, and its view of each lock; the error is in words.
+pub async fn look(address: SocketAddr, keys: &[Name], marks: &Marks) -> Result<Views, String> {
+    let looked = look_at(address, keys, marks).await;
+    looked.map_err(|error| error.to_string())
 }
 
-/// A server that does not answer, and why.
-pub fn silent(node: &str, why: &str) -> NodeView {
-    NodeView {
-        node: node.into(),
-        error: Some(why.into()),
-        ..NodeView::default()
-    }
-}
-
-async fn look_at(
-    address: SocketAddr,
-    keys: &[Name],
-    marks: &Marks,
-) -> Result<(Option<Name>, Vec<Option<NodeView>>), WireError> {
+async fn look_at(address: SocketAddr, keys: &[Name], marks: &Marks) -> Result<Views, WireError> {
     let lost = |error: std::io::Error| WireError::Lost(error.to_string());
     let mut wire = Wire::new(TcpStream::connect(address).await.map_err(lost)?);
     // READONLY has a replica of a Cluster answer for its shard. Whoever does not know one of these

@@ -1,0 +1,55 @@
+//! One look at one server: what it takes itself for, and what it knows of some locks.
+//!
+//! Nothing is written, and nothing may change because somebody looked.
+
+mod etcd;
+mod redis;
+
+use std::time::Duration;
+
+use lockstorm_checker::history::{Name, NodeView};
+use tokio::time::timeout;
+
+use super::marks::Marks;
+use crate::server::Node;
+
+/// Role of a server, and its view of each lock; none where that is another server's, in a Cluster.
+type Views = (Option<Name>, Vec<Option<NodeView>>);
+
+/// View that `node` has of each of `keys`. All answers together may take as long as `within`.
+pub async fn look(
+    node: &Node,
+    keys: &[Name],
+    marks: &Marks,
+    within: Duration,
+) -> Vec<Option<NodeView>> {
+    let looked = async {
+        if node.server().redis().is_some() {
+            redis::look(node.private, keys, marks).await
+        } else {
+            etcd::look(node, keys, marks).await
+        }
+    };
+    let failed = match timeout(within, looked).await {
+        Ok(Ok((role, found))) => {
+            let view = |view: NodeView| NodeView {
+                node: node.name.as_str().into(),
+                role: role.clone(),
+                ..view
+            };
+            return found.into_iter().map(|found| found.map(view)).collect();
+        }
+        Ok(Err(error)) => error,
+        Err(_) => format!("no reply within {} ms", within.as_millis()),
+    };
+    vec![Some(silent(&node.name, &failed)); keys.len()]
+}
+
+/// A server that does not answer, and why.
+pub fn silent(node: &str, why: &str) -> NodeView {
+    NodeView {
+        node: node.into(),
+        error: Some(why.into()),
+        ..NodeView::default()
+    }
+}
