@@ -68,21 +68,9 @@ pub(crate) fn history(text: &str) -> History {
                 events.push(event);
             }
             ["expired", span, node, leases] => {
-                let (since, until) = span.split_once("..").expect("a span is from..to");
-                let mut event = nemesis(ms(until), "expired");
-                event.value.expired = Some(Box::new(ExpiredNote {
-                    node: node.into(),
-                    leases: number(leases),
-                    since: ms(since),
-                }));
-                events.push(event);
+                events.push(expired(span, node, number(leases)));
             }
-            ["stall", span] => {
-                let (since, until) = span.split_once("..").expect("a span is from..to");
-                let mut event = nemesis(ms(until), "stall");
-                event.value.stall = Some(Box::new(StallNote { since: ms(since) }));
-                events.push(event);
-            }
+            ["stall", span] => events.push(stall(span)),
             [owner, "hang", time, call, bound, ref own @ ..] => {
                 let call = (FailureKind::Hang, call);
                 let mut hang = failed(process, owner, ms(time), call, Some(ms(bound)));
@@ -146,6 +134,26 @@ pub(crate) fn history(text: &str) -> History {
         events,
         ..History::default()
     }
+}
+
+/// Leases that a server counts as ended.
+fn expired(span: &str, node: &str, leases: u64) -> Event {
+    let (since, until) = span.split_once("..").expect("a span is from..to");
+    let mut event = nemesis(ms(until), "expired");
+    event.value.expired = Some(Box::new(ExpiredNote {
+        node: node.into(),
+        leases,
+        since: ms(since),
+    }));
+    event
+}
+
+/// A standstill of the harness.
+fn stall(span: &str) -> Event {
+    let (since, until) = span.split_once("..").expect("a span is from..to");
+    let mut event = nemesis(ms(until), "stall");
+    event.value.stall = Some(Box::new(StallNote { since: ms(since) }));
+    event
 }
 
 /// A command that a server was sent by `from`, or by a script.
