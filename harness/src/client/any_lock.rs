@@ -106,6 +106,10 @@ impl Waiting for AnyLock {
         each!(self, lock => lock.end_wait(key, end).await);
     }
 
+    fn doubt(&mut self, key: &str) -> Option<String> {
+        each!(self, lock => lock.doubt(key))
+    }
+
     fn waits(&self) -> bool {
         each!(self, lock => lock.waits())
     }

@@ -347,6 +347,10 @@ impl Session {
         if !granted {
             self.lock.end_wait(key, self.not_granted()).await;
         }
+        let outcome = match (outcome, self.lock.doubt(key)) {
+            (Outcome::Denied, Some(why)) => Outcome::Unknown(why),
+            (outcome, _) => outcome,
+        };
         let reply = self.acquired(key, ask, outcome).await;
         if granted {
             self.lock.end_wait(key, WaitEnd::Granted).await;

@@ -1,5 +1,6 @@
 //! A client's connection to one node: opened when first needed, closed when it disappoints.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use redis::{Arg, Cmd, Value};
 use tokio::net::TcpSocket;
 use tokio::time::timeout;
 
-use super::gate::{Gate, Killed};
+use super::gate::{CLIENT_KILLED, Gate, Killed};
 use super::trail::Trail;
 use super::wire::{Wire, WireError};
 
@@ -60,6 +61,15 @@ pub enum CallError {
     Unknown(String),
     /// The client died waiting.
     Killed,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(why) | Self::Unknown(why) => f.write_str(why),
+            Self::Killed => f.write_str(CLIENT_KILLED),
+        }
+    }
 }
 
 impl From<Killed> for CallError {

@@ -6,6 +6,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lockstorm_checker::history::{Name, RouteNote};
 use rand::RngExt as _;
@@ -51,6 +52,11 @@ impl HttpClient {
         self
     }
 
+    /// Time for which it waits for an answer.
+    pub const fn patience(&self) -> Duration {
+        self.dialer.reply_timeout
+    }
+
     /// The server that it talks to.
     pub fn asked(&self) -> Option<Name> {
         self.servers.get(self.at).map(|(name, _)| Name::clone(name))
@@ -61,8 +67,21 @@ impl HttpClient {
     /// # Errors
     /// See [`CallError`]; whatever the server answers is none.
     pub async fn post(&mut self, path: &str, body: &Value) -> Result<HttpAnswer, CallError> {
+        self.post_within(path, body, self.dialer.reply_timeout)
+            .await
+    }
+
+    /// Sends one request and waits for its answer for so long.
+    ///
+    /// # Errors
+    /// See [`CallError`]; whatever the server answers is none.
+    pub async fn post_within(
+        &mut self,
+        path: &str,
+        body: &Value,
+        within: Duration,
+    ) -> Result<HttpAnswer, CallError> {
         self.dialer.gate.pass().await?;
-        let within = self.dialer.reply_timeout;
         let result = timeout(within, self.exchange(path, body)).await;
         let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
         self.heed(&result);

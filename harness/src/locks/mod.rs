@@ -23,7 +23,7 @@ mod waiting;
 
 pub use batch_renewal::BatchRenewal;
 pub use context::LockContext;
-pub use etcd::EtcdMutex;
+pub use etcd::{EtcdLock, EtcdMutex};
 pub use lock::{Grant, Lock, LockRequest, Outcome, Released};
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;

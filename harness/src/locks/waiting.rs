@@ -43,6 +43,12 @@ pub trait Waiting: Send {
         std::future::ready(())
     }
 
+    /// After a wait for `key` that ended without the lock: the reason why nobody knows whether it
+    /// was granted all the same, if that is so; once.
+    fn doubt(&mut self, _key: &str) -> Option<String> {
+        None
+    }
+
     /// True if an acquire waits by itself for as long as it is asked to.
     fn waits(&self) -> bool {
         false

@@ -7,7 +7,9 @@ use std::time::Duration;
 use lockstorm_checker::history::Name;
 use serde_json::{Value, json};
 
-use crate::connection::{CallError, HttpClient, Order, encoded, key_of, number, one_below};
+use crate::connection::{
+    CallError, HttpAnswer, HttpClient, Order, encoded, key_of, number, one_below,
+};
 
 /// gRPC's number for what is not there, such as a lease that has ended.
 const NOT_FOUND: i64 = 5;
@@ -179,22 +181,54 @@ impl Api {
         Ok(number(&answer["deleted"]).unwrap_or_default() > 0)
     }
 
-    /// An error that leaves open whether the request had an effect counts as no answer.
-    async fn call(&mut self, path: &str, body: &Value) -> Result<Value, CallError> {
-        let answer = self.client.post(path, body).await?;
-        let Ok(said) = serde_json::from_str::<Value>(&answer.text) else {
-            let text = format!("{}: {}", answer.status, answer.text.trim());
-            return Err(CallError::Unknown(text));
-        };
-        if answer.status.is_success() {
-            return Ok(said);
-        }
-        let text = said["message"].as_str().unwrap_or(&answer.text).to_owned();
-        Err(match said["code"].as_i64() {
-            Some(NOT_FOUND) => CallError::Failed(text),
-            _ => CallError::Unknown(text),
-        })
+    /// Has a member take a place in the queue for `lock`, and wait there until it is the first; the
+    /// place is bound to `lease`, or to a session of the member's own. Gives the key of the place.
+    /// Without an answer within `patience`, or the usual time where that is longer, the connection
+    /// is closed, and the member leaves the queue if it still waits.
+    pub async fn lock(
+        &mut self,
+        lock: &str,
+        lease: Option<&Lease>,
+        patience: Option<Duration>,
+    ) -> Result<String, CallError> {
+        let lease = lease.map_or("0", |lease| &lease.id);
+        let body = json!({ "name": encoded(lock), "lease": lease });
+        let within = patience
+            .unwrap_or(Duration::ZERO)
+            .max(self.client.patience());
+        let answer = self
+            .client
+            .post_within("/v3/lock/lock", &body, within)
+            .await;
+        let answer = read(&answer?)?;
+        key_of(&answer).ok_or_else(|| odd(&answer))
     }
+
+    /// Deletes the key of a place; the answer does not say whether it was there.
+    pub async fn unlock(&mut self, key: &str) -> Result<(), CallError> {
+        let body = json!({ "key": encoded(key) });
+        self.call("/v3/lock/unlock", &body).await.map(|_| ())
+    }
+
+    async fn call(&mut self, path: &str, body: &Value) -> Result<Value, CallError> {
+        read(&self.client.post(path, body).await?)
+    }
+}
+
+/// Reads an answer. An error that leaves open whether the request had an effect counts as none.
+fn read(answer: &HttpAnswer) -> Result<Value, CallError> {
+    let Ok(said) = serde_json::from_str::<Value>(&answer.text) else {
+        let text = format!("{}: {}", answer.status, answer.text.trim());
+        return Err(CallError::Unknown(text));
+    };
+    if answer.status.is_success() {
+        return Ok(said);
+    }
+    let text = said["message"].as_str().unwrap_or(&answer.text).to_owned();
+    Err(match said["code"].as_i64() {
+        Some(NOT_FOUND) => CallError::Failed(text),
+        _ => CallError::Unknown(text),
+    })
 }
 
 /// The name of the place that a lease has in the queue for `lock`, as etcd's library makes it.

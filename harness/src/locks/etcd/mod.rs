@@ -4,6 +4,8 @@
 //! member says of itself, which faults and their proofs ask.
 
 mod api;
+mod lock_request;
 mod mutex;
 
+pub use lock_request::EtcdLock;
 pub use mutex::EtcdMutex;

@@ -32,6 +32,8 @@ pub struct EtcdMutex {
     waiting: HashMap<String, (Place, Predecessor)>,
     /// The last try took a place.
     queued: bool,
+    /// Reason why nobody knows of the last place that was given up.
+    doubt: Option<String>,
 }
 
 impl EtcdMutex {
@@ -44,6 +46,7 @@ impl EtcdMutex {
             held: HashMap::new(),
             waiting: HashMap::new(),
             queued: false,
+            doubt: None,
         }
     }
 
@@ -212,9 +215,14 @@ impl Waiting for EtcdMutex {
         if let Some((place, _)) = self.waiting.remove(key)
             && end != WaitEnd::Granted
         {
-            // A place that could not be given up ends with its lease.
-            let _ = self.give_back(&place).await;
+            // A place that could not be given up ends with its lease, and may be the first before.
+            let left = self.give_back(&place).await;
+            self.doubt = left.err().map(|error| error.to_string());
         }
+    }
+
+    fn doubt(&mut self, _: &str) -> Option<String> {
+        self.doubt.take()
     }
 }
 

@@ -1,11 +1,13 @@
 //! Real members of etcd: up, broken by every fault that means something to them, and gone.
 
+mod lock_request;
 mod mutex;
 
 use std::time::Duration;
 
 use crate::support::ground::Ground;
 use crate::support::{WITHIN, have_server, skipped};
+use lockstorm_harness::locks::LockRequest;
 use lockstorm_harness::server::find_etcd;
 use lockstorm_nemesis::{Deployment as _, FaultError};
 use lockstorm_scenarios::{
@@ -15,6 +17,9 @@ use tokio::time::{Instant, sleep};
 
 /// Pause between two looks at an awaited condition.
 const POLL: Duration = Duration::from_millis(20);
+
+/// Name of the lock.
+const KEY: &str = "lock";
 
 /// Three members with the fabric between them; `None` where there is no etcd.
 async fn members() -> Option<Ground> {
@@ -49,6 +54,21 @@ async fn ranks(ground: &Ground) -> (String, Vec<String>) {
     let leader = leader_among(ground, &names).await;
     names.retain(|name| *name != leader);
     (leader, names)
+}
+
+/// Tells whether anything is left of the lock and its queue.
+async fn is_there(ground: &Ground) -> bool {
+    let (leader, _) = ranks(ground).await;
+    let server = ground.servers.server(&leader).expect("it is there");
+    server.has(KEY).await.expect("it looks")
+}
+
+/// Asks with time to wait, or looks again from the place that was taken before.
+fn wait() -> LockRequest {
+    LockRequest {
+        wait: Some(WITHIN),
+        ..LockRequest::default()
+    }
 }
 
 fn is_healed(errors: &[FaultError]) {

@@ -8,24 +8,13 @@ use lockstorm_harness::locks::{
     Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released, WaitEnd, Waiting as _,
 };
 use lockstorm_harness::server::find_etcd;
-use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{FaultSpec, Kill, Pause};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{POLL, is_healed, members, ranks};
-use crate::support::ground::Ground;
+use super::{KEY, POLL, is_healed, is_there, members, ranks, wait};
 use crate::support::{WITHIN, have_server, run_scenario, skipped, stderr};
 
 const LOCK: &str = "etcd-mutex = { lease = \"2s\" }";
-const KEY: &str = "lock";
-
-/// One try, or a look from the place that was taken before.
-fn wait() -> LockRequest {
-    LockRequest {
-        wait: Some(WITHIN),
-        ..LockRequest::default()
-    }
-}
 
 async fn ask(lock: &mut AnyLock, ask: LockRequest) -> Outcome<Grant> {
     lock.acquire(KEY, ask).await
@@ -94,13 +83,6 @@ fn a_script_is_told_what_each_member_knows_of_the_lock() {
         .iter()
         .any(|view| view.contains("\"error\":\"it is dead\""));
     assert!(dead, "{views:?}");
-}
-
-/// Tells whether anything is left of the lock and its queue.
-async fn is_there(ground: &Ground) -> bool {
-    let (leader, _) = ranks(ground).await;
-    let server = ground.servers.server(&leader).expect("it is there");
-    server.has(KEY).await.expect("it looks")
 }
 
 #[tokio::test]

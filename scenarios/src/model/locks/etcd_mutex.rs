@@ -3,11 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, OptionMistake, third};
+use super::options::{LockOptions, OptionMistake, judge_whole_seconds, takes_whole_seconds, third};
 use crate::model::duration::DurationSpec;
-
-/// etcd counts leases in whole seconds.
-const SECOND_MS: u64 = 1000;
 
 /// Options of [`Lock::EtcdMutex`](super::Lock::EtcdMutex).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,30 +30,15 @@ impl LockOptions for EtcdMutex {
     }
 
     fn take_lease(&mut self, lease: DurationSpec, renewed: bool) -> Result<(), &'static str> {
-        if !is_whole(lease) {
-            return Err("etcd counts leases in whole seconds");
-        }
+        takes_whole_seconds(lease)?;
         self.lease = lease;
         self.keep_alive = renewed;
         Ok(())
     }
 
     fn mistakes(&self) -> Vec<OptionMistake> {
-        let broken = (!is_whole(self.lease)).then(|| OptionMistake {
-            option: "lease",
-            message: format!(
-                "etcd counts leases in whole seconds, and not {}",
-                self.lease
-            ),
-            help: "take whole seconds, such as \"3s\"",
-        });
-        broken.into_iter().collect()
+        judge_whole_seconds(self.lease).into_iter().collect()
     }
-}
-
-fn is_whole(lease: DurationSpec) -> bool {
-    let ms = lease.as_millis();
-    ms > 0 && ms.is_multiple_of(SECOND_MS)
 }
 
 const fn default_lease() -> DurationSpec {

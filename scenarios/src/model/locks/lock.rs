@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adapter::Adapter;
+use super::etcd_lock::EtcdLock;
 use super::etcd_mutex::EtcdMutex;
 use super::fair::Fair;
 use super::kind::LockKind;

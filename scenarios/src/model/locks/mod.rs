@@ -1,6 +1,7 @@
 //! The locks: one table, and a file for the options of each.
 
 mod adapter;
+mod etcd_lock;
 mod etcd_mutex;
 mod fair;
 mod kind;
@@ -18,6 +19,7 @@ mod token;
 mod token_wait;
 
 pub use adapter::Adapter;
+pub use etcd_lock::EtcdLock;
 pub use etcd_mutex::EtcdMutex;
 pub use fair::Fair;
 pub use kind::{LockFeature, LockKind};

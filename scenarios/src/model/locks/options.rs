@@ -6,6 +6,8 @@ use crate::model::mutant::Mutant;
 use crate::model::promise::Promise;
 use crate::model::sync::Sync;
 
+const SECOND_MS: u64 = 1000;
+
 /// The options of one lock. The defaults are those of a lock that has no such option.
 pub trait LockOptions {
     /// Time to live of a grant; `None` for a lock that never expires.
@@ -128,6 +130,26 @@ pub(super) fn watch(lease: Option<DurationSpec>, watchdog: DurationSpec) -> Opti
 /// How often a lease is renewed: so that one renewal may fail, and the next still comes in time.
 pub(super) fn third(lease: DurationSpec) -> DurationSpec {
     DurationSpec::from_millis(lease.as_millis() / 3)
+}
+
+/// Takes a lease of a system that counts them in whole seconds.
+pub(super) fn takes_whole_seconds(lease: DurationSpec) -> Result<(), &'static str> {
+    let ms = lease.as_millis();
+    if ms > 0 && ms.is_multiple_of(SECOND_MS) {
+        Ok(())
+    } else {
+        Err("etcd counts leases in whole seconds")
+    }
+}
+
+/// The mistake of a lease that is not of whole seconds.
+pub(super) fn judge_whole_seconds(lease: DurationSpec) -> Option<OptionMistake> {
+    let why = takes_whole_seconds(lease).err()?;
+    Some(OptionMistake {
+        option: "lease",
+        message: format!("{why}, and not {lease}"),
+        help: "take whole seconds, such as \"3s\"",
+    })
 }
 
 pub(super) const fn default_lease() -> DurationSpec {

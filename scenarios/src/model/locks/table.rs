@@ -103,6 +103,10 @@ macro_rules! with_every_lock {
             "etcd-mutex" => EtcdMutex(EtcdMutex) on ETCD,
                 sends [], has [Tokens],
                 promises [KeepsAlive, SurvivesMinority, Fenced, Fair], eras [];
+            /// etcd's lock request: the same queue, kept by the member that is asked; without a
+            /// lease of its own it ends after 60 s, and an unlock says nothing
+            "etcd-lock" => EtcdLock(EtcdLock) on ETCD,
+                sends [], has [], promises [KeepsAlive, SurvivesMinority], eras [];
         }
     };
 }
