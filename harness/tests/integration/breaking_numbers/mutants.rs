@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lockstorm_reports::{Found, HuntRecord};
 use lockstorm_scenarios::{Mutant, Promise};
@@ -10,11 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::known;
 use crate::support::root;
+use crate::support::situations::broken_by_file;
 
 /// Servers on which mutants are hunted: those that take no seconds to notice anything.
 const SERVERS: &str = "single,replicated,independent";
 /// Time for the trials on each kind of them, the longer one where the shorter finds nothing.
 const WITHIN: [&str; 2] = ["40s", "150s"];
+
+/// How often the correct lock has to keep a promise that a mutant broke by the same script.
+const RUNS_OF_THE_CORRECT: usize = 5;
 
 /// A promise that the mutant breaks, and no hunt of the correct lock broke with as few faults.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +56,7 @@ pub fn hunt(mutant: Mutant) {
         let out = root().join("target/hunts").join(mutant.name()).join(within);
         let folder = known::finished(&out)
             .unwrap_or_else(|| known::run(&[&typed, "--topology", SERVERS, "--for", within], &out));
-        caught(&known::record(&folder), correct.as_ref(), within)
+        caught(&folder, correct.as_ref(), within)
     });
     let mut all = read();
     all.insert(mutant.name().to_owned(), caught);
@@ -62,8 +66,10 @@ pub fn hunt(mutant: Mutant) {
 }
 
 /// The finding with the fewest faults that the correct lock does not share on any servers. What its
-/// hunt found on one kind of them may be there on another, and not be found yet.
-fn caught(record: &HuntRecord, correct: Option<&HuntRecord>, within: &str) -> Option<Caught> {
+/// hunt found on one kind of them may be there on another, and not be found yet; so the script of
+/// the finding is run with the correct lock too, which must keep the promise each time.
+fn caught(folder: &Path, correct: Option<&HuntRecord>, within: &str) -> Option<Caught> {
+    let record = known::record(folder);
     let by_the_correct = |promise: Promise| {
         let hunts = correct.iter().flat_map(|record| &record.hunts);
         hunts
@@ -76,8 +82,11 @@ fn caught(record: &HuntRecord, correct: Option<&HuntRecord>, within: &str) -> Op
         let also = by_the_correct(found.promise);
         found.is_confirmed() && found.is_promised && also.is_none_or(|also| also > found.faults)
     };
-    let own = found.filter(|(_, found)| is_its_own(found));
-    let (hunted, found) = own.min_by_key(|(_, found)| (found.faults, found.steps))?;
+    let mut own: Vec<_> = found.filter(|(_, found)| is_its_own(found)).collect();
+    own.sort_by_key(|(_, found)| (found.faults, found.steps));
+    let (hunted, found) = own
+        .into_iter()
+        .find(|(_, found)| is_kept_without_the_mistake(&folder.join(&found.file), found.promise))?;
     Some(Caught {
         promise: found.promise,
         topology: hunted.topology.clone(),
@@ -85,4 +94,16 @@ fn caught(record: &HuntRecord, correct: Option<&HuntRecord>, within: &str) -> Op
         plan: found.plan.clone(),
         within: within.to_owned(),
     })
+}
+
+/// Tells whether the correct lock keeps a promise in the script that a mutant broke it with.
+fn is_kept_without_the_mistake(script: &Path, promise: Promise) -> bool {
+    let text = fs::read_to_string(script);
+    let text = text.unwrap_or_else(|error| panic!("{}: {error}", script.display()));
+    let lines = text.lines().filter(|line| !line.starts_with("mutant = "));
+    let text: Vec<&str> = lines.collect();
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("correct.toml");
+    fs::write(&path, text.join("\n")).expect("the file can be written");
+    (0..RUNS_OF_THE_CORRECT).all(|_| !broken_by_file(&path).contains(&promise))
 }
