@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use lockstorm_scenarios::{Case, CaseLabels};
+use lockstorm_scenarios::{Case, CaseLabels, NAME_BYTES_MAX};
+use sha2::{Digest as _, Sha256};
 
 use crate::seed::Seed;
 
@@ -58,12 +59,13 @@ pub fn jobs(cases: &[Case], repeat: impl Fn(&Case) -> u32, seed: Seed) -> Vec<Jo
                 "{}/{}/{}/{}/{repetition}",
                 case.name, labels.lock, labels.topology, labels.hazard
             );
-            let words = [&labels.lock, &labels.topology, &labels.hazard].map(|word| slug(word));
+            let (lock, topology, hazard) = (&labels.lock, &labels.topology, &labels.hazard);
+            let words = short_slug(&format!("{lock} {topology} {hazard}"));
             jobs.push(Job {
                 case: case.clone(),
                 repetition,
                 seed: if alone { seed } else { seed.child(&id) },
-                slug: format!("{:03}-{}", jobs.len() + 1, words.join("-")),
+                slug: format!("{:03}-{words}", jobs.len() + 1),
                 rerun: None,
             });
         }
@@ -100,9 +102,31 @@ pub fn slug(text: &str) -> String {
     words.join("-")
 }
 
+/// `text` as the name of a scenario or a folder: a slug, and where that would be too long, cut, with
+/// a few digits of its hash behind, so that two of them stay two.
+pub fn short_slug(text: &str) -> String {
+    let whole = slug(text);
+    if whole.len() <= NAME_BYTES_MAX {
+        return whole;
+    }
+    let hash = Sha256::digest(&whole);
+    let digits = format!("-{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2]);
+    let begin = &whole[..NAME_BYTES_MAX - digits.len()];
+    format!("{}{digits}", begin.trim_end_matches('-'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_a_scenario_is_never_too_long_and_tells_long_texts_apart() {
+        assert_eq!(short_slug("exclusive: lost reply"), "exclusive-lost-reply");
+        let long = "reply to EVAL of a's acquire ".repeat(9);
+        let [one, another] = ["a", "b"].map(|end| short_slug(&format!("{long}{end}")));
+        assert!(one.len() <= NAME_BYTES_MAX && another.len() <= NAME_BYTES_MAX);
+        assert_ne!(one, another);
+    }
 
     #[test]
     fn a_slug_holds_no_character_that_a_shell_minds() {

@@ -39,6 +39,7 @@ pub use load::{Loaded, load, load_str};
 pub use model::*;
 pub use origin::effective;
 pub use overrides::{Override, OverrideError};
+pub use rules::NAME_BYTES_MAX;
 pub use schema::schema;
 pub use situated::put_into;
 pub use situations::{SITUATIONS, ShippedSituation};

@@ -16,7 +16,7 @@ use super::search::{Catch, Limits, Quarry};
 use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
 use super::trial::{Told, Trial, case_of};
 use crate::environment_error::EnvironmentError;
-use crate::plan::{Job, slug};
+use crate::plan::{Job, short_slug};
 use crate::run::{RunError, RunSettings, run};
 
 /// Findings that are told for one promise, those with the fewest faults.
@@ -147,7 +147,7 @@ async fn keep(
     (hunt, folder): (&Path, &Path),
     settings: &RunSettings,
 ) -> Result<Found, RunError> {
-    let name = format!("{}-{}", promise.name(), slug(&plan.family().join(" ")));
+    let name = short_slug(&format!("{} {}", promise.name(), plan.family().join(" ")));
     let run_folder = folder.join("found").join(&name);
     // A hunt that goes on may have been here before.
     let _ = fs::remove_dir_all(&run_folder);

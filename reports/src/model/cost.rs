@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Event, Function, History, Kind, Process};
+use lockstorm_checker::history::{Event, Function, History, Kind, Name, Process};
 use serde::{Deserialize, Serialize};
 
 /// Fewer grants have no 99th percentile: it would be the slowest of them.
@@ -50,9 +50,11 @@ impl Cost {
     }
 }
 
-/// From call to grant, for each grant before the final phase.
+/// From call to grant, for each grant before the final phase. A lock that is asked again and again
+/// while its client waits has an operation for each try: the call is the first of them.
 fn latencies(events: &[Event]) -> Vec<Nanos> {
     let mut called: HashMap<u64, Nanos> = HashMap::new();
+    let mut waits: HashMap<(Name, Name), Nanos> = HashMap::new();
     let mut latencies = Vec::new();
     for event in events {
         if is_final(event) {
@@ -63,10 +65,18 @@ fn latencies(events: &[Event]) -> Vec<Nanos> {
         };
         match event.kind {
             Kind::Invoke if event.function == Function::Acquire => {
-                called.insert(process, event.time);
+                let since = waits.entry(waiting(event, process)).or_insert(event.time);
+                let wait = event.value.wait_ms.map_or(Nanos(0), Nanos::from_millis);
+                if event.time - *since > wait {
+                    *since = event.time;
+                }
+                called.insert(process, *since);
             }
             Kind::Ok => {
-                latencies.extend(called.remove(&process).map(|since| event.time - since));
+                if let Some(since) = called.remove(&process) {
+                    waits.remove(&waiting(event, process));
+                    latencies.push(event.time - since);
+                }
             }
             Kind::Invoke | Kind::Fail | Kind::Info => {
                 called.remove(&process);
@@ -75,6 +85,13 @@ fn latencies(events: &[Event]) -> Vec<Nanos> {
         }
     }
     latencies
+}
+
+/// The client and the lock of an event.
+fn waiting(event: &Event, process: u64) -> (Name, Name) {
+    let owner = event.value.owner.clone();
+    let owner = owner.unwrap_or_else(|| process.to_string().into());
+    (owner, event.key.clone())
 }
 
 fn is_final(event: &Event) -> bool {
@@ -121,6 +138,34 @@ mod tests {
             round_trips: Some(7),
         };
         assert_eq!(cost, expected);
+    }
+
+    #[test]
+    fn the_tries_of_one_wait_are_one_call() {
+        let event = |ms: u64, kind: &str, waits: &str| {
+            format!(
+                r#"{{"time":{ms}000000,"type":"{kind}","process":1,"f":"acquire",
+"value":{{"owner":"a"{waits}}}}}"#
+            )
+            .replace('\n', "")
+        };
+        let tries = |waits: &str| {
+            [
+                event(1, "invoke", waits),
+                event(2, "fail", ""),
+                event(8, "invoke", waits),
+                event(9, "ok", ""),
+            ]
+            .join("\n")
+        };
+        let p50 = |waits| Cost::of(&history(&tries(waits)), None).acquire_p50;
+        assert_eq!(p50(r#","wait_ms":20"#), Some(Nanos::from_millis(8)));
+        assert_eq!(p50(""), Some(Nanos::from_millis(1)), "two calls");
+        assert_eq!(
+            p50(r#","wait_ms":5"#),
+            Some(Nanos::from_millis(1)),
+            "two waits"
+        );
     }
 
     #[test]

@@ -20,4 +20,5 @@ mod storm;
 mod threads;
 mod topology;
 
+pub use names::NAME_BYTES_MAX;
 pub(crate) use scenario::{COUNT_MAX, judge, judge_cell};

@@ -7,7 +7,7 @@ use crate::model::Step;
 
 /// Bytes of the name of a scenario or a client at most: file systems take 255 for a file, and
 /// terminals and pages show names in columns.
-pub(super) const NAME_BYTES_MAX: usize = 100;
+pub const NAME_BYTES_MAX: usize = 100;
 /// Bytes of a key at most: several times what libraries make of their names.
 const KEY_BYTES_MAX: usize = 1_000;
 
