@@ -102,8 +102,8 @@ pub fn slug(text: &str) -> String {
     words.join("-")
 }
 
-/// `text` as the name of a scenario or a folder: a slug, and where that would be too long, cut, with
-/// a few digits of its hash behind, so that two of them stay two.
+/// `text` as the name of a scenario or a folder: a slug, and where that would be too long, cut,
+/// with a few digits of its hash behind, so that two of them stay two.
 pub fn short_slug(text: &str) -> String {
     let whole = slug(text);
     if whole.len() <= NAME_BYTES_MAX {
