@@ -155,10 +155,16 @@ impl Server for Member {
         false
     }
 
-    /// The deletion of nothing takes a majority as any write does.
-    async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
-        let range = json!({ "key": encoded(key) });
-        self.call("/v3/kv/deleterange", &range).await.map(|_| ())
+    /// A majority takes it, as any write, and of nothing too.
+    async fn remove(&self, key: &str) -> Result<u64, FaultError> {
+        let below = one_below(key, Order::OldestFirst);
+        let below = json!({ "key": below["key"], "range_end": below["range_end"] });
+        let mut removed = 0;
+        for range in [json!({ "key": encoded(key) }), below] {
+            let answer = self.call("/v3/kv/deleterange", &range).await?;
+            removed += number(&answer["deleted"]).unwrap_or_default();
+        }
+        Ok(removed)
     }
 
     async fn ended_leases(&self) -> Result<Option<u64>, FaultError> {

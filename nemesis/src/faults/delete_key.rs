@@ -7,7 +7,7 @@ use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
-use crate::probe::{NOTHING_TO_UNDO, known_node, redis};
+use crate::probe::{NOTHING_TO_UNDO, known_node};
 
 impl Kind for scenarios::DeleteKey {
     const ENDS: Ends = Ends::ByItself;
@@ -22,8 +22,8 @@ struct DeleteKey {
     spec: scenarios::DeleteKey,
     /// The lock's key on the servers.
     key: String,
-    /// Each node that was told, and whether DEL removed something there.
-    told: Vec<(String, bool)>,
+    /// Each node that was told, and how many entries it removed.
+    told: Vec<(String, u64)>,
 }
 
 impl DeleteKey {
@@ -35,23 +35,16 @@ impl DeleteKey {
         }
     }
 
-    /// Sends a command on the key.
-    async fn tell(
-        &self,
-        on: &dyn Deployment,
-        node: &str,
-        command: &str,
-    ) -> Result<String, FaultError> {
-        let redis = redis(on, node, "delete a key of")?;
-        redis.command(&[command, &self.key]).await
-    }
-
-    /// Says what EXISTS says by now, which is 1 where another client was quick to take the lock.
-    async fn seen_on(&self, on: &dyn Deployment, node: &str) -> String {
-        match self.tell(on, node, "EXISTS").await {
-            Ok(exists) => format!("{node} (DEL said 1, EXISTS {exists})"),
-            Err(error) => format!("{node} (DEL said 1; then: {error})"),
-        }
+    /// Says whether the key is there by now: another client may have been quick to take the lock.
+    async fn seen_on(&self, on: &dyn Deployment, node: &str, removed: u64) -> String {
+        let there = async { on.server(node)?.has(&self.key).await };
+        let since = match there.await {
+            Ok(false) => "gone since".to_owned(),
+            Ok(true) => "there again since".to_owned(),
+            Err(error) => format!("then: {error}"),
+        };
+        let entries = if removed == 1 { "entry" } else { "entries" };
+        format!("{node} ({removed} {entries}, {since})")
     }
 }
 
@@ -70,8 +63,9 @@ impl Fault for DeleteKey {
         // none of them could be told.
         let mut refused = None;
         for node in nodes {
-            match self.tell(on, &node, "DEL").await {
-                Ok(reply) => self.told.push((node, reply == "1")),
+            let removed = async { on.server(&node)?.remove(&self.key).await };
+            match removed.await {
+                Ok(removed) => self.told.push((node, removed)),
                 Err(error) => refused = Some(error),
             }
         }
@@ -81,11 +75,11 @@ impl Fault for DeleteKey {
         }
     }
 
-    /// The server's own reply to DEL is the proof: under load the key may be back at once.
+    /// The server's own count is the proof: under load the key may be back at once.
     async fn observe(&mut self, on: &dyn Deployment) -> Sighting {
         let mut seen = Vec::new();
-        for (node, _) in self.told.iter().filter(|(_, removed)| *removed) {
-            seen.push(self.seen_on(on, node).await);
+        for (node, removed) in self.told.iter().filter(|(_, removed)| *removed > 0) {
+            seen.push(self.seen_on(on, node, *removed).await);
         }
         if seen.is_empty() {
             Sighting::Never(format!(

@@ -42,8 +42,14 @@ pub trait Server: Send + Sync {
     /// again. One that does not say may keep something.
     async fn keeps_nothing(&self) -> bool;
 
-    /// Has it take a write that changes nothing: of the entry `key`, which is not there.
-    async fn write_nothing(&self, key: &str) -> Result<(), FaultError>;
+    /// Removes what it keeps under `key`; the number of entries that were there.
+    async fn remove(&self, key: &str) -> Result<u64, FaultError>;
+
+    /// Has it take a write that changes nothing: the removal of the entry `key`, which is not
+    /// there, is a write all the same.
+    async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
+        self.remove(key).await.map(|_| ())
+    }
 
     /// Number of leases that it has ended since its start because their time was over; `None` where
     /// it counts none.

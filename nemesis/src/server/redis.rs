@@ -87,9 +87,8 @@ impl<T: Redis> Server for T {
         leads && has_no_file
     }
 
-    /// A DEL of nothing is a write all the same, and leaves nothing behind.
-    async fn write_nothing(&self, key: &str) -> Result<(), FaultError> {
-        self.command(&["DEL", key]).await.map(|_| ())
+    async fn remove(&self, key: &str) -> Result<u64, FaultError> {
+        count(self, &["DEL", key]).await
     }
 
     /// Replication carries an empty message to a channel that nobody hears.

@@ -49,7 +49,7 @@ const STEPS: [(&str, bool); 31] = [
     ),
     ("promote = { node = \"n1\" }", false),
     ("failover = { node = \"n1\" }", false),
-    ("delete-key = { key = \"lock\" }", false),
+    ("delete-key = { key = \"lock\" }", true),
     ("flush-all = { node = \"n1\" }", false),
     ("flush-scripts = { node = \"n1\" }", false),
     ("evict = { key = \"lock\", node = \"n1\" }", false),

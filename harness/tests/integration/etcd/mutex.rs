@@ -8,7 +8,7 @@ use lockstorm_harness::locks::{
     Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released, WaitEnd, Waiting as _,
 };
 use lockstorm_harness::server::find_etcd;
-use lockstorm_scenarios::{FaultSpec, Kill, Pause};
+use lockstorm_scenarios::{DeleteKey, FaultSpec, Kill, Pause};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{KEY, POLL, is_healed, is_there, members, ranks, wait};
@@ -198,4 +198,26 @@ async fn a_client_turns_from_a_member_that_stands_still() {
     assert!(by.iter().all(|by| **by != *node), "{by:?}");
     is_healed(&ground.nemesis.heal_all().await);
     ground.servers.recover().await.expect("all agree again");
+}
+
+#[tokio::test]
+async fn a_lock_that_is_deleted_is_gone_with_its_queue() {
+    let Some(mut ground) = members().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    granted(&mut a).await;
+    queues(&mut b).await;
+    let delete = FaultSpec::DeleteKey(DeleteKey {
+        key: KEY.to_owned(),
+        node: None,
+    });
+    ground.nemesis.inject(&delete).await.expect("it was there");
+    assert!(!is_there(&ground).await);
+    let refused = a.release(KEY, LockRequest::default()).await;
+    assert_eq!(refused, Outcome::Denied);
+    let place = ask(&mut b, wait()).await;
+    assert!(matches!(place, Outcome::Failed(_)), "{place:?}");
+    let nothing = ground.nemesis.inject(&delete).await;
+    nothing.expect_err("there is nothing to delete");
 }

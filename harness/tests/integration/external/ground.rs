@@ -61,6 +61,11 @@ impl Run {
         self
     }
 
+    /// Tells whether the run could not tell, which accuses nobody and shows nothing.
+    pub fn is_undecided(&self) -> bool {
+        self.output.status.code() == Some(2)
+    }
+
     /// Content of `results.json`.
     pub fn results(&self) -> Json {
         let text = stdout(&self.output);

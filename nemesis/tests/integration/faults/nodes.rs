@@ -227,7 +227,7 @@ async fn a_deleted_key_is_gone_from_every_node_that_takes_writes() {
     assert_eq!(notes.stages("F1"), "requested injected observed healed");
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "removed on n1 (DEL said 1, EXISTS 0), n3 (DEL said 1, EXISTS 0)"
+        "removed on n1 (1 entry, gone since), n3 (1 entry, gone since)"
     );
 }
 

@@ -11,7 +11,7 @@ use crate::model::external::Disturbance;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DeleteKey {
-    /// The lock's key.
+    /// The lock's key; on etcd, all keys below it too.
     pub key: String,
     /// On which server; absent means on the one that takes writes, or on every master.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,10 +19,6 @@ pub struct DeleteKey {
 }
 
 impl FaultParameters for DeleteKey {
-    fn only_on_redis(&self) -> Option<&'static str> {
-        Some("it sends a command of Redis")
-    }
-
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Ours
     }
