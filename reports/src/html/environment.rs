@@ -77,7 +77,10 @@ pub(super) fn of_suite(suite: &SuiteRecord) -> Markup {
     let body = html! {
         @if let Some(environment) = first { (facts(environment)) }
         @if differs {
-            p.warning { "The runs differ in server or system; their own reports say how." }
+            p.warning {
+                "The runs differ in server or system, as their own reports say. Servers: "
+                (visible(&suite.servers().join(", "))) "."
+            }
         }
     };
     page::section("environment", "Environment", HOW, &body)

@@ -207,4 +207,16 @@ impl SuiteRecord {
             (self.runs.is_empty() || missing.any(|missing| missing)).then_some(Outcome::Unknown);
         ran.chain(missing).max().unwrap_or_default()
     }
+
+    /// The programs of the servers, each with its version, in the order of their runs.
+    pub fn servers(&self) -> Vec<&str> {
+        let mut servers: Vec<&str> = Vec::new();
+        for run in &self.runs {
+            let server = run.record.environment.server.as_str();
+            if !servers.contains(&server) {
+                servers.push(server);
+            }
+        }
+        servers
+    }
 }

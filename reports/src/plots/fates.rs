@@ -257,10 +257,9 @@ fn foot(drawing: &mut Drawing, suite: &SuiteRecord) {
         x += room;
     }
     let runs = words::count(suite.runs.len() as u64, "run");
-    let server = suite.runs.first().map_or_else(String::new, |run| {
-        format!(" · {}", run.record.environment.server)
-    });
-    let caption = format!("{runs} · seed {} · {}{server}", suite.seed, suite.started);
+    let mut facts = vec![runs, format!("seed {}", suite.seed), suite.started.clone()];
+    facts.extend(suite.servers().into_iter().map(str::to_owned));
+    let caption = facts.join(" · ");
     let caption = font::fitted(&caption, SMALL, false, right - MARGIN);
     let style = TextStyle::new(SMALL, Ink::Muted).anchored(Anchor::Start);
     drawing.text((MARGIN, drawing.height - 14.0), caption, style);
@@ -291,5 +290,17 @@ mod tests {
         }
         let glyphs = |word: &&str| word.chars().all(font::has_glyph);
         assert!(words.iter().all(glyphs), "{words:?}");
+    }
+    #[test]
+    fn every_program_of_servers_is_named_below() {
+        let mut suite = sample::assessment();
+        let last = suite.runs.last_mut().expect("there are runs");
+        "etcd 3.4.23".clone_into(&mut last.record.environment.server);
+        let [first, second] = *suite.servers() else {
+            panic!("two programs: {:?}", suite.servers());
+        };
+        let drawing = fates(&suite);
+        let both = |word: &&str| word.contains(first) && word.contains(second);
+        assert!(drawing.words().iter().any(both), "{:?}", drawing.words());
     }
 }

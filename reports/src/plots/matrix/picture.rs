@@ -177,10 +177,9 @@ fn foot(drawing: &mut Drawing, suite: &SuiteRecord) {
     let style = TextStyle::new(SMALL, Ink::Muted);
     drawing.text((x + 20.0, y), "not as expected", style);
     let runs = words::count(suite.runs.len() as u64, "run");
-    let server = suite.runs.first().map_or_else(String::new, |run| {
-        format!(" · {}", run.record.environment.server)
-    });
-    let caption = format!("{runs} · seed {} · {}{server}", suite.seed, suite.started);
+    let mut facts = vec![runs, format!("seed {}", suite.seed), suite.started.clone()];
+    facts.extend(suite.servers().into_iter().map(str::to_owned));
+    let caption = facts.join(" · ");
     let caption = font::fitted(&caption, SMALL, false, drawing.width - 2.0 * MARGIN);
     let at = (MARGIN, drawing.height - 20.0);
     drawing.text(at, caption, TextStyle::new(SMALL, Ink::Muted));
