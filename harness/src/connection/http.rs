@@ -116,6 +116,8 @@ impl HttpWire {
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| error.to_string())?;
+        // Who carries the bytes may not have come to the end of the last answer yet.
+        self.sender.ready().await.map_err(in_words)?;
         self.sender.send_request(request).await.map_err(in_words)
     }
 }

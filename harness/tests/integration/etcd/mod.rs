@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use crate::support::ground::Ground;
 use crate::support::{WITHIN, have_server, skipped};
+use lockstorm_harness::connection::HttpClient;
 use lockstorm_harness::locks::LockRequest;
 use lockstorm_harness::server::find_etcd;
 use lockstorm_nemesis::{Deployment as _, FaultError};
 use lockstorm_scenarios::{
     Cut, CutMode, Etcd, FaultSpec, Kill, Memory, Pause, Restart, Stop, Topology,
 };
+use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 /// Pause between two looks at an awaited condition.
@@ -158,4 +160,19 @@ async fn a_member_says_what_it_is_and_keeps() {
     written.expect("a majority takes writes");
     assert!(server.redis().is_none());
     server.run().await.expect("it says since when it runs");
+}
+
+/// A connection is kept from one request to the next, however quickly that comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thousands_of_requests_over_one_connection_are_all_answered() {
+    let Some(ground) = members().await else {
+        return;
+    };
+    let context = ground.context(0);
+    let mut client = HttpClient::new(context.dialer, &context.route);
+    for request in 0..3_000 {
+        let answer = client.post("/v3/maintenance/status", &json!({})).await;
+        let answer = answer.unwrap_or_else(|error| panic!("request {request}: {error}"));
+        assert!(answer.status.is_success(), "{answer:?}");
+    }
 }
