@@ -218,14 +218,12 @@ impl Software for Member {
         READY_WITHIN
     }
 
-    /// It tells nobody its process; but the address is ours alone.
+    /// It tells nobody its process; but the address is ours alone. Other members are answered at
+    /// once, clients only after it has met a leader, and the first of several that come back meets
+    /// nobody.
     async fn is_ready(&self, _process: i32) -> Result<(), String> {
-        let health = ask_http(self.private, "/health", None, PATIENCE).await?;
-        let health: Value = serde_json::from_str(&health).unwrap_or_default();
-        match health["health"].as_str() {
-            Some("true") => Ok(()),
-            _ => Err(format!("/health was answered {health}")),
-        }
+        let answer = ask_http(peer(self.private), "/version", None, PATIENCE).await;
+        answer.map(|_| ())
     }
 }
 
@@ -271,7 +269,12 @@ impl Shape for Etcd {
     /// All at once: none is ready before most of them are.
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         try_join_all(nodes.iter().map(Node::start_empty)).await?;
-        Ok(())
+        let agreed = agree(nodes, READY_WITHIN).await;
+        agreed.map_err(|(node, reason)| EnvironmentError::NotReady {
+            node: node.name.clone(),
+            address: node.private.to_string(),
+            reason,
+        })
     }
 
     fn governs_itself(&self) -> bool {
@@ -294,15 +297,31 @@ impl Shape for Etcd {
     }
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
-        let until = Instant::now() + RECOVERS_WITHIN;
-        for node in nodes.iter().filter(|node| node.pid().is_some()) {
-            while let Err(error) = node.is_ready().await {
-                if Instant::now() >= until {
-                    return Err(format!("{}: {error}", node.name));
-                }
-                sleep(POLL).await;
+        let agreed = agree(nodes, RECOVERS_WITHIN).await;
+        agreed.map_err(|(node, reason)| format!("{}: {reason}", node.name))
+    }
+}
+
+/// Waits until each member that runs knows a leader and a majority; else the member that does not,
+/// and why.
+async fn agree(nodes: &[Node], within: Duration) -> Result<(), (&Node, String)> {
+    let until = Instant::now() + within;
+    for node in nodes.iter().filter(|node| node.pid().is_some()) {
+        while let Err(reason) = health(node).await {
+            if Instant::now() >= until {
+                return Err((node, reason));
             }
+            sleep(POLL).await;
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+async fn health(node: &Node) -> Result<(), String> {
+    let health = ask_http(node.private, "/health", None, PATIENCE).await?;
+    let health: Value = serde_json::from_str(&health).unwrap_or_default();
+    match health["health"].as_str() {
+        Some("true") => Ok(()),
+        _ => Err(format!("/health was answered {health}")),
     }
 }
