@@ -28,6 +28,21 @@ pub enum EnvironmentError {
         /// Answer when it was asked for its version.
         reason: String,
     },
+    /// No jars of ZooKeeper.
+    #[error(
+        "no ZooKeeper found in {folder}; install Debian's package zookeeper, name the folder of \
+         its jars in LOCKSTORM_ZOOKEEPER, or have another topology"
+    )]
+    NoZookeeper {
+        /// The folder that was looked at.
+        folder: PathBuf,
+    },
+    /// No Java for ZooKeeper.
+    #[error(
+        "no java found (looked on PATH), which ZooKeeper takes; install Debian's package \
+         default-jre-headless"
+    )]
+    NoJava,
     /// The named program does not work.
     #[error("'{path}' is no usable redis-server: {reason}; name another with --redis-server")]
     BadServer {
@@ -102,6 +117,8 @@ impl EnvironmentError {
             Self::NoServer
             | Self::NoEtcd
             | Self::BadEtcd { .. }
+            | Self::NoZookeeper { .. }
+            | Self::NoJava
             | Self::BadServer { .. }
             | Self::PortTaken { .. }
             | Self::NoPeerPort { .. }

@@ -62,16 +62,18 @@ impl Aim<'_> {
         }
     }
 
-    /// Tells whether a fault has to be left out, since other faults have what it would hit: the one
-    /// that it names, or all that its word could mean.
-    pub(crate) fn spares(&self, fault: &FaultSpec) -> bool {
+    /// Tells whether a fault has to be left out: since other faults have what it would hit, the one
+    /// that it names or all that its word could mean; or since nobody leads until an election is
+    /// over.
+    pub(crate) fn spares(&self, fault: &FaultSpec, on: &dyn Deployment) -> bool {
         let Self::Storm(_, had) = self else {
             return false;
         };
         let is_had = |named: &Named<&str>| match named.role {
             Role::Node | Role::Client => {
                 let is_word = named.name == "one" || NodeWord::read(named.name).is_some();
-                had.contains(named.name) || is_word && !had.is_empty()
+                let elects = on.rejoins() && NodeWord::read(named.name) == Some(NodeWord::Primary);
+                had.contains(named.name) || is_word && !had.is_empty() || elects
             }
             Role::Place | Role::Key => false,
         };

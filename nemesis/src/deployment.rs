@@ -69,7 +69,7 @@ pub trait Deployment: Send + Sync {
     /// A node's server, to be asked.
     ///
     /// # Errors
-    /// [`FaultError::UnknownNode`].
+    /// See [`FaultError::no_node`].
     fn server(&self, node: &str) -> Result<&dyn Server, FaultError>;
 
     /// The switchable network, if this run has one.

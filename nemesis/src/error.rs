@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use lockstorm_scenarios::NodeWord;
+
 /// Failure of a fault: what was attempted, on what, and why it did not work.
 #[derive(Debug, thiserror::Error)]
 pub enum FaultError {
     /// The scenario names a node that the topology does not have.
     #[error("there is no node '{0}' in this topology")]
     UnknownNode(String),
+    /// A word for nodes means none of them at this moment, as `primary` before an election is over.
+    #[error("no node is '{0}' at this moment")]
+    NobodyIs(String),
     /// The scenario names a client that does not exist (yet).
     #[error("there is no client '{0}'; a client comes into being with its first step")]
     UnknownClient(String),
@@ -84,6 +89,17 @@ pub enum FaultError {
         /// Target that it should have hit.
         target: String,
     },
+}
+
+impl FaultError {
+    /// The error about a node that is not there, or a word that means none.
+    pub fn no_node(name: &str) -> Self {
+        if NodeWord::read(name).is_some() {
+            Self::NobodyIs(name.to_owned())
+        } else {
+            Self::UnknownNode(name.to_owned())
+        }
+    }
 }
 
 /// Time for which an effect was looked for, where anybody looked twice.

@@ -62,7 +62,7 @@ pub(crate) fn redis<'d>(
     server.redis().ok_or_else(|| FaultError::System {
         action,
         node: node.to_owned(),
-        system: server.system(),
+        system: server.system().name(),
     })
 }
 
@@ -102,6 +102,6 @@ pub(crate) fn known_node(on: &dyn Deployment, node: &str) -> Result<(), FaultErr
     if on.nodes().iter().any(|known| known == node) {
         Ok(())
     } else {
-        Err(FaultError::UnknownNode(node.to_owned()))
+        Err(FaultError::no_node(node))
     }
 }

@@ -184,8 +184,8 @@ impl Package {
         let mut aim = Aim::Storm(&mut rng, &spared);
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
         for fault in aim.at(fault, nemesis.deployment()).await {
-            // Another package has all that this one could hit: it lets this turn go by.
-            if aim.spares(&fault) {
+            // It lets this turn go by.
+            if aim.spares(&fault, nemesis.deployment()) {
                 continue;
             }
             match nemesis.inject(&fault).await {

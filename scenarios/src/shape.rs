@@ -186,7 +186,8 @@ mod tests {
             "independent",
             "replicated",
             "sentinel",
-            "single"
+            "single",
+            "zookeeper"
         ]));
     }
 }

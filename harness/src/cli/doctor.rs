@@ -9,7 +9,7 @@ use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 
 use super::exit::ExitCode;
 use crate::output;
-use crate::server::{AddressBlock, DEFAULT_PORT, find_etcd, find_program};
+use crate::server::{AddressBlock, DEFAULT_PORT, find_etcd, find_program, find_zookeeper};
 
 /// Arguments of `lockstorm doctor`.
 #[derive(Debug, Args)]
@@ -63,15 +63,17 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
         };
         output::answer(&text)?;
     }
-    // No run needs it but those of etcd.
-    output::answer(&match find_etcd() {
-        Ok(program) => format!(
-            "ok       etcd: {} at {}",
-            program.version,
-            program.path.display()
-        ),
-        Err(error) => format!("missing  etcd (topology.etcd): {error}"),
-    })?;
+    // No run needs them but those of their own topologies.
+    for (name, found) in [("etcd", find_etcd()), ("zookeeper", find_zookeeper())] {
+        output::answer(&match found {
+            Ok(program) => format!(
+                "ok       {name}: {} at {}",
+                program.version,
+                program.path.display()
+            ),
+            Err(error) => format!("missing  {name} (topology.{name}): {error}"),
+        })?;
+    }
     // Last, for nothing else can be looked at from there; and no run needs it but those that ask.
     output::answer(&match network() {
         Ok(()) => "ok       kernel network: a namespace with queues of packets".to_owned(),

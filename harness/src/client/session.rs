@@ -240,11 +240,8 @@ impl Session {
     ) -> Reply {
         let _under_way = self.begin(LockOperation::Acquire);
         let deadline = Instant::now() + ask.wait.unwrap_or_default();
-        if self.lock.waits() {
-            return self.acquire_by_itself(key, ask, deadline).await;
-        }
-        if self.lock.has_queue() {
-            return self.acquire_in_turn(key, ask, retry, deadline).await;
+        if self.lock.waits() || self.lock.has_queue() {
+            return self.acquire_as_one(key, ask, retry, deadline).await;
         }
         loop {
             // Each try is an operation of its own.
@@ -276,9 +273,16 @@ impl Session {
         }
     }
 
-    /// Lets the library wait by itself. One that gives up with an error long before its time, as
-    /// where a server is away, is asked again for the time that is left.
-    async fn acquire_by_itself(&mut self, key: &Name, ask: LockRequest, until: Instant) -> Reply {
+    /// Waits in one operation: lets the library wait by itself, or stands in a queue. A wait that
+    /// ends with an error long before its time, as where a server is away, is begun again for the
+    /// time that is left.
+    async fn acquire_as_one(
+        &mut self,
+        key: &Name,
+        ask: LockRequest,
+        retry: DurationRange,
+        until: Instant,
+    ) -> Reply {
         let wait = ask.wait;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -286,7 +290,11 @@ impl Session {
                 wait: wait.map(|wait| wait.min(left)),
                 ..ask
             };
-            let reply = self.acquire(key, ask).await;
+            let reply = if self.lock.waits() {
+                self.acquire(key, ask).await
+            } else {
+                self.acquire_in_turn(key, ask, retry, until).await
+            };
             let is_error = matches!(reply, Reply::Failed | Reply::Unknown);
             let is_over = Instant::now() >= until || self.gate.is_cancelled();
             if !is_error || is_over {

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Name, RouteNote};
 use redis::{Arg, Cmd, Value};
-use tokio::net::TcpSocket;
 use tokio::time::timeout;
 
 use super::gate::{CLIENT_KILLED, Gate, Killed};
+use super::stream::connect;
 use super::trail::Trail;
 use super::wire::{Wire, WireError};
 
@@ -308,13 +308,8 @@ impl Dialer {
     pub async fn dial(&self, address: SocketAddr) -> Result<Wire, WireError> {
         let lost =
             |error: std::io::Error| WireError::Lost(format!("no connection to {address}: {error}"));
-        let socket = TcpSocket::new_v4().map_err(lost)?;
-        socket
-            .bind(SocketAddr::from((self.source, 0)))
-            .map_err(lost)?;
-        let stream = socket.connect(address).await.map_err(lost)?;
-        stream.set_nodelay(true).map_err(lost)?;
-        Ok(Wire::new(stream))
+        let stream = connect(Some(self.source), address).await;
+        Ok(Wire::new(stream.map_err(lost)?))
     }
 }
 

@@ -11,9 +11,10 @@ use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpSocket;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use super::stream::connect;
 
 /// An open connection. One that gave no answer is of no more use, and is to be dropped.
 pub struct HttpWire {
@@ -53,18 +54,9 @@ impl HttpWire {
     /// # Errors
     /// In words, why there is no connection.
     pub async fn open(source: Option<IpAddr>, address: SocketAddr) -> Result<Self, String> {
-        let connected = async {
-            let socket = TcpSocket::new_v4()?;
-            if let Some(source) = source {
-                socket.bind(SocketAddr::from((source, 0)))?;
-            }
-            let stream = socket.connect(address).await?;
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        };
-        let stream = connected
+        let stream = connect(source, address)
             .await
-            .map_err(|error: std::io::Error| format!("no connection to {address}: {error}"))?;
+            .map_err(|error| format!("no connection to {address}: {error}"))?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(in_words)?;
         let driver = tokio::spawn(async move {
             // The request under way hears of an error.

@@ -4,12 +4,10 @@
 //! Nothing is sent twice: a request that fails has failed, and only the next one goes elsewhere.
 //! One that finds no connection has not been sent, and goes to the first server that takes one.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_checker::history::{Name, RouteNote};
-use rand::RngExt as _;
+use lockstorm_checker::history::Name;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -17,49 +15,38 @@ use tokio::time::timeout;
 use super::dialer::{CallError, Dialer};
 use super::http::{HttpAnswer, HttpLines, HttpWire};
 use super::route::Route;
+use super::several::Several;
 
 /// One client's connection to one of the servers.
 pub struct HttpClient {
-    dialer: Dialer,
-    servers: Vec<(Name, SocketAddr)>,
-    /// Number of the server that it talks to.
-    at: usize,
+    several: Several,
     wire: Option<HttpWire>,
-    /// Server that requests went to so far, if they did; then the reason why they go elsewhere, or
-    /// to it over a new connection.
-    was_at: Option<Name>,
-    why: String,
 }
 
 impl HttpClient {
     /// Not connected yet; talks to the first of the servers first.
     pub fn new(dialer: Dialer, route: &Arc<Route>) -> Self {
-        let servers = route.nodes().into_iter();
         Self {
-            dialer,
-            servers: servers.map(|(name, at)| (name.into(), at)).collect(),
-            at: 0,
+            several: Several::new(dialer, route),
             wire: None,
-            was_at: None,
-            why: "first use".to_owned(),
         }
     }
 
     /// Talks to any of the servers first, so that clients spread over all of them.
     #[must_use]
     pub fn starting_anywhere(mut self, rng: &mut ChaCha8Rng) -> Self {
-        self.at = rng.random_range(0..self.servers.len().max(1));
+        self.several.start_anywhere(rng);
         self
     }
 
     /// Time for which it waits for an answer.
     pub const fn patience(&self) -> Duration {
-        self.dialer.reply_timeout
+        self.several.dialer.reply_timeout
     }
 
     /// The server that it talks to.
     pub fn asked(&self) -> Option<Name> {
-        self.servers.get(self.at).map(|(name, _)| Name::clone(name))
+        self.several.asked()
     }
 
     /// Sends one request and waits for its answer.
@@ -67,7 +54,7 @@ impl HttpClient {
     /// # Errors
     /// See [`CallError`]; whatever the server answers is none.
     pub async fn post(&mut self, path: &str, body: &Value) -> Result<HttpAnswer, CallError> {
-        self.post_within(path, body, self.dialer.reply_timeout)
+        self.post_within(path, body, self.several.dialer.reply_timeout)
             .await
     }
 
@@ -81,14 +68,14 @@ impl HttpClient {
         body: &Value,
         within: Duration,
     ) -> Result<HttpAnswer, CallError> {
-        self.dialer.gate.pass().await?;
+        self.several.dialer.gate.pass().await?;
         let result = timeout(within, self.exchange(path, body)).await;
         let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
         self.heed(&result);
         if result.is_ok() {
-            self.dialer.gate.count_reply();
+            self.several.dialer.gate.count_reply();
         }
-        if let Err(killed) = self.dialer.gate.pass().await {
+        if let Err(killed) = self.several.dialer.gate.pass().await {
             self.wire = None;
             return Err(killed.into());
         }
@@ -100,9 +87,9 @@ impl HttpClient {
     /// # Errors
     /// See [`CallError`].
     pub async fn listen(&mut self, path: &str, body: &Value) -> Result<HttpLines, CallError> {
-        self.dialer.gate.pass().await?;
-        let within = self.dialer.reply_timeout;
-        let gate = Arc::clone(&self.dialer.gate);
+        self.several.dialer.gate.pass().await?;
+        let within = self.several.dialer.reply_timeout;
+        let gate = Arc::clone(&self.several.dialer.gate);
         gate.count_subscription();
         let opened = async { self.open().await?.listen(path, body).await };
         let result = timeout(within, opened).await;
@@ -119,10 +106,10 @@ impl HttpClient {
     pub async fn hear(&self, lines: &mut HttpLines) -> Result<String, CallError> {
         let line = tokio::select! {
             biased;
-            killed = self.dialer.gate.death() => return Err(killed.into()),
+            killed = self.several.dialer.gate.death() => return Err(killed.into()),
             line = lines.next() => line,
         };
-        self.dialer.gate.pass().await?;
+        self.several.dialer.gate.pass().await?;
         line.map_err(CallError::Unknown)
     }
 
@@ -132,7 +119,7 @@ impl HttpClient {
             Some(wire) => wire,
             None => self.connect().await?,
         };
-        self.dialer.gate.count_command();
+        self.several.dialer.gate.count_command();
         let answer = wire.ask(path, Some(body)).await?;
         self.wire = Some(wire);
         Ok(answer)
@@ -141,34 +128,25 @@ impl HttpClient {
     /// Opens a connection for requests, and writes down that they go to this server from here on.
     async fn connect(&mut self) -> Result<HttpWire, String> {
         let wire = self.open().await?;
-        let Some(to) = self.asked() else {
-            return Ok(wire);
-        };
-        let note = RouteNote {
-            from: self.was_at.replace(Name::clone(&to)),
-            to,
-            why: self.why.as_str().into(),
-        };
-        self.dialer.trail.routed(note).await;
+        self.several.arrive().await;
         Ok(wire)
     }
 
     /// Opens a connection to this server, or else to the next one that takes it.
     async fn open(&mut self) -> Result<HttpWire, String> {
-        for _ in 0..self.servers.len() {
-            let (_, address) = self.servers[self.at];
-            match HttpWire::open(Some(self.dialer.source), address).await {
+        for _ in 0..self.several.count() {
+            let source = Some(self.several.dialer.source);
+            match HttpWire::open(source, self.several.address()).await {
                 Ok(wire) => return Ok(wire),
                 Err(why) => self.turn(why),
             }
         }
-        Err(self.why.clone())
+        Err(self.several.why().to_owned())
     }
 
     fn turn(&mut self, why: String) {
-        self.why = why;
         self.wire = None;
-        self.at = (self.at + 1) % self.servers.len().max(1);
+        self.several.turn(why);
     }
 
     /// Turns to the next server where this one gave no answer.

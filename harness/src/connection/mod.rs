@@ -16,12 +16,15 @@ mod redirect;
 mod route;
 mod scan;
 mod sentinels;
+mod several;
 mod shards;
 mod slot;
 mod slot_map;
+mod stream;
 mod subscriptions;
 mod trail;
 mod wire;
+mod zookeeper;
 
 pub use dialer::{CallError, Connection, Dialer};
 pub use etcd_gateway::{Order, encoded, key_of, number, one_below};
@@ -39,3 +42,7 @@ pub use slot::{SLOTS, slot_of, slot_of_command};
 pub use subscriptions::{Reach, Subscriptions, Wake};
 pub use trail::{NoTrail, Recorded, Trail};
 pub use wire::{Wire, WireError};
+pub use zookeeper::{
+    Ephemerals, Reply, Request, ZookeeperClient, change_of, children_of, four_letters, name_of,
+    node_of, number_of, remove,
+};

@@ -156,7 +156,10 @@ pub fn replica_of(node: &str, on: &Topology) -> Option<String> {
     let name = match on.kind() {
         TopologyKind::Replicated | TopologyKind::Sentinel => "replica-1".to_owned(),
         TopologyKind::Independent | TopologyKind::Cluster => format!("{node}-replica-1"),
-        TopologyKind::Single | TopologyKind::Etcd | TopologyKind::External => return None,
+        TopologyKind::Single
+        | TopologyKind::Etcd
+        | TopologyKind::Zookeeper
+        | TopologyKind::External => return None,
     };
     on.nodes().contains(&name).then_some(name)
 }
@@ -170,6 +173,7 @@ pub const fn failover_mode(on: TopologyKind) -> Option<FailoverMode> {
         | TopologyKind::Replicated
         | TopologyKind::Independent
         | TopologyKind::Etcd
+        | TopologyKind::Zookeeper
         | TopologyKind::External => None,
     }
 }

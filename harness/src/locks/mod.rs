@@ -20,6 +20,7 @@ mod token;
 mod token_fenced;
 mod token_wait;
 mod waiting;
+mod zookeeper;
 
 pub use batch_renewal::BatchRenewal;
 pub use context::LockContext;
@@ -40,3 +41,4 @@ pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;
 pub use token_wait::TokenWait;
 pub use waiting::{WaitEnd, Waiting};
+pub use zookeeper::ZookeeperMutex;

@@ -12,4 +12,4 @@ pub use child::{spawn, spawn_here};
 pub use client_process::{ClientProcess, Pipes};
 pub use secrets::{note_secrets, scrub};
 pub use shim::{Page, Shim};
-pub use source_address::bind_source;
+pub use source_address::{Facade, bind_source};

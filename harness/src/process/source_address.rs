@@ -11,7 +11,7 @@
 //! the server connects to is looked at after it asked, and might change before it goes on: here
 //! that is nobody's harm, for the address is a name and no permission.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,7 +26,19 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+/// Two addresses of one server, with a network between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facade {
+    /// Address where the network takes connections to the server.
+    pub front: Ipv4Addr,
+    /// Address where the server listens.
+    pub behind: Ipv4Addr,
+}
+
 /// Has whatever `command` starts, and all that comes of it, connect to this machine from `source`.
+/// What they see of servers with `facades` is what they would see without the network between: a
+/// connection to where one listens goes to its front, for servers that tell others where they
+/// listen do not know of that; and one to a front is refused while nobody listens behind it.
 ///
 /// # Errors
 /// When the system gives no pair of sockets.
@@ -34,13 +46,17 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     unsafe_code,
     reason = "the standard library has no safe way to run code after fork"
 )]
-pub fn bind_source(command: &mut Command, source: Ipv4Addr) -> io::Result<()> {
+pub fn bind_source(
+    command: &mut Command,
+    source: Ipv4Addr,
+    facades: Vec<Facade>,
+) -> io::Result<()> {
     let (mut ours, mut theirs) = UnixStream::pair()?;
     // It ends with the server, or with a command that is never carried out.
     thread::spawn(move || match meet(&mut ours) {
         Ok(listener) => {
             // What fails from now on shows at the server, whose connections it fails.
-            let _ = greet(ours, 0).and_then(|()| answer(&listener, source));
+            let _ = greet(ours, 0).and_then(|()| answer(&listener, source, &facades));
         }
         Err(error) => {
             let _ = greet(ours, error.raw_os_error().unwrap_or(libc::EIO));
@@ -122,11 +138,14 @@ const fn step(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
 }
 
 /// Answers until nobody is left who could ask.
-fn answer(listener: &OwnedFd, source: Ipv4Addr) -> io::Result<()> {
+fn answer(listener: &OwnedFd, source: Ipv4Addr, facades: &[Facade]) -> io::Result<()> {
     while let Some(question) = next(listener)? {
         // A connection that cannot be given a source goes on without.
-        let _ = bind(&question, source);
-        go_on(listener, question.id)?;
+        let error = match prepare(&question, source, facades) {
+            Ok(Fate::Refused) => -libc::ECONNREFUSED,
+            Ok(Fate::GoesOn) | Err(_) => 0,
+        };
+        reply(listener, question.id, error)?;
     }
     Ok(())
 }
@@ -167,12 +186,13 @@ fn someone_asks(listener: &OwnedFd) -> io::Result<bool> {
 }
 
 #[expect(unsafe_code, reason = "no crate that we have wraps seccomp(2)")]
-fn go_on(listener: &OwnedFd, id: u64) -> io::Result<()> {
+fn reply(listener: &OwnedFd, id: u64, error: i32) -> io::Result<()> {
+    let goes_on = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
     let mut answer = libc::seccomp_notif_resp {
         id,
         val: 0,
-        error: 0,
-        flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+        error,
+        flags: if error == 0 { goes_on } else { 0 },
     };
     // SAFETY: the kernel reads one answer.
     match unsafe { ask::send(listener.as_raw_fd(), &raw mut answer) } {
@@ -182,37 +202,87 @@ fn go_on(listener: &OwnedFd, id: u64) -> io::Result<()> {
     }
 }
 
-/// Gives the socket that is about to be connected its source, if it is to reach this machine.
-fn bind(question: &libc::seccomp_notif, source: Ipv4Addr) -> io::Result<()> {
+/// Fate of a connection that a server asks for.
+enum Fate {
+    GoesOn,
+    Refused,
+}
+
+/// Gives the socket that is about to be connected its source, if it is to reach this machine, and
+/// leads it to the front of a server.
+fn prepare(
+    question: &libc::seccomp_notif,
+    source: Ipv4Addr,
+    facades: &[Facade],
+) -> io::Result<Fate> {
     let thread = question.pid.cast_signed();
     let [socket, at, length, ..] = question.data.args;
     let mut target = [0; mem::size_of::<libc::sockaddr_in6>()];
     let length = target.len().min(length as usize);
-    File::open(format!("/proc/{thread}/mem"))?.read_exact_at(&mut target[..length], at)?;
-    let source = match reached(&target[..length]) {
-        Some(IpAddr::V4(_)) => IpAddr::V4(source),
-        Some(IpAddr::V6(_)) => IpAddr::V6(source.to_ipv6_mapped()),
-        None => return Ok(()),
+    let memory = OpenOptions::new()
+        .read(true)
+        .write(!facades.is_empty())
+        .open(format!("/proc/{thread}/mem"))?;
+    memory.read_exact_at(&mut target[..length], at)?;
+    let Some((reached, offset)) = reached(&target[..length]) else {
+        return Ok(Fate::GoesOn);
+    };
+    let of_server = |facade: &&Facade| [facade.front, facade.behind].contains(&reached);
+    if let Some(facade) = facades.iter().find(of_server) {
+        if !is_listening(facade.behind, port_of(&target))? {
+            return Ok(Fate::Refused);
+        }
+        memory.write_all_at(&facade.front.octets(), at + offset)?;
+    }
+    let source = if target_is_of_six(&target) {
+        IpAddr::V6(source.to_ipv6_mapped())
+    } else {
+        IpAddr::V4(source)
     };
     let socket = copy_of(process_of(thread)?, socket as RawFd)?;
-    bind_to(&socket, source)
+    bind_to(&socket, source)?;
+    Ok(Fate::GoesOn)
 }
 
-/// Loopback address in a `sockaddr`; `None` of anything else. Java and others reach IPv4 by
-/// addresses of IPv6.
-fn reached(target: &[u8]) -> Option<IpAddr> {
+/// Port in a `sockaddr`, of either kind.
+fn port_of(target: &[u8]) -> u16 {
+    u16::from_be_bytes([target[2], target[3]])
+}
+
+/// Tells whether anybody listens there, by the kernel's table: to connect would be noticed.
+fn is_listening(address: Ipv4Addr, port: u16) -> io::Result<bool> {
+    /// State of a socket that listens.
+    const LISTENS: &str = "0A";
+    let table = fs::read_to_string("/proc/net/tcp")?;
+    let wanted = format!("{:08X}:{port:04X}", u32::from_ne_bytes(address.octets()));
+    let is_it = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (at, state) = (fields.next(), fields.nth(1));
+        at == Some(&*wanted) && state == Some(LISTENS)
+    };
+    Ok(table.lines().any(is_it))
+}
+
+fn target_is_of_six(target: &[u8]) -> bool {
+    let family = target.first_chunk().copied().map(u16::from_ne_bytes);
+    family.map(i32::from) == Some(libc::AF_INET6)
+}
+
+/// Loopback address in a `sockaddr`, and where its four bytes are; `None` of anything else. Java
+/// and others reach IPv4 by addresses of IPv6.
+fn reached(target: &[u8]) -> Option<(Ipv4Addr, u64)> {
     let family = u16::from_ne_bytes(target.get(..2)?.try_into().ok()?);
     match i32::from(family) {
         libc::AF_INET => {
             let address: [u8; 4] = target.get(4..8)?.try_into().ok()?;
             let address = Ipv4Addr::from(address);
-            address.is_loopback().then_some(address.into())
+            address.is_loopback().then_some((address, 4))
         }
         libc::AF_INET6 => {
             let address: [u8; 16] = target.get(8..24)?.try_into().ok()?;
             let address = std::net::Ipv6Addr::from(address);
             let mapped = address.to_ipv4_mapped()?;
-            mapped.is_loopback().then_some(address.into())
+            mapped.is_loopback().then_some((mapped, 20))
         }
         _ => None,
     }
@@ -293,7 +363,7 @@ mod tests {
         command
             .args(["-c", &format!("( {connect} ) & {connect}; wait; exit 7")])
             .stdin(Stdio::null());
-        bind_source(&mut command, source).unwrap();
+        bind_source(&mut command, source, Vec::new()).unwrap();
         let mut server = spawn(command).unwrap();
         for _ in 0..2 {
             let (mut stream, from) = door.accept().unwrap();
@@ -303,10 +373,41 @@ mod tests {
         assert_eq!(server.wait().unwrap().code(), Some(7));
     }
 
+    /// A server behind a network is reached through its front, whichever address is taken, and not
+    /// at all where it does not listen.
+    #[test]
+    fn a_server_behind_a_network_is_seen_as_if_that_were_not_there() {
+        let source = Ipv4Addr::new(127, 201, 7, 10);
+        let facade = Facade {
+            front: Ipv4Addr::new(127, 201, 8, 10),
+            behind: Ipv4Addr::new(127, 201, 9, 10),
+        };
+        let front = TcpListener::bind((facade.front, 0)).unwrap();
+        let port = front.local_addr().unwrap().port();
+        let connect = |to: Ipv4Addr| {
+            let path = format!("/dev/tcp/{to}/{port}");
+            let mut command = Command::new("bash");
+            command.args(["-c", &format!("exec 3<>{path} && read -u 3 word")]);
+            command.stdin(Stdio::null()).stderr(Stdio::null());
+            bind_source(&mut command, source, vec![facade]).unwrap();
+            spawn(command).unwrap()
+        };
+        let refused = connect(facade.front).wait().unwrap();
+        assert!(!refused.success(), "nobody listens behind");
+        let _server = TcpListener::bind((facade.behind, port)).unwrap();
+        for to in [facade.front, facade.behind] {
+            let mut caller = connect(to);
+            let (mut stream, from) = front.accept().unwrap();
+            assert_eq!(from.ip(), IpAddr::from(source));
+            stream.write_all(b"word\n").unwrap();
+            assert!(caller.wait().unwrap().success());
+        }
+    }
+
     #[test]
     fn a_program_that_is_not_there_is_an_error() {
         let mut command = Command::new("/no/such/server");
-        bind_source(&mut command, Ipv4Addr::LOCALHOST).unwrap();
+        bind_source(&mut command, Ipv4Addr::LOCALHOST, Vec::new()).unwrap();
         let error = spawn(command).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
@@ -323,13 +424,13 @@ mod tests {
         let here = Ipv4Addr::new(127, 3, 0, 1);
         assert_eq!(
             reached(&target(libc::AF_INET, &here.octets(), 4)),
-            Some(here.into())
+            Some((here, 4))
         );
         let away = Ipv4Addr::new(10, 0, 0, 1);
         assert_eq!(reached(&target(libc::AF_INET, &away.octets(), 4)), None);
         let mapped = here.to_ipv6_mapped();
         let in_six = target(libc::AF_INET6, &mapped.octets(), 8);
-        assert_eq!(reached(&in_six), Some(mapped.into()));
+        assert_eq!(reached(&in_six), Some((here, 20)));
         let six = target(libc::AF_INET6, &Ipv6Addr::LOCALHOST.octets(), 8);
         assert_eq!(reached(&six), None);
         assert_eq!(reached(&target(libc::AF_UNIX, b"/tmp/socket", 2)), None);

@@ -58,7 +58,7 @@ fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
         // Its replicas know whom they follow from elsewhere.
         TopologyKind::Cluster if node.name.contains("replica") => "replica",
         TopologyKind::Cluster | TopologyKind::Independent => "master",
-        TopologyKind::Etcd => "member",
+        TopologyKind::Etcd | TopologyKind::Zookeeper => "member",
         TopologyKind::Single
         | TopologyKind::Replicated
         | TopologyKind::Sentinel

@@ -20,6 +20,12 @@ use crate::process::scrub;
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 /// Name of the program of etcd.
 const ETCD: &str = "etcd";
+/// Variable that names the folder of the jars of another ZooKeeper than Debian's.
+const ZOOKEEPER_JARS: &str = "LOCKSTORM_ZOOKEEPER";
+/// Folder where Debian's packages put jars.
+const DEBIANS_JARS: &str = "/usr/share/java";
+/// Name of the program of Java.
+const JAVA: &str = "java";
 /// Path where the set-up script puts what it fetched without root, relative to the checkout.
 const FETCHED: &str = ".tools/bin/valkey-server";
 
@@ -88,6 +94,52 @@ pub fn find_etcd() -> Result<Program, EnvironmentError> {
             path,
         }),
         Err(reason) => Err(EnvironmentError::BadEtcd { path, reason }),
+    }
+}
+
+/// Finds ZooKeeper: the folder of its jars that `LOCKSTORM_ZOOKEEPER` names, or what Debian's
+/// package has; and Java on PATH.
+///
+/// # Errors
+/// When one of them is not there.
+pub fn find_zookeeper() -> Result<Program, EnvironmentError> {
+    let folder = env::var_os(ZOOKEEPER_JARS);
+    let folder = folder.map_or_else(|| PathBuf::from(DEBIANS_JARS), PathBuf::from);
+    let jar = jar_in(&folder).ok_or_else(|| EnvironmentError::NoZookeeper {
+        folder: folder.clone(),
+    })?;
+    if !on_path(&[JAVA]).any(|path| path.is_file()) {
+        return Err(EnvironmentError::NoJava);
+    }
+    let name = jar.file_stem().unwrap_or_default().to_string_lossy();
+    let version = name.trim_start_matches("zookeeper-");
+    Ok(Program {
+        version: format!("zookeeper {version}"),
+        path: jar,
+    })
+}
+
+/// The jar of ZooKeeper in a folder, by the name that tells its version.
+fn jar_in(folder: &Path) -> Option<PathBuf> {
+    let files = std::fs::read_dir(folder).ok()?.flatten();
+    let mut jars: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    jars.sort();
+    jars.into_iter().rfind(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let version = name.strip_prefix("zookeeper-");
+        let version = version.and_then(|rest| rest.strip_suffix(".jar"));
+        version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+    })
+}
+
+/// Class path with which ZooKeeper runs. Debian's jar names the others that it takes, except one
+/// that writes a log; of any other all that is in its folder is taken.
+pub(super) fn class_path(jar: &Path) -> String {
+    let folder = jar.parent().unwrap_or(Path::new(DEBIANS_JARS)).display();
+    if Path::new(DEBIANS_JARS) == jar.parent().unwrap_or(jar) {
+        format!("{}:{folder}/slf4j-simple.jar", jar.display())
+    } else {
+        format!("{folder}/*")
     }
 }
 

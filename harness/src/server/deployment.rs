@@ -19,7 +19,7 @@ use super::binary::Program;
 use super::external;
 use super::node::Node;
 use super::proof::{self, Known};
-use super::shape::{NodePlace, Shape, shape_of};
+use super::shape::{Address, NodePlace, Shape, shape_of};
 use super::wires::{Wires, Wiring};
 use crate::client_registry::ClientRegistry;
 use crate::connection::Route;
@@ -314,7 +314,7 @@ impl Servers {
         self.nodes
             .iter()
             .find(|node| node.name == name)
-            .ok_or_else(|| FaultError::UnknownNode(name.to_owned()))
+            .ok_or_else(|| FaultError::no_node(name))
     }
 }
 
@@ -334,7 +334,20 @@ fn plan_nodes(
     } else {
         None
     };
-    let all: Vec<_> = names.iter().cloned().zip(public.iter().copied()).collect();
+    let private = |n: usize| {
+        if external {
+            // The gateway tells by its doors who comes.
+            addresses.private(n)
+        } else {
+            settings.wiring.behind(public[n], addresses.private(n))
+        }
+    };
+    let all = names.iter().enumerate().map(|(n, name)| Address {
+        name: name.clone(),
+        public: public[n],
+        private: private(n),
+    });
+    let all: Vec<Address> = all.collect();
     let mut nodes = Vec::with_capacity(names.len());
     for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
         let folder = settings.folder.join(&name);
@@ -343,13 +356,7 @@ fn plan_nodes(
             fs::create_dir_all(&folder)
                 .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
         }
-        let private = if external {
-            // The gateway tells by its doors who comes.
-            addresses.private(n)
-        } else {
-            settings.wiring.behind(public[n], addresses.private(n))
-        };
-        let at = (public[n], private);
+        let at = (all[n].public, all[n].private);
         let software = shape.software(NodePlace {
             name: &name,
             program,

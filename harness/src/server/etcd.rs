@@ -10,30 +10,25 @@ use std::process::Command;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::future::{join_all, try_join_all};
 use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
-use lockstorm_scenarios::{Etcd, Memory, Persistence, Timers};
+use lockstorm_scenarios::{Etcd, Memory, Persistence, System, Timers};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
 use super::binary::{Program, find_etcd};
+use super::ensemble::{leader, recover, start_together};
 use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
-use super::shape::{NodePlace, Shape, check_peer_port, peer, places};
+use super::shape::{Address, NodePlace, Shape, check_peer_port, peer, places};
 use super::software::Software;
 use crate::connection::{Order, Route, ask_http, encoded, number, one_below};
 use crate::environment_error::EnvironmentError;
-use crate::process::bind_source;
+use crate::process::{Facade, bind_source};
 
 /// Time that members may take to elect their first leader; on a busy machine one took three
 /// seconds.
 const READY_WITHIN: Duration = Duration::from_secs(20);
-/// Time that members may take to agree again once all faults are healed.
-const RECOVERS_WITHIN: Duration = Duration::from_secs(30);
 /// Time that a member may take to answer what it is asked.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Pause between two questions whether they do.
-const POLL: Duration = Duration::from_millis(20);
 
 /// Count of the leases that a member has ended, as the leader that it took itself for.
 const ENDED_LEASES: &str = "etcd_debugging_server_lease_expired_total";
@@ -43,8 +38,8 @@ struct Member {
     name: String,
     public: SocketAddr,
     private: SocketAddr,
-    /// Names and public addresses of all members.
-    all: Vec<(String, SocketAddr)>,
+    all: Vec<Address>,
+    facades: Vec<Facade>,
     timers: Timers,
     folder: PathBuf,
     program: PathBuf,
@@ -95,8 +90,8 @@ impl Member {
 
 #[async_trait]
 impl Server for Member {
-    fn system(&self) -> &'static str {
-        "etcd"
+    fn system(&self) -> System {
+        System::Etcd
     }
 
     /// Unlike `/health` it takes no leader.
@@ -190,7 +185,7 @@ impl Server for Member {
 impl Software for Member {
     fn start_command(&self, _memory: Memory) -> Result<Command, EnvironmentError> {
         let members = self.all.iter();
-        let members = members.map(|(name, at)| format!("{name}={}", url(peer(*at))));
+        let members = members.map(|member| format!("{}={}", member.name, url(peer(member.public))));
         let members: Vec<String> = members.collect();
         let mut command = Command::new(&self.program);
         command
@@ -205,7 +200,7 @@ impl Software for Member {
             .args(["--logger", "zap", "--log-outputs"])
             .arg(absolute(&self.folder.join("log"))?);
         if let IpAddr::V4(source) = self.public.ip() {
-            bind_source(&mut command, source)
+            bind_source(&mut command, source, self.facades.clone())
                 .map_err(EnvironmentError::io("start", self.name.clone()))?;
         }
         if self.timers == Timers::Sharp {
@@ -224,6 +219,15 @@ impl Software for Member {
     async fn is_ready(&self, _process: i32) -> Result<(), String> {
         let answer = ask_http(peer(self.private), "/version", None, PATIENCE).await;
         answer.map(|_| ())
+    }
+
+    async fn agrees(&self) -> Result<(), String> {
+        let health = ask_http(self.private, "/health", None, PATIENCE).await?;
+        let health: Value = serde_json::from_str(&health).unwrap_or_default();
+        match health["health"].as_str() {
+            Some("true") => Ok(()),
+            _ => Err(format!("/health was answered {health}")),
+        }
     }
 }
 
@@ -255,6 +259,7 @@ impl Shape for Etcd {
             public: place.public,
             private: place.private,
             all: place.all.to_vec(),
+            facades: place.facades(),
             timers: self.timers,
             folder: place.folder.to_owned(),
             program: place.program.path.clone(),
@@ -266,62 +271,19 @@ impl Shape for Etcd {
         Route::new(places(nodes))
     }
 
-    /// All at once: none is ready before most of them are.
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
-        try_join_all(nodes.iter().map(Node::start_empty)).await?;
-        let agreed = agree(nodes, READY_WITHIN).await;
-        agreed.map_err(|(node, reason)| EnvironmentError::NotReady {
-            node: node.name.clone(),
-            address: node.private.to_string(),
-            reason,
-        })
+        start_together(nodes, READY_WITHIN).await
     }
 
     fn governs_itself(&self) -> bool {
         true
     }
 
-    /// The leader of the last election: one that was cut off says for a while that it still leads.
     async fn writable(&self, nodes: &[Node], _route: &Route) -> Vec<String> {
-        let ranks = join_all(nodes.iter().map(|node| node.server().rank())).await;
-        let ranks = nodes.iter().zip(ranks);
-        let leaders = ranks.filter_map(|(node, rank)| {
-            let rank = rank.ok().filter(|rank| rank.leads)?;
-            Some((rank.term, node.name.clone()))
-        });
-        leaders
-            .max()
-            .map(|(_, leader)| leader)
-            .into_iter()
-            .collect()
+        leader(nodes).await
     }
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
-        let agreed = agree(nodes, RECOVERS_WITHIN).await;
-        agreed.map_err(|(node, reason)| format!("{}: {reason}", node.name))
-    }
-}
-
-/// Waits until each member that runs knows a leader and a majority; else the member that does not,
-/// and why.
-async fn agree(nodes: &[Node], within: Duration) -> Result<(), (&Node, String)> {
-    let until = Instant::now() + within;
-    for node in nodes.iter().filter(|node| node.pid().is_some()) {
-        while let Err(reason) = health(node).await {
-            if Instant::now() >= until {
-                return Err((node, reason));
-            }
-            sleep(POLL).await;
-        }
-    }
-    Ok(())
-}
-
-async fn health(node: &Node) -> Result<(), String> {
-    let health = ask_http(node.private, "/health", None, PATIENCE).await?;
-    let health: Value = serde_json::from_str(&health).unwrap_or_default();
-    match health["health"].as_str() {
-        Some("true") => Ok(()),
-        _ => Err(format!("/health was answered {health}")),
+        recover(nodes).await
     }
 }

@@ -126,7 +126,7 @@ impl Node {
             None => Err(FaultError::System {
                 action: "ask",
                 node: self.name.clone(),
-                system: self.software.system(),
+                system: self.software.system().name(),
             }),
         }
     }
@@ -161,6 +161,14 @@ impl Node {
             Some(process) => self.software.is_ready(process).await,
             None => Err("it is dead".to_owned()),
         }
+    }
+
+    /// Tells whether the server agrees with the others.
+    ///
+    /// # Errors
+    /// See [`Software::agrees`].
+    pub async fn agrees(&self) -> Result<(), String> {
+        self.software.agrees().await
     }
 
     /// Status with which the server ended, if it ended by itself; it then counts as dead.

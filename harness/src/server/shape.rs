@@ -3,7 +3,7 @@
 //! For: one implementation a topology, each in a file of its own. Not for: what all servers have in
 //! common, which `Servers` and `Node` know.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use super::software::Software;
 use crate::connection::Route;
 use crate::connection::probe::PROBE_TIMEOUT;
 use crate::environment_error::EnvironmentError;
+use crate::process::Facade;
 
 /// Offset from the port of a server for clients to that by which servers talk to each other, where
 /// they have one.
@@ -58,12 +59,37 @@ pub struct NodePlace<'a> {
     pub public: SocketAddr,
     /// Address where its process listens.
     pub private: SocketAddr,
-    /// Names and public addresses of all nodes.
-    pub all: &'a [(String, SocketAddr)],
+    /// Names and addresses of all nodes.
+    pub all: &'a [Address],
     /// Role that it has when it is first started.
     pub role: &'a Role,
     /// Folder of its files.
     pub folder: &'a Path,
+}
+
+impl NodePlace<'_> {
+    /// The other nodes, where a network stands between.
+    pub fn facades(&self) -> Vec<Facade> {
+        let others = self.all.iter().filter(|other| other.name != self.name);
+        let facades = others.filter_map(|other| match (other.public.ip(), other.private.ip()) {
+            (IpAddr::V4(front), IpAddr::V4(behind)) => Some(Facade { front, behind }),
+            _ => None,
+        });
+        facades
+            .filter(|facade| facade.front != facade.behind)
+            .collect()
+    }
+}
+
+/// Name of a node, and where it is.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// Name, as in the scenario.
+    pub name: String,
+    /// Address where everybody finds it.
+    pub public: SocketAddr,
+    /// Address where its process listens.
+    pub private: SocketAddr,
 }
 
 /// One topology.
@@ -197,6 +223,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Independent(independent) => Box::new(independent),
         Topology::Cluster(cluster) => Box::new(Sharded::new(cluster)),
         Topology::Etcd(etcd) => Box::new(etcd),
+        Topology::Zookeeper(zookeeper) => Box::new(zookeeper),
         Topology::External(external) => Box::new(Attached(external)),
     }
 }

@@ -30,4 +30,12 @@ pub trait Software: Server {
     /// # Errors
     /// In words, what is missing.
     async fn is_ready(&self, process: i32) -> Result<(), String>;
+
+    /// Tells whether the server knows a leader and a majority, where there is such a thing.
+    ///
+    /// # Errors
+    /// In words, what is missing.
+    async fn agrees(&self) -> Result<(), String> {
+        Ok(())
+    }
 }

@@ -108,6 +108,7 @@ async fn key_is(is_there: bool, key: &str, node: Option<&String>, stage: &Stage)
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
             | TopologyKind::Etcd
+            | TopologyKind::Zookeeper
             | TopologyKind::External => nodes.len(),
             TopologyKind::Independent => nodes.len() / 2 + 1,
         };

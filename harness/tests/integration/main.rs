@@ -24,7 +24,7 @@ mod docs;
 mod drawings;
 mod edited_records;
 mod endings;
-mod etcd;
+mod ensemble;
 mod export;
 mod external;
 mod faults;

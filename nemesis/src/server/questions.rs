@@ -1,6 +1,7 @@
 //! Questions that the faults ask of a server, whatever system it is of.
 
 use async_trait::async_trait;
+use lockstorm_scenarios::System;
 
 use super::redis::Redis;
 use crate::error::FaultError;
@@ -11,8 +12,8 @@ use crate::error::FaultError;
 /// one that makes no sense.
 #[async_trait]
 pub trait Server: Send + Sync {
-    /// Name of the system: `Redis`.
-    fn system(&self) -> &'static str;
+    /// System that it is of.
+    fn system(&self) -> System;
 
     /// Name of the question that any server answers that works: `PING`.
     fn greeting(&self) -> &'static str;

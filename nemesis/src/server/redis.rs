@@ -1,6 +1,7 @@
 //! Servers of Redis and its kin: the answers to what every server is asked, and their commands.
 
 use async_trait::async_trait;
+use lockstorm_scenarios::System;
 
 use super::questions::{Rank, Server};
 use crate::error::FaultError;
@@ -20,8 +21,8 @@ pub trait Redis: Send + Sync {
 
 #[async_trait]
 impl<T: Redis> Server for T {
-    fn system(&self) -> &'static str {
-        "Redis"
+    fn system(&self) -> System {
+        System::Redis
     }
 
     fn greeting(&self) -> &'static str {

@@ -7,6 +7,8 @@ pub enum System {
     Redis,
     /// etcd.
     Etcd,
+    /// ZooKeeper.
+    Zookeeper,
 }
 
 impl System {
@@ -15,6 +17,7 @@ impl System {
         match self {
             Self::Redis => "Redis",
             Self::Etcd => "etcd",
+            Self::Zookeeper => "ZooKeeper",
         }
     }
 }

@@ -7,7 +7,7 @@ use super::external::External;
 use super::faults::FailoverMode;
 use super::system::System;
 use super::topology_options::{
-    Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers,
+    Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers, Zookeeper,
 };
 use super::trace::Trace;
 
@@ -28,6 +28,8 @@ pub enum Topology {
     Cluster(Cluster),
     /// Members of etcd, which elect a leader by themselves: nodes `n1`, `n2`, ...
     Etcd(Etcd),
+    /// Members of ZooKeeper, which elect a leader by themselves: nodes `n1`, `n2`, ...
+    Zookeeper(Zookeeper),
     /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
     External(External),
 }
@@ -47,6 +49,8 @@ pub enum TopologyKind {
     Cluster,
     /// See [`Topology::Etcd`].
     Etcd,
+    /// See [`Topology::Zookeeper`].
+    Zookeeper,
     /// See [`Topology::External`].
     External,
 }
@@ -61,6 +65,7 @@ impl Topology {
             Self::Independent(_) => TopologyKind::Independent,
             Self::Cluster(_) => TopologyKind::Cluster,
             Self::Etcd(_) => TopologyKind::Etcd,
+            Self::Zookeeper(_) => TopologyKind::Zookeeper,
             Self::External(_) => TopologyKind::External,
         }
     }
@@ -75,7 +80,8 @@ impl Topology {
             | Self::Sentinel(_)
             | Self::Independent(_)
             | Self::Cluster(_)
-            | Self::Etcd(_) => self.kind(),
+            | Self::Etcd(_)
+            | Self::Zookeeper(_) => self.kind(),
         }
     }
 
@@ -88,7 +94,10 @@ impl Topology {
             (Self::Etcd(_), Trace::Monitor) => {
                 Some("etcd has no MONITOR: take \"probe\", which asks members what they know")
             }
-            (Self::Etcd(_), Trace::Probe)
+            (Self::Zookeeper(_), Trace::Monitor) => {
+                Some("ZooKeeper has no MONITOR: take \"probe\", which asks members what they know")
+            }
+            (Self::Etcd(_) | Self::Zookeeper(_), Trace::Probe)
             | (
                 Self::Single(_)
                 | Self::Replicated(_)
@@ -109,7 +118,8 @@ impl Topology {
             | Self::Sentinel(_)
             | Self::Independent(_)
             | Self::Cluster(_)
-            | Self::Etcd(_) => None,
+            | Self::Etcd(_)
+            | Self::Zookeeper(_) => None,
         }
     }
 
@@ -121,8 +131,8 @@ impl Topology {
             Self::Sentinel(sentinel) => sentinel.persistence,
             Self::Independent(independent) => independent.persistence,
             Self::Cluster(cluster) => cluster.persistence,
-            // It answers only what is safe on the disks of a majority.
-            Self::Etcd(_) => Persistence::AofAlways,
+            // They answer only what is safe on the disks of a majority.
+            Self::Etcd(_) | Self::Zookeeper(_) => Persistence::AofAlways,
             // Nobody tells; whatever it is, no fault can try it.
             Self::External(_) => Persistence::None,
         }
@@ -137,6 +147,7 @@ impl Topology {
             | Self::Sentinel(_)
             | Self::Cluster(_)
             | Self::Etcd(_)
+            | Self::Zookeeper(_)
             | Self::External(_) => self.alike().has_replicas(),
         }
     }
@@ -153,6 +164,7 @@ impl Topology {
                 .flat_map(|master| family(master, independent.replicas))
                 .collect(),
             Self::Etcd(etcd) => masters(etcd.nodes).collect(),
+            Self::Zookeeper(zookeeper) => masters(zookeeper.nodes).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
@@ -194,12 +206,18 @@ impl Topology {
                 cluster.shards,
                 cluster.shards.saturating_mul(cluster.replicas)
             ),
-            Self::Etcd(etcd) => match etcd.timers {
-                Timers::Sharp => format!("etcd ({} nodes)", etcd.nodes),
-                Timers::Stock => format!("etcd ({} nodes, stock timers)", etcd.nodes),
-            },
+            Self::Etcd(etcd) => ensemble("etcd", etcd.nodes, etcd.timers),
+            Self::Zookeeper(zookeeper) => ensemble("zookeeper", zookeeper.nodes, zookeeper.timers),
             Self::External(external) => format!("external ({})", external.size()),
         }
+    }
+}
+
+/// Name of members that elect a leader.
+fn ensemble(name: &str, nodes: u32, timers: Timers) -> String {
+    match timers {
+        Timers::Sharp => format!("{name} ({nodes} nodes)"),
+        Timers::Stock => format!("{name} ({nodes} nodes, stock timers)"),
     }
 }
 
@@ -233,7 +251,7 @@ impl TopologyKind {
     pub const fn failover_modes(self) -> &'static [FailoverMode] {
         match self {
             // What external servers can do is a matter of what they are like.
-            Self::Single | Self::Independent | Self::Etcd | Self::External => &[],
+            Self::Single | Self::Independent | Self::Etcd | Self::Zookeeper | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
             Self::Cluster => &[
@@ -249,18 +267,21 @@ impl TopologyKind {
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,
-            Self::Single | Self::Independent | Self::Etcd | Self::External => false,
+            Self::Single | Self::Independent | Self::Etcd | Self::Zookeeper | Self::External => {
+                false
+            }
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
         Self::Independent,
         Self::Cluster,
         Self::Etcd,
+        Self::Zookeeper,
         Self::External,
     ];
 
@@ -268,6 +289,7 @@ impl TopologyKind {
     pub const fn system(self) -> System {
         match self {
             Self::Etcd => System::Etcd,
+            Self::Zookeeper => System::Zookeeper,
             Self::Single
             | Self::Replicated
             | Self::Sentinel
@@ -295,6 +317,9 @@ impl TopologyKind {
             Self::Etcd => {
                 "members of etcd, which elect a leader by themselves: nodes n1, n2, n3, ..."
             }
+            Self::Zookeeper => {
+                "members of ZooKeeper, which elect a leader by themselves: nodes n1, n2, n3, ..."
+            }
             Self::External => {
                 "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
                  n1, n2, ..."
@@ -311,6 +336,7 @@ impl TopologyKind {
             Self::Independent => "independent",
             Self::Cluster => "cluster",
             Self::Etcd => "etcd",
+            Self::Zookeeper => "zookeeper",
             Self::External => "external",
         }
     }

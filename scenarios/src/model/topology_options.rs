@@ -105,11 +105,11 @@ const fn three() -> u32 {
 #[serde(rename_all = "kebab-case")]
 pub enum Timers {
     /// As short as is steady: sentinels fail over within two seconds, and tell who was primary
-    /// within one more; etcd elects another leader within half a second.
+    /// within one more; etcd elects another leader within half a second, ZooKeeper within two.
     #[default]
     Sharp,
     /// The system's own: after a failover of Redis's who was primary learns of it after ten
-    /// seconds; etcd elects another leader within two.
+    /// seconds; etcd elects another leader within two, ZooKeeper within ten.
     Stock,
 }
 
@@ -174,6 +174,28 @@ pub struct Etcd {
 }
 
 impl Default for Etcd {
+    /// Three members with sharp timers.
+    fn default() -> Self {
+        Self {
+            nodes: three(),
+            timers: Timers::default(),
+        }
+    }
+}
+
+/// Parameters of [`Topology::Zookeeper`](super::Topology::Zookeeper).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Zookeeper {
+    /// Number of members; odd, so that one more than half of them is as few as can be.
+    #[serde(default = "three")]
+    pub nodes: u32,
+    /// Timers of the election of a leader.
+    #[serde(default)]
+    pub timers: Timers,
+}
+
+impl Default for Zookeeper {
     /// Three members with sharp timers.
     fn default() -> Self {
         Self {

@@ -69,6 +69,7 @@ impl KnownServers {
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
             | TopologyKind::Etcd
+            | TopologyKind::Zookeeper
             | TopologyKind::External => false,
         }
     }
@@ -82,6 +83,7 @@ impl KnownServers {
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
             | TopologyKind::Etcd
+            | TopologyKind::Zookeeper
             | TopologyKind::External => node.as_str() == "primary",
         };
         self.nodes.iter().filter(leads).cloned().collect()
@@ -114,7 +116,9 @@ impl KnownServers {
             // Parts are counted of all nodes, and of masters with replicas they mean nothing.
             TopologyKind::Independent if self.replicated => &[],
             TopologyKind::Independent => &PARTS[..],
-            TopologyKind::Cluster | TopologyKind::Etcd => &PARTS_WITH_A_LEADER[..],
+            TopologyKind::Cluster | TopologyKind::Etcd | TopologyKind::Zookeeper => {
+                &PARTS_WITH_A_LEADER[..]
+            }
             TopologyKind::Single
             | TopologyKind::Replicated
             | TopologyKind::Sentinel

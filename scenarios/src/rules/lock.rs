@@ -195,7 +195,8 @@ pub(crate) fn judge_support(
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
             | TopologyKind::Independent
-            | TopologyKind::Etcd => "",
+            | TopologyKind::Etcd
+            | TopologyKind::Zookeeper => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

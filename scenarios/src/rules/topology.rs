@@ -8,7 +8,8 @@ use crate::model::{Cluster, DurationSpec, Sentinel, Topology};
 pub(super) const NODES_MAX: u32 = 31;
 /// Shards of a Cluster at least: a failover is voted for by a majority of the other masters.
 const SHARDS_MIN: u32 = 3;
-/// Members of etcd at most: its own documentation advises against more.
+/// Members at most of those that elect a leader: more make each write slower, and etcd advises
+/// against them.
 const MEMBERS_MAX: u32 = 7;
 /// Below it servers take each other for dead although nothing is wrong.
 const NODE_TIMEOUT_MIN: DurationSpec = DurationSpec::from_millis(100);
@@ -71,6 +72,9 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
             ]
         }
         Topology::Etcd(etcd) => vec![("etcd.nodes", wrong_members(etcd.nodes))],
+        Topology::Zookeeper(zookeeper) => {
+            vec![("zookeeper.nodes", wrong_members(zookeeper.nodes))]
+        }
         Topology::Cluster(cluster) => vec![
             ("cluster.shards", wrong_shards(cluster)),
             (

@@ -2,7 +2,7 @@
 
 mod cluster_rules;
 mod diagnostics;
-mod etcd_rules;
+mod ensemble_rules;
 mod expansion;
 mod external_rules;
 mod fault_rules;

@@ -1,19 +1,15 @@
 //! The view of a member of etcd: the first key in the queue of a lock, as far as this member knows.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use lockstorm_checker::history::{Name, NodeView};
 use serde_json::{Value, json};
 
-use super::Views;
+use super::{PATIENCE, Views};
 use crate::connection::{Order, ask_http, key_of, number, one_below};
 use crate::server::Node;
 use crate::trace::marks::Marks;
 use crate::trace::roles::{FOLLOWER, LEADER};
-
-/// Time for one answer; all together have less.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Role of a member and its view of each lock; the error is in words.
 pub async fn look(node: &Node, keys: &[Name], marks: &Marks) -> Result<Views, String> {

@@ -4,14 +4,19 @@
 
 mod etcd;
 mod redis;
+mod zookeeper;
 
 use std::time::Duration;
 
 use lockstorm_checker::history::{Name, NodeView};
+use lockstorm_scenarios::System;
 use tokio::time::timeout;
 
 use super::marks::Marks;
 use crate::server::Node;
+
+/// Time for one answer; all together have less.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Role of a server, and its view of each lock; none where that is another server's, in a Cluster.
 type Views = (Option<Name>, Vec<Option<NodeView>>);
@@ -24,10 +29,10 @@ pub async fn look(
     within: Duration,
 ) -> Vec<Option<NodeView>> {
     let looked = async {
-        if node.server().redis().is_some() {
-            redis::look(node.private, keys, marks).await
-        } else {
-            etcd::look(node, keys, marks).await
+        match node.server().system() {
+            System::Redis => redis::look(node.private, keys, marks).await,
+            System::Etcd => etcd::look(node, keys, marks).await,
+            System::Zookeeper => zookeeper::look(node, keys, marks).await,
         }
     };
     let failed = match timeout(within, looked).await {

@@ -203,6 +203,8 @@ pub fn spec(lock: &str) -> Lock {
         "independent"
     } else if lock.starts_with("etcd") {
         "etcd"
+    } else if lock.starts_with("zookeeper") {
+        "zookeeper"
     } else {
         "single"
     };

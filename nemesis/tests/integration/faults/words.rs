@@ -46,7 +46,7 @@ async fn nobody_holds_a_key_that_is_gone() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no node 'holder-of:lock' in this topology"
+        "no node is 'holder-of:lock' at this moment"
     );
     assert_eq!(notes.lines(), ["F1 kill holder-of:lock: requested"]);
 }

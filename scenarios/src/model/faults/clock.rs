@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock): of a server or of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +30,9 @@ pub struct Clock {
 }
 
 impl FaultParameters for Clock {
-    fn only_on_redis(&self) -> Option<&'static str> {
-        let help = "the program is linked statically, and loads no library that could fault its \
-                    clock; the clock of a client can be faulted";
+    fn not_on(&self, _: System) -> Option<&'static str> {
+        let help = "only servers of Redis are started with the shim that faults clocks; the clock \
+                    of a client can be faulted";
         self.client.is_none().then_some(help)
     }
 

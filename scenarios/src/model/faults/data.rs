@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::external::Disturbance;
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::DeleteKey`](super::FaultSpec::DeleteKey).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DeleteKey {
-    /// The lock's key; on etcd, all keys below it too.
+    /// The lock's key; on etcd and ZooKeeper, all below it too.
     pub key: String,
     /// On which server; absent means on the one that takes writes, or on every master.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct FlushAll {
 }
 
 impl FaultParameters for FlushAll {
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("it sends a command of Redis")
     }
 
@@ -56,7 +57,7 @@ pub struct FlushScripts {
 impl FaultParameters for FlushScripts {
     const COMMANDS: &'static [&'static str] = &["SCRIPT LOAD", "SCRIPT EXISTS"];
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("only Redis caches scripts")
     }
 
@@ -79,7 +80,7 @@ pub struct Evict {
 }
 
 impl FaultParameters for Evict {
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("only Redis evicts keys")
     }
 

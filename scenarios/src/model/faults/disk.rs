@@ -7,6 +7,7 @@ use super::kind::Absence;
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::PowerCut`](super::FaultSpec::PowerCut).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,8 +20,8 @@ pub struct PowerCut {
 impl FaultParameters for PowerCut {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
-    fn only_on_redis(&self) -> Option<&'static str> {
-        Some("its program is linked statically, and loads no library that could fault its disk")
+    fn not_on(&self, _: System) -> Option<&'static str> {
+        Some("only servers of Redis are started with the shim that faults disks")
     }
 
     fn on_external(&self) -> ExternalUse {
@@ -43,8 +44,8 @@ pub struct SlowFsync {
 }
 
 impl FaultParameters for SlowFsync {
-    fn only_on_redis(&self) -> Option<&'static str> {
-        Some("its program is linked statically, and loads no library that could fault its disk")
+    fn not_on(&self, _: System) -> Option<&'static str> {
+        Some("only servers of Redis are started with the shim that faults disks")
     }
 
     fn on_external(&self) -> ExternalUse {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::external::Disturbance;
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::Failover`](super::FaultSpec::Failover).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +22,7 @@ pub struct Failover {
 impl FaultParameters for Failover {
     const COMMANDS: &'static [&'static str] = &["ROLE"];
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("kill or isolate the leader: the others elect another")
     }
 

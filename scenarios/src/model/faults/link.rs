@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::DurationSpec;
+use crate::model::system::System;
 
 /// A directed pair of places: nodes, clients, or the groups `replicas`, `sentinels`, `nodes`,
 /// `clients`.
@@ -73,7 +74,7 @@ pub struct KillConnections {
 impl FaultParameters for KillConnections {
     const COMMANDS: &'static [&'static str] = &["CLIENT ID", "CLIENT LIST", "CLIENT KILL"];
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("cut the link, with mode = \"reset\"")
     }
 

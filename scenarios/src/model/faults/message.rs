@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::DurationSpec;
+use crate::model::system::System;
 
 /// The word for the server with whose message a majority is reached.
 pub const LAST_OF_MAJORITY: &str = "last-of-majority";
@@ -109,7 +110,7 @@ macro_rules! message_fault {
         }
 
         impl FaultParameters for $Fault {
-            fn only_on_redis(&self) -> Option<&'static str> {
+            fn not_on(&self, _: System) -> Option<&'static str> {
                 Some("the fabric reads no messages but those of Redis")
             }
 

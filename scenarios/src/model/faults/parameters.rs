@@ -3,6 +3,7 @@
 use super::kind::Absence;
 use super::message::MessagePoint;
 use crate::model::external::Disturbance;
+use crate::model::system::System;
 
 /// Parameters of a fault, and what others must know of the fault beside them.
 ///
@@ -18,8 +19,8 @@ pub trait FaultParameters {
     /// Effect that it may have on servers that others use as well.
     fn on_external(&self) -> ExternalUse;
 
-    /// Reason why it can hit no servers but those of Redis, if it cannot.
-    fn only_on_redis(&self) -> Option<&'static str> {
+    /// Reason why it cannot hit servers of this system, if it cannot; Redis is not asked about.
+    fn not_on(&self, _: System) -> Option<&'static str> {
         None
     }
 

@@ -8,6 +8,7 @@ use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
 use crate::model::duration::DurationSpec;
 use crate::model::external::Disturbance;
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::Kill`](super::FaultSpec::Kill).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,10 +56,10 @@ pub struct Restart {
 impl FaultParameters for Restart {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, system: System) -> Option<&'static str> {
         let help = "a member that comes back without its data has to be removed and added again; \
                     leave `memory` out";
-        (self.memory == Memory::Lost).then_some(help)
+        (system == System::Etcd && self.memory == Memory::Lost).then_some(help)
     }
 
     fn on_external(&self) -> ExternalUse {
@@ -102,7 +103,7 @@ pub struct Promote {
 }
 
 impl FaultParameters for Promote {
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("kill or isolate the leader: the others elect another")
     }
 
@@ -125,7 +126,7 @@ pub struct BusyScript {
 impl FaultParameters for BusyScript {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("busy"));
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("pause stops a server")
     }
 
@@ -155,7 +156,7 @@ impl FaultParameters for PauseCommands {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("putting commands off"));
     const COMMANDS: &'static [&'static str] = &["CLIENT PAUSE", "PUBLISH"];
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("pause stops a server")
     }
 
@@ -190,7 +191,7 @@ impl FaultParameters for Sleep {
     const ABSENCE: Option<Absence> = Some(Absence::UntilHealed("asleep"));
     const COMMANDS: &'static [&'static str] = &["DEBUG"];
 
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("pause stops a server")
     }
 

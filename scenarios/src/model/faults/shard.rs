@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
 use super::parameters::{ExternalUse, FaultParameters};
+use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::MigrateSlot`](super::FaultSpec::MigrateSlot).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +22,7 @@ pub struct MigrateSlot {
 }
 
 impl FaultParameters for MigrateSlot {
-    fn only_on_redis(&self) -> Option<&'static str> {
+    fn not_on(&self, _: System) -> Option<&'static str> {
         Some("only a Cluster of Redis has slots")
     }
 

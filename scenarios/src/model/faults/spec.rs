@@ -150,7 +150,7 @@ macro_rules! fault_spec {
             pub fn cannot_hit(&self, system: System) -> Option<&'static str> {
                 match (system, self) {
                     (System::Redis, _) => None,
-                    $((_, Self::$Fault(fault)) => fault.only_on_redis(),)*
+                    $((_, Self::$Fault(fault)) => fault.not_on(system),)*
                 }
             }
 

@@ -26,6 +26,8 @@ const WITH_REPLICAS: &[TopologyKind] = &[
 const MASTERS: &[TopologyKind] = &[TopologyKind::Independent];
 /// Members of etcd.
 const ETCD: &[TopologyKind] = &[TopologyKind::Etcd];
+/// Members of ZooKeeper.
+const ZOOKEEPER: &[TopologyKind] = &[TopologyKind::Zookeeper];
 /// A program says by itself where it is asked for what it cannot do.
 const ANYWHERE: &[TopologyKind] = &TopologyKind::ALL;
 

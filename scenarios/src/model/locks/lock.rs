@@ -18,6 +18,7 @@ use super::semaphore::Semaphore;
 use super::setnx::Setnx;
 use super::token::Token;
 use super::token_wait::TokenWait;
+use super::zookeeper_mutex::ZookeeperMutex;
 use crate::model::duration::{DurationRange, DurationSpec};
 use crate::model::era::Era;
 use crate::model::mutant::Mutant;

@@ -17,6 +17,7 @@ mod setnx;
 mod table;
 mod token;
 mod token_wait;
+mod zookeeper_mutex;
 
 pub use adapter::Adapter;
 pub use etcd_lock::EtcdLock;
@@ -34,3 +35,4 @@ pub use semaphore::Semaphore;
 pub use setnx::Setnx;
 pub use token::Token;
 pub use token_wait::TokenWait;
+pub use zookeeper_mutex::ZookeeperMutex;

@@ -107,6 +107,11 @@ macro_rules! with_every_lock {
             /// lease of its own it ends after 60 s, and an unlock says nothing
             "etcd-lock" => EtcdLock(EtcdLock) on ETCD,
                 sends [], has [], promises [KeepsAlive, SurvivesMinority], eras [];
+            /// ZooKeeper's queue of ephemeral sequential nodes, as its recipes and Curator's
+            /// `InterProcessMutex` make it
+            "zookeeper-mutex" => ZookeeperMutex(ZookeeperMutex) on ZOOKEEPER,
+                sends [], has [Tokens],
+                promises [KeepsAlive, SurvivesMinority, Fenced, Fair], eras [];
         }
     };
 }

@@ -1,4 +1,24 @@
-//! Real members of etcd: up, broken by every fault that means something to them, and gone.
+//! Real members that elect a leader, of etcd and of ZooKeeper: up, broken by every fault that means
+//! something to them, and gone.
+
+/// Tests of members of each system, by the names of functions that take one.
+macro_rules! on_each_system {
+    ($($test:ident),* $(,)?) => {
+        mod on_etcd {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(lockstorm_scenarios::System::Etcd).await;
+            })*
+        }
+
+        mod on_zookeeper {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(lockstorm_scenarios::System::Zookeeper).await;
+            })*
+        }
+    };
+}
 
 mod lock_request;
 mod mutex;
@@ -9,10 +29,10 @@ use crate::support::ground::Ground;
 use crate::support::{WITHIN, have_server, skipped};
 use lockstorm_harness::connection::HttpClient;
 use lockstorm_harness::locks::LockRequest;
-use lockstorm_harness::server::find_etcd;
+use lockstorm_harness::server::{find_etcd, find_zookeeper};
 use lockstorm_nemesis::{Deployment as _, FaultError};
 use lockstorm_scenarios::{
-    Cut, CutMode, Etcd, FaultSpec, Kill, Memory, Pause, Restart, Stop, Topology,
+    Cut, CutMode, Etcd, FaultSpec, Kill, Memory, Pause, Restart, Stop, System, Topology, Zookeeper,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -23,17 +43,41 @@ const POLL: Duration = Duration::from_millis(20);
 /// Name of the lock.
 const KEY: &str = "lock";
 
-/// Three members with the fabric between them; `None` where there is no etcd.
-async fn members() -> Option<Ground> {
-    if let Err(error) = find_etcd() {
+on_each_system!(
+    another_member_leads_when_the_leader_is_killed_and_it_comes_back_to_follow,
+    another_member_leads_when_the_leader_stands_still,
+    a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted,
+    members_that_all_die_agree_again_when_they_are_back,
+    a_member_stops_in_order_and_starts_again_with_what_it_kept,
+    a_member_says_what_it_is_and_keeps,
+);
+
+/// Tells whether there are servers of a system here, and what is skipped where there are none.
+fn have(system: System) -> bool {
+    let found = match system {
+        System::Etcd => find_etcd(),
+        System::Zookeeper => find_zookeeper(),
+        System::Redis => unreachable!("its servers have tests of their own"),
+    };
+    if let Err(error) = found {
         skipped(&error.to_string());
-        return None;
+        return false;
     }
     // The ground of the tests looks for one, whatever it starts.
-    if !have_server() {
+    have_server()
+}
+
+/// Three members with the fabric between them; `None` where there are none to be had.
+async fn members(system: System) -> Option<Ground> {
+    let topology = match system {
+        System::Etcd => Topology::Etcd(Etcd::default()),
+        System::Zookeeper => Topology::Zookeeper(Zookeeper::default()),
+        System::Redis => unreachable!("its servers have tests of their own"),
+    };
+    if !have(system) {
         return None;
     }
-    Some(Ground::new(Topology::Etcd(Etcd::default()), true).await)
+    Some(Ground::new(topology, true).await)
 }
 
 /// The member that leads, once one of these does.
@@ -78,8 +122,8 @@ fn is_healed(errors: &[FaultError]) {
 }
 
 /// Another member leads while the leader suffers this fault, and all agree when it is healed.
-async fn is_replaced(fault: impl FnOnce(String) -> FaultSpec) {
-    let Some(mut ground) = members().await else {
+async fn is_replaced(system: System, fault: impl FnOnce(String) -> FaultSpec) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
     let (leader, others) = ranks(&ground).await;
@@ -92,21 +136,20 @@ async fn is_replaced(fault: impl FnOnce(String) -> FaultSpec) {
     assert!(ground.servers.casualties().is_empty());
 }
 
-#[tokio::test]
-async fn another_member_leads_when_the_leader_is_killed_and_it_comes_back_to_follow() {
-    is_replaced(|node| FaultSpec::Kill(Kill { node })).await;
+async fn another_member_leads_when_the_leader_is_killed_and_it_comes_back_to_follow(
+    system: System,
+) {
+    is_replaced(system, |node| FaultSpec::Kill(Kill { node })).await;
 }
 
 /// A leader that stands still goes on to believe that it leads, until it is told.
-#[tokio::test]
-async fn another_member_leads_when_the_leader_stands_still() {
-    is_replaced(|node| FaultSpec::Pause(Pause { node })).await;
+async fn another_member_leads_when_the_leader_stands_still(system: System) {
+    is_replaced(system, |node| FaultSpec::Pause(Pause { node })).await;
 }
 
 /// The links between members are known by the addresses that their connections come from.
-#[tokio::test]
-async fn a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted() {
-    let Some(mut ground) = members().await else {
+async fn a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted(system: System) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
     let (leader, others) = ranks(&ground).await;
@@ -125,9 +168,8 @@ async fn a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted(
     ground.servers.recover().await.expect("all agree again");
 }
 
-#[tokio::test]
-async fn a_member_stops_in_order_and_starts_again_with_what_it_kept() {
-    let Some(mut ground) = members().await else {
+async fn a_member_stops_in_order_and_starts_again_with_what_it_kept(system: System) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
     let (_, others) = ranks(&ground).await;
@@ -143,9 +185,8 @@ async fn a_member_stops_in_order_and_starts_again_with_what_it_kept() {
 }
 
 /// Members answer in their own words to what every server is asked.
-#[tokio::test]
-async fn a_member_says_what_it_is_and_keeps() {
-    let Some(ground) = members().await else {
+async fn a_member_says_what_it_is_and_keeps(system: System) {
+    let Some(ground) = members(system).await else {
         return;
     };
     let (leader, others) = ranks(&ground).await;
@@ -158,14 +199,45 @@ async fn a_member_says_what_it_is_and_keeps() {
     assert!(!server.has("lock").await.expect("it looks"));
     let written = server.write_nothing("nothing").await;
     written.expect("a majority takes writes");
+    assert_eq!(server.system(), system);
     assert!(server.redis().is_none());
     server.run().await.expect("it says since when it runs");
+}
+
+/// The first that come back meet no leader until most of them are there.
+async fn members_that_all_die_agree_again_when_they_are_back(system: System) {
+    let Some(mut ground) = members(system).await else {
+        return;
+    };
+    let (leader, others) = ranks(&ground).await;
+    for node in [leader].into_iter().chain(others) {
+        let killed = ground.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
+        killed.expect("it dies");
+    }
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+    assert_eq!(ground.servers.writable().await.len(), 1);
+}
+
+/// A member of ZooKeeper that comes back without its data learns all from the others; etcd refuses
+/// one, see the rules of scenarios.
+#[tokio::test]
+async fn a_member_that_comes_back_without_its_data_follows_again() {
+    let Some(mut ground) = members(System::Zookeeper).await else {
+        return;
+    };
+    let (_, others) = ranks(&ground).await;
+    let (node, memory) = (others[0].clone(), Memory::Lost);
+    let restart = FaultSpec::Restart(Restart { node, memory });
+    let restarted = ground.nemesis.inject(&restart).await;
+    restarted.expect("another run shows");
+    ground.servers.recover().await.expect("all agree again");
 }
 
 /// A connection is kept from one request to the next, however quickly that comes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thousands_of_requests_over_one_connection_are_all_answered() {
-    let Some(ground) = members().await else {
+    let Some(ground) = members(System::Etcd).await else {
         return;
     };
     let context = ground.context(0);

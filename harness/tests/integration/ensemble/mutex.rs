@@ -1,4 +1,5 @@
-//! etcd's mutex on real members: its queue, its sessions, and what members leave of both.
+//! The mutexes of etcd and ZooKeeper on real members: their queues, their sessions, and what
+//! members leave of both.
 
 use std::fs;
 use std::time::Duration;
@@ -7,14 +8,29 @@ use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::locks::{
     Grant, Lock as _, LockRequest, Outcome, Provenance as _, Released, WaitEnd, Waiting as _,
 };
-use lockstorm_harness::server::find_etcd;
-use lockstorm_scenarios::{DeleteKey, FaultSpec, Kill, Pause};
+use lockstorm_scenarios::{DeleteKey, FaultSpec, Kill, Pause, System};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{KEY, POLL, is_healed, is_there, members, ranks, wait};
-use crate::support::{WITHIN, have_server, run_scenario, skipped, stderr};
+use super::{KEY, POLL, have, is_healed, is_there, members, ranks, wait};
+use crate::support::{WITHIN, run_scenario, stderr};
 
-const LOCK: &str = "etcd-mutex = { lease = \"2s\" }";
+on_each_system!(
+    a_script_is_told_what_each_member_knows_of_the_lock,
+    those_who_wait_are_granted_in_the_order_of_their_places,
+    a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind,
+    a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not,
+    a_lock_and_its_queue_outlast_the_leader,
+    a_client_turns_from_a_member_that_stands_still,
+    a_lock_that_is_deleted_is_gone_with_its_queue,
+);
+
+/// The lock of a system, with a lease of two seconds.
+const fn lock_of(system: System) -> &'static str {
+    match system {
+        System::Zookeeper => "zookeeper-mutex = { session = \"3s\" }",
+        System::Etcd | System::Redis => "etcd-mutex = { lease = \"2s\" }",
+    }
+}
 
 async fn ask(lock: &mut AnyLock, ask: LockRequest) -> Outcome<Grant> {
     lock.acquire(KEY, ask).await
@@ -56,17 +72,14 @@ async fn released(lock: &mut AnyLock) {
 }
 
 /// Holders that members name while they are asked what they know.
-#[test]
-fn a_script_is_told_what_each_member_knows_of_the_lock() {
-    if let Err(error) = find_etcd() {
-        return skipped(&error.to_string());
-    }
-    if !have_server() {
+async fn a_script_is_told_what_each_member_knows_of_the_lock(system: System) {
+    if !have(system) {
         return;
     }
+    let name = system.name().to_lowercase();
     let out = tempfile::tempdir().expect("a temporary folder can be made");
-    let scenario = "scenarios/library/etcd/etcd-leader-dies.toml";
-    let output = run_scenario(scenario, out.path(), &["--report", "none"]);
+    let scenario = format!("scenarios/library/{name}/{name}-leader-dies.toml");
+    let output = run_scenario(&scenario, out.path(), &["--report", "none"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let history = fs::read_to_string(out.path().join("latest/history.jsonl"));
     let history = history.expect("it is there");
@@ -75,7 +88,7 @@ fn a_script_is_told_what_each_member_knows_of_the_lock() {
         .filter(|line| line.contains("\"f\":\"view\""))
         .collect();
     let known = |role: &str| {
-        let of_a = format!("\"role\":\"{role}\",\"held_by\":[\"a\"],\"left_ms\":");
+        let of_a = format!("\"role\":\"{role}\",\"held_by\":[\"a\"]");
         views.iter().any(|view| view.contains(&of_a))
     };
     assert!(known("leader") && known("follower"), "{views:?}");
@@ -85,12 +98,11 @@ fn a_script_is_told_what_each_member_knows_of_the_lock() {
     assert!(dead, "{views:?}");
 }
 
-#[tokio::test]
-async fn those_who_wait_are_granted_in_the_order_of_their_places() {
-    let Some(ground) = members().await else {
+async fn those_who_wait_are_granted_in_the_order_of_their_places(system: System) {
+    let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, LOCK));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, lock_of(system)));
     let first = granted(&mut a).await;
     queues(&mut b).await;
     queues(&mut c).await;
@@ -109,12 +121,11 @@ async fn those_who_wait_are_granted_in_the_order_of_their_places() {
 }
 
 /// Tries that fail and waits that are given up keep nobody out afterwards.
-#[tokio::test]
-async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind() {
-    let Some(ground) = members().await else {
+async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind(system: System) {
+    let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, LOCK));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, lock_of(system)));
     granted(&mut a).await;
     assert_eq!(ask(&mut b, LockRequest::default()).await, Outcome::Denied);
     queues(&mut c).await;
@@ -126,12 +137,11 @@ async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind() {
     granted(&mut b).await;
 }
 
-#[tokio::test]
-async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not() {
-    let Some(ground) = members().await else {
+async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not(system: System) {
+    let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
     granted(&mut a).await;
     let twice_over = Instant::now() + Duration::from_secs(4);
     while Instant::now() < twice_over {
@@ -150,12 +160,11 @@ async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not() 
 }
 
 /// Another leader gives every session all of its lease again, and nobody is passed over.
-#[tokio::test]
-async fn a_lock_and_its_queue_outlast_the_leader() {
-    let Some(mut ground) = members().await else {
+async fn a_lock_and_its_queue_outlast_the_leader(system: System) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
     let first = granted(&mut a).await;
     queues(&mut b).await;
     let (node, _) = ranks(&ground).await;
@@ -173,12 +182,11 @@ async fn a_lock_and_its_queue_outlast_the_leader() {
 }
 
 /// A client stays with a member that answers, and turns from one that does not.
-#[tokio::test]
-async fn a_client_turns_from_a_member_that_stands_still() {
-    let Some(mut ground) = members().await else {
+async fn a_client_turns_from_a_member_that_stands_still(system: System) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
-    let mut a = ground.client(0, LOCK);
+    let mut a = ground.client(0, lock_of(system));
     granted(&mut a).await;
     let by = a.granted_by();
     released(&mut a).await;
@@ -200,12 +208,11 @@ async fn a_client_turns_from_a_member_that_stands_still() {
     ground.servers.recover().await.expect("all agree again");
 }
 
-#[tokio::test]
-async fn a_lock_that_is_deleted_is_gone_with_its_queue() {
-    let Some(mut ground) = members().await else {
+async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
+    let Some(mut ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, LOCK));
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
     granted(&mut a).await;
     queues(&mut b).await;
     let delete = FaultSpec::DeleteKey(DeleteKey {
@@ -220,4 +227,33 @@ async fn a_lock_that_is_deleted_is_gone_with_its_queue() {
     assert!(matches!(place, Outcome::Failed(_)), "{place:?}");
     let nothing = ground.nemesis.inject(&delete).await;
     nothing.expect_err("there is nothing to delete");
+}
+
+/// A client of ZooKeeper has one session for all: a place that it could not give up would be kept
+/// alive with the rest.
+#[tokio::test]
+async fn a_release_without_an_answer_is_made_up_for_before_anything_else() {
+    let system = System::Zookeeper;
+    let Some(mut ground) = members(system).await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
+    granted(&mut a).await;
+    let names = ground.servers.nodes().iter().map(|node| node.name.clone());
+    for node in names.collect::<Vec<_>>() {
+        let pause = FaultSpec::Pause(Pause { node });
+        ground.nemesis.inject(&pause).await.expect("it stops");
+    }
+    let open = a.release(KEY, LockRequest::default()).await;
+    assert!(matches!(open, Outcome::Unknown(_)), "{open:?}");
+    is_healed(&ground.nemesis.heal_all().await);
+    ground.servers.recover().await.expect("all agree again");
+    let deadline = Instant::now() + WITHIN;
+    while !matches!(
+        a.acquire("another", LockRequest::default()).await,
+        Outcome::Done(_)
+    ) {
+        assert!(Instant::now() < deadline, "it is never granted");
+    }
+    granted(&mut b).await;
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
+use lockstorm_scenarios::System;
 use tokio::time::Instant;
 
 use super::{KEY, is_there, members, wait};
@@ -13,7 +14,7 @@ const OF_THE_MEMBER: &str = "etcd-lock = {}";
 
 #[tokio::test]
 async fn a_member_waits_for_longer_than_a_lease_that_is_kept_alive() {
-    let Some(ground) = members().await else {
+    let Some(ground) = members(System::Etcd).await else {
         return;
     };
     let [mut a, mut b] = [0, 1].map(|n| ground.client(n, OWN));
@@ -50,7 +51,7 @@ async fn a_member_waits_for_longer_than_a_lease_that_is_kept_alive() {
 /// Requests that are given up leave a lease of the client's own behind, which it ends.
 #[tokio::test]
 async fn a_wait_that_ends_leaves_no_place_and_no_doubt_with_a_lease_of_its_own() {
-    let Some(ground) = members().await else {
+    let Some(ground) = members(System::Etcd).await else {
         return;
     };
     let [mut a, mut b] = [0, 1].map(|n| ground.client(n, OWN));
@@ -67,7 +68,7 @@ async fn a_wait_that_ends_leaves_no_place_and_no_doubt_with_a_lease_of_its_own()
 
 #[tokio::test]
 async fn a_session_of_the_members_own_lasts_a_minute_and_cannot_be_kept_alive() {
-    let Some(ground) = members().await else {
+    let Some(ground) = members(System::Etcd).await else {
         return;
     };
     let [mut a, mut b] = [0, 1].map(|n| ground.client(n, OF_THE_MEMBER));

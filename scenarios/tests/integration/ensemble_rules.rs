@@ -1,4 +1,4 @@
-//! The rules on servers of etcd: how many there are, and which faults can hit them.
+//! The rules on members of etcd and ZooKeeper: how many there are, and which faults can hit them.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use lockstorm_scenarios::{FaultKind, Trace, expand, load_str};
 const LIBRARY: &str = "lock.adapter = { name = \"mine\", command = [\"mine\"], lease = \"2s\", \
                        renew-every = \"600ms\" }\n";
 const A_HOLDS: &str = "[[step]]\nacquire = { client = \"a\" }\n";
-const REFUSED: &str = "cannot hit servers of etcd";
+const ENSEMBLES: [(&str, &str); 2] = [("etcd", "etcd"), ("zookeeper", "ZooKeeper")];
 
-/// A step of each fault, the word first, and whether it can hit members of etcd.
+/// A step of each fault, the word first, and whether it can hit members.
 const STEPS: [(&str, bool); 31] = [
     ("kill = { node = \"n1\" }", true),
     ("stop = { node = \"n1\" }", true),
@@ -68,9 +68,10 @@ fn said(topology: &str, lock: &str, more: &str) -> String {
     load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
 }
 
-fn step(step: &str) -> String {
-    let text =
-        format!("name = \"rule\"\ntopology.etcd = {{}}\n{LIBRARY}{A_HOLDS}[[step]]\n{step}\n");
+fn step(topology: &str, step: &str) -> String {
+    let text = format!(
+        "name = \"rule\"\ntopology.{topology} = {{}}\n{LIBRARY}{A_HOLDS}[[step]]\n{step}\n"
+    );
     load_str(&text, "f", &[]).map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
 }
 
@@ -82,19 +83,26 @@ fn every_fault_is_let_through_or_refused_with_the_reason() {
     let words: BTreeSet<&str> = words.collect();
     let all: BTreeSet<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(words, all);
-    for (fault, fits) in STEPS {
-        let said = step(fault);
-        assert_eq!(said.contains(REFUSED), !fits, "{fault}: {said}");
-        assert!(!fits || said.is_empty(), "{fault}: {said}");
+    for (topology, system) in ENSEMBLES {
+        let refused = format!("cannot hit servers of {system}");
+        for (fault, fits) in STEPS {
+            let said = step(topology, fault);
+            assert_eq!(said.contains(&refused), !fits, "{fault}: {said}");
+            assert!(!fits || said.is_empty(), "{fault}: {said}");
+        }
     }
 }
 
 #[test]
 fn what_depends_on_the_options_of_a_fault_is_told_of_them() {
-    let forgets = step("restart = { node = \"n1\", memory = \"lost\" }");
-    assert!(forgets.contains("removed and added again"), "{forgets}");
-    let clock = step("clock = { node = \"n1\", forward = \"1s\" }");
-    assert!(clock.contains("linked statically"), "{clock}");
+    let forgets = "restart = { node = \"n1\", memory = \"lost\" }";
+    assert!(step("etcd", forgets).contains("removed and added again"));
+    assert_eq!(step("zookeeper", forgets), "");
+    let clock = step("etcd", "clock = { node = \"n1\", forward = \"1s\" }");
+    assert!(
+        clock.contains("only servers of Redis are started with the shim"),
+        "{clock}"
+    );
 }
 
 #[test]
@@ -104,22 +112,41 @@ fn members_that_make_no_majority_are_refused() {
         (2, "2 members are an even number"),
         (9, "9 members are too many"),
     ] {
-        let said = said(&format!("topology.etcd.nodes = {nodes}"), LIBRARY, "");
-        assert!(said.contains(wanted), "{said}");
+        for (topology, _) in ENSEMBLES {
+            let said = said(&format!("topology.{topology}.nodes = {nodes}"), LIBRARY, "");
+            assert!(said.contains(wanted), "{said}");
+        }
     }
 }
 
 #[test]
 fn locks_and_traces_of_redis_are_refused() {
-    let token = said("topology.etcd = {}", "lock.token = {}\n", "");
-    assert!(
-        token.contains("token does not work on etcd servers"),
-        "{token}"
-    );
-    let trace = said("topology.etcd = {}", LIBRARY, "trace = [\"monitor\"]\n");
-    assert!(trace.contains("etcd has no MONITOR"), "{trace}");
-    let probe = said("topology.etcd = {}", LIBRARY, "trace = [\"probe\"]\n");
-    assert_eq!(probe, "");
+    for (name, system) in ENSEMBLES {
+        let topology = format!("topology.{name} = {{}}");
+        let token = said(&topology, "lock.token = {}\n", "");
+        let refused = format!("token does not work on {name} servers");
+        assert!(token.contains(&refused), "{token}");
+        let trace = said(&topology, LIBRARY, "trace = [\"monitor\"]\n");
+        assert!(
+            trace.contains(&format!("{system} has no MONITOR")),
+            "{trace}"
+        );
+        let probe = said(&topology, LIBRARY, "trace = [\"probe\"]\n");
+        assert_eq!(probe, "");
+    }
+}
+
+#[test]
+fn a_session_that_members_would_not_take_is_refused() {
+    let of = |session: &str| {
+        let lock = format!("lock.zookeeper-mutex.session = \"{session}\"\n");
+        said("topology.zookeeper = {}", &lock, "")
+    };
+    assert_eq!(of("400ms"), "");
+    for session in ["399ms", "61s"] {
+        let said = of(session);
+        assert!(said.contains("sessions of 400ms to 60s"), "{said}");
+    }
 }
 
 #[test]
@@ -130,4 +157,8 @@ fn nothing_is_asked_of_members_that_only_redis_would_answer() {
     assert_eq!(case.trace, BTreeSet::from([Trace::Probe]));
     assert_eq!(case.topology.nodes(), ["n1", "n2", "n3"]);
     assert_eq!(case.topology.label(), "etcd (3 nodes)");
+    let text = text.replace("topology.etcd", "topology.zookeeper");
+    let loaded = load_str(&text, "f", &[]).expect("it is right");
+    let case = expand(&loaded).expect("it is one case").cases.remove(0);
+    assert_eq!(case.topology.label(), "zookeeper (3 nodes)");
 }

@@ -1,0 +1,6 @@
+//! Locks on members of ZooKeeper.
+
+mod line;
+mod mutex;
+
+pub use mutex::ZookeeperMutex;
