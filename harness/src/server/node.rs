@@ -166,7 +166,7 @@ impl Node {
     /// Tells whether the server agrees with the others.
     ///
     /// # Errors
-    /// See [`Software::agrees`].
+    /// In words, what is missing.
     pub async fn agrees(&self) -> Result<(), String> {
         self.software.agrees().await
     }
