@@ -14,15 +14,22 @@ pub enum EnvironmentError {
          .tools); run `make setup`, or install Debian's package redis-server"
     )]
     NoServer,
-    /// No program of etcd.
+    /// No server of another system.
     #[error(
-        "no etcd found (looked on PATH); install Debian's package etcd-server, or have another \
+        "no {name} found (looked on PATH); install Debian's package {package}, or have another \
          topology"
     )]
-    NoEtcd,
-    /// The program of etcd does not work.
-    #[error("'{path}' is no usable etcd: {reason}; have another one stand before it on PATH")]
-    BadEtcd {
+    NoOther {
+        /// The program.
+        name: &'static str,
+        /// Debian's package that has it.
+        package: &'static str,
+    },
+    /// The server of another system does not work.
+    #[error("'{path}' is no usable {name}: {reason}; have another one stand before it on PATH")]
+    BadOther {
+        /// The program's name.
+        name: &'static str,
         /// The program.
         path: PathBuf,
         /// Answer when it was asked for its version.
@@ -115,8 +122,8 @@ impl EnvironmentError {
             Self::NotReady { .. } => true,
             Self::Io { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
             Self::NoServer
-            | Self::NoEtcd
-            | Self::BadEtcd { .. }
+            | Self::NoOther { .. }
+            | Self::BadOther { .. }
             | Self::NoZookeeper { .. }
             | Self::NoJava
             | Self::BadServer { .. }

@@ -184,6 +184,7 @@ mod tests {
             "etcd",
             "external",
             "independent",
+            "mariadb",
             "replicated",
             "sentinel",
             "single",

@@ -9,7 +9,9 @@ use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 
 use super::exit::ExitCode;
 use crate::output;
-use crate::server::{AddressBlock, DEFAULT_PORT, find_etcd, find_program, find_zookeeper};
+use crate::server::{
+    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_program, find_zookeeper,
+};
 
 /// Arguments of `lockstorm doctor`.
 #[derive(Debug, Args)]
@@ -64,7 +66,11 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
         output::answer(&text)?;
     }
     // No run needs them but those of their own topologies.
-    for (name, found) in [("etcd", find_etcd()), ("zookeeper", find_zookeeper())] {
+    for (name, found) in [
+        ("etcd", find_etcd()),
+        ("zookeeper", find_zookeeper()),
+        ("mariadb", find_mariadb()),
+    ] {
         output::answer(&match found {
             Ok(program) => format!(
                 "ok       {name}: {} at {}",

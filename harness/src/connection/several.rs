@@ -75,6 +75,14 @@ impl Several {
         self.dialer.trail.routed(note).await;
     }
 
+    /// Turns to the servers that the route names now.
+    pub fn lead_to(&mut self, route: &Arc<Route>) {
+        let servers = route.nodes().into_iter();
+        self.servers = servers.map(|(name, at)| (name.into(), at)).collect();
+        self.at = 0;
+        "the route leads elsewhere".clone_into(&mut self.why);
+    }
+
     /// Turns to the next server because of `why`.
     pub fn turn(&mut self, why: String) {
         self.why = why;

@@ -154,7 +154,9 @@ impl Point {
 /// The replica that takes the place of this server, where there is one.
 pub fn replica_of(node: &str, on: &Topology) -> Option<String> {
     let name = match on.kind() {
-        TopologyKind::Replicated | TopologyKind::Sentinel => "replica-1".to_owned(),
+        TopologyKind::Replicated | TopologyKind::Sentinel | TopologyKind::Mariadb => {
+            "replica-1".to_owned()
+        }
         TopologyKind::Independent | TopologyKind::Cluster => format!("{node}-replica-1"),
         TopologyKind::Single
         | TopologyKind::Etcd
@@ -174,6 +176,7 @@ pub const fn failover_mode(on: TopologyKind) -> Option<FailoverMode> {
         | TopologyKind::Independent
         | TopologyKind::Etcd
         | TopologyKind::Zookeeper
+        | TopologyKind::Mariadb
         | TopologyKind::External => None,
     }
 }

@@ -62,6 +62,7 @@ fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
         TopologyKind::Single
         | TopologyKind::Replicated
         | TopologyKind::Sentinel
+        | TopologyKind::Mariadb
         | TopologyKind::External => "primary",
     }
 }

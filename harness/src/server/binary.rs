@@ -18,8 +18,12 @@ use crate::process::scrub;
 
 /// Programs looked for on PATH, best first.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
-/// Name of the program of etcd.
-const ETCD: &str = "etcd";
+/// Name of the program of etcd, and of Debian's package.
+const ETCD: (&str, &str) = ("etcd", "etcd-server");
+/// Those of MariaDB.
+const MARIADB: (&str, &str) = ("mariadbd", "mariadb-server-core");
+/// Folder of servers, which is not on everybody's PATH.
+const DEBIANS_SERVERS: &str = "/usr/sbin";
 /// Variable that names the folder of the jars of another ZooKeeper than Debian's.
 const ZOOKEEPER_JARS: &str = "LOCKSTORM_ZOOKEEPER";
 /// Folder where Debian's packages put jars.
@@ -80,20 +84,43 @@ pub fn find_program(asked: Option<&Path>) -> Result<Program, EnvironmentError> {
 /// # Errors
 /// When there is none, or it does not work.
 pub fn find_etcd() -> Result<Program, EnvironmentError> {
-    let path = on_path(&[ETCD]).find(|path| path.is_file());
-    let path = path.ok_or(EnvironmentError::NoEtcd)?;
-    match said_by(&path) {
-        // Its first line is `etcd Version: 3.4.23`.
-        Ok(text) if text.starts_with("etcd Version: ") => {
-            let version = text.lines().next().unwrap_or_default();
-            let version = version.replacen(" Version:", "", 1);
-            Ok(Program { path, version })
-        }
-        Ok(text) => Err(EnvironmentError::BadEtcd {
-            reason: format!("--version printed {:?}", shown(&text)),
-            path,
-        }),
-        Err(reason) => Err(EnvironmentError::BadEtcd { path, reason }),
+    // Its first line is `etcd Version: 3.4.23`.
+    find_other(ETCD, &[], |text| {
+        let version = text.strip_prefix("etcd Version: ")?.lines().next()?;
+        Some(format!("etcd {version}"))
+    })
+}
+
+/// Finds MariaDB on PATH, or where Debian has it.
+///
+/// # Errors
+/// When there is none, or it does not work.
+pub fn find_mariadb() -> Result<Program, EnvironmentError> {
+    // It says `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for ...`.
+    find_other(MARIADB, &[DEBIANS_SERVERS], |text| {
+        let version = text.split_once("  Ver ")?.1.split("-MariaDB").next()?;
+        Some(format!("mariadb {version}"))
+    })
+}
+
+/// Finds the server of another system, on PATH or in one of these folders; `read` takes its version
+/// from what it says.
+fn find_other(
+    (name, package): (&'static str, &'static str),
+    folders: &[&str],
+    read: impl FnOnce(&str) -> Option<String>,
+) -> Result<Program, EnvironmentError> {
+    let elsewhere = folders.iter().map(|folder| Path::new(folder).join(name));
+    let mut places = on_path(vec![name]).chain(elsewhere);
+    let path = places.find(|path| path.is_file());
+    let path = path.ok_or(EnvironmentError::NoOther { name, package })?;
+    let said = said_by(&path);
+    let version = said.and_then(|text| {
+        read(&text).ok_or_else(|| format!("--version printed {:?}", shown(&text)))
+    });
+    match version {
+        Ok(version) => Ok(Program { path, version }),
+        Err(reason) => Err(EnvironmentError::BadOther { name, path, reason }),
     }
 }
 
@@ -108,7 +135,7 @@ pub fn find_zookeeper() -> Result<Program, EnvironmentError> {
     let jar = jar_in(&folder).ok_or_else(|| EnvironmentError::NoZookeeper {
         folder: folder.clone(),
     })?;
-    if !on_path(&[JAVA]).any(|path| path.is_file()) {
+    if !on_path(vec![JAVA]).any(|path| path.is_file()) {
         return Err(EnvironmentError::NoJava);
     }
     let name = jar.file_stem().unwrap_or_default().to_string_lossy();
@@ -151,14 +178,16 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
         .ancestors()
         .map(|folder| folder.join(FETCHED))
         .collect();
-    on_path(&NAMES).chain([PathBuf::from(FETCHED)]).chain(above)
+    on_path(NAMES.to_vec())
+        .chain([PathBuf::from(FETCHED)])
+        .chain(above)
 }
 
 /// Places on PATH where programs of these names may be, in order.
-pub(super) fn on_path(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
+pub(super) fn on_path(names: Vec<&'static str>) -> impl Iterator<Item = PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    names.iter().flat_map(move |name| {
+    names.into_iter().flat_map(move |name| {
         let folders = folders.clone().into_iter();
         folders.map(move |folder| folder.join(name))
     })

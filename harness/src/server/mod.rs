@@ -11,6 +11,7 @@ mod external;
 mod family;
 mod independent;
 mod machines;
+mod mariadb;
 mod node;
 mod proof;
 mod redis;
@@ -24,7 +25,7 @@ mod wires;
 mod zookeeper;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
-pub use binary::{Program, find_etcd, find_program, find_zookeeper};
+pub use binary::{Program, find_etcd, find_mariadb, find_program, find_zookeeper};
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
 pub use role::{DataRole, Role};

@@ -224,6 +224,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Cluster(cluster) => Box::new(Sharded::new(cluster)),
         Topology::Etcd(etcd) => Box::new(etcd),
         Topology::Zookeeper(zookeeper) => Box::new(zookeeper),
+        Topology::Mariadb(mariadb) => Box::new(mariadb),
         Topology::External(external) => Box::new(Attached(external)),
     }
 }

@@ -14,6 +14,7 @@ use lockstorm_checker::history::{
     Event, Function, Giver, Givers, Kind, Name, Process, RoleNote, Value as Content,
 };
 use lockstorm_nemesis::{CONNECTION_NAME, ProcessState, process_state};
+use lockstorm_scenarios::System;
 use redis::{Cmd, Value};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
@@ -184,7 +185,12 @@ async fn look(node: &Node) -> Option<&'static str> {
         return ask(node.private, None).await.ok()?.1;
     }
     let rank = node.server().rank().await.ok()?;
-    Some(if rank.leads { LEADER } else { FOLLOWER })
+    Some(match (node.server().system(), rank.leads) {
+        (System::Etcd | System::Zookeeper, true) => LEADER,
+        (System::Etcd | System::Zookeeper, false) => FOLLOWER,
+        (System::Redis | System::Mariadb, true) => PRIMARY,
+        (System::Redis | System::Mariadb, false) => REPLICA,
+    })
 }
 
 /// Role that the server at `address` reports, asked over an open connection or a new one; none

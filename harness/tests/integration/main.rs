@@ -36,6 +36,7 @@ mod instance;
 mod interop;
 mod kernel_network;
 mod library;
+mod mariadb;
 mod messages;
 mod mutants;
 mod orders;

@@ -9,6 +9,8 @@ pub enum System {
     Etcd,
     /// ZooKeeper.
     Zookeeper,
+    /// MariaDB, the database that came of MySQL.
+    Mariadb,
 }
 
 impl System {
@@ -18,6 +20,7 @@ impl System {
             Self::Redis => "Redis",
             Self::Etcd => "etcd",
             Self::Zookeeper => "ZooKeeper",
+            Self::Mariadb => "MariaDB",
         }
     }
 }

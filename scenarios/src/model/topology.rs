@@ -7,7 +7,8 @@ use super::external::External;
 use super::faults::FailoverMode;
 use super::system::System;
 use super::topology_options::{
-    Cluster, Etcd, Independent, Persistence, Replicated, Sentinel, Single, Timers, Zookeeper,
+    Cluster, Etcd, Independent, Mariadb, Persistence, Replicated, Sentinel, Single, Timers,
+    Zookeeper,
 };
 use super::trace::Trace;
 
@@ -30,6 +31,8 @@ pub enum Topology {
     Etcd(Etcd),
     /// Members of ZooKeeper, which elect a leader by themselves: nodes `n1`, `n2`, ...
     Zookeeper(Zookeeper),
+    /// A primary of MariaDB and replicas: nodes `primary`, `replica-1`, ...
+    Mariadb(Mariadb),
     /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
     External(External),
 }
@@ -51,6 +54,8 @@ pub enum TopologyKind {
     Etcd,
     /// See [`Topology::Zookeeper`].
     Zookeeper,
+    /// See [`Topology::Mariadb`].
+    Mariadb,
     /// See [`Topology::External`].
     External,
 }
@@ -66,6 +71,7 @@ impl Topology {
             Self::Cluster(_) => TopologyKind::Cluster,
             Self::Etcd(_) => TopologyKind::Etcd,
             Self::Zookeeper(_) => TopologyKind::Zookeeper,
+            Self::Mariadb(_) => TopologyKind::Mariadb,
             Self::External(_) => TopologyKind::External,
         }
     }
@@ -81,7 +87,8 @@ impl Topology {
             | Self::Independent(_)
             | Self::Cluster(_)
             | Self::Etcd(_)
-            | Self::Zookeeper(_) => self.kind(),
+            | Self::Zookeeper(_)
+            | Self::Mariadb(_) => self.kind(),
         }
     }
 
@@ -97,7 +104,10 @@ impl Topology {
             (Self::Zookeeper(_), Trace::Monitor) => {
                 Some("ZooKeeper has no MONITOR: take \"probe\", which asks members what they know")
             }
-            (Self::Etcd(_) | Self::Zookeeper(_), Trace::Probe)
+            (Self::Mariadb(_), Trace::Monitor) => {
+                Some("MariaDB has no MONITOR: take \"probe\", which asks servers what they know")
+            }
+            (Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_), Trace::Probe)
             | (
                 Self::Single(_)
                 | Self::Replicated(_)
@@ -119,7 +129,8 @@ impl Topology {
             | Self::Independent(_)
             | Self::Cluster(_)
             | Self::Etcd(_)
-            | Self::Zookeeper(_) => None,
+            | Self::Zookeeper(_)
+            | Self::Mariadb(_) => None,
         }
     }
 
@@ -132,7 +143,8 @@ impl Topology {
             Self::Independent(independent) => independent.persistence,
             Self::Cluster(cluster) => cluster.persistence,
             // They answer only what is safe on the disks of a majority.
-            Self::Etcd(_) | Self::Zookeeper(_) => Persistence::AofAlways,
+            // Of a database, the logs of its changes and of its tables.
+            Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_) => Persistence::AofAlways,
             // Nobody tells; whatever it is, no fault can try it.
             Self::External(_) => Persistence::None,
         }
@@ -142,6 +154,7 @@ impl Topology {
     pub const fn has_replicas(&self) -> bool {
         match self {
             Self::Independent(independent) => independent.replicas > 0,
+            Self::Mariadb(mariadb) => mariadb.replicas > 0,
             Self::Single(_)
             | Self::Replicated(_)
             | Self::Sentinel(_)
@@ -165,6 +178,7 @@ impl Topology {
                 .collect(),
             Self::Etcd(etcd) => masters(etcd.nodes).collect(),
             Self::Zookeeper(zookeeper) => masters(zookeeper.nodes).collect(),
+            Self::Mariadb(mariadb) => replicated_nodes(mariadb.replicas).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
@@ -208,6 +222,10 @@ impl Topology {
             ),
             Self::Etcd(etcd) => ensemble("etcd", etcd.nodes, etcd.timers),
             Self::Zookeeper(zookeeper) => ensemble("zookeeper", zookeeper.nodes, zookeeper.timers),
+            Self::Mariadb(mariadb) => match mariadb.replicas {
+                0 => "mariadb (alone)".to_owned(),
+                replicas => format!("mariadb ({})", count_replicas(replicas)),
+            },
             Self::External(external) => format!("external ({})", external.size()),
         }
     }
@@ -251,7 +269,12 @@ impl TopologyKind {
     pub const fn failover_modes(self) -> &'static [FailoverMode] {
         match self {
             // What external servers can do is a matter of what they are like.
-            Self::Single | Self::Independent | Self::Etcd | Self::Zookeeper | Self::External => &[],
+            Self::Single
+            | Self::Independent
+            | Self::Etcd
+            | Self::Zookeeper
+            | Self::Mariadb
+            | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
             Self::Cluster => &[
@@ -267,14 +290,17 @@ impl TopologyKind {
     pub const fn has_replicas(self) -> bool {
         match self {
             Self::Replicated | Self::Sentinel | Self::Cluster => true,
-            Self::Single | Self::Independent | Self::Etcd | Self::Zookeeper | Self::External => {
-                false
-            }
+            Self::Single
+            | Self::Independent
+            | Self::Etcd
+            | Self::Zookeeper
+            | Self::Mariadb
+            | Self::External => false,
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
@@ -282,6 +308,7 @@ impl TopologyKind {
         Self::Cluster,
         Self::Etcd,
         Self::Zookeeper,
+        Self::Mariadb,
         Self::External,
     ];
 
@@ -290,6 +317,7 @@ impl TopologyKind {
         match self {
             Self::Etcd => System::Etcd,
             Self::Zookeeper => System::Zookeeper,
+            Self::Mariadb => System::Mariadb,
             Self::Single
             | Self::Replicated
             | Self::Sentinel
@@ -320,6 +348,7 @@ impl TopologyKind {
             Self::Zookeeper => {
                 "members of ZooKeeper, which elect a leader by themselves: nodes n1, n2, n3, ..."
             }
+            Self::Mariadb => "a primary of MariaDB and its replicas: nodes primary, replica-1, ...",
             Self::External => {
                 "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
                  n1, n2, ..."
@@ -337,6 +366,7 @@ impl TopologyKind {
             Self::Cluster => "cluster",
             Self::Etcd => "etcd",
             Self::Zookeeper => "zookeeper",
+            Self::Mariadb => "mariadb",
             Self::External => "external",
         }
     }

@@ -205,6 +205,22 @@ impl Default for Zookeeper {
     }
 }
 
+/// Parameters of [`Topology::Mariadb`](super::Topology::Mariadb).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Mariadb {
+    /// Number of replicas, which get what was written after the writer has its answer.
+    #[serde(default = "one")]
+    pub replicas: u32,
+}
+
+impl Default for Mariadb {
+    /// A primary and one replica.
+    fn default() -> Self {
+        Self { replicas: one() }
+    }
+}
+
 /// Data that a server keeps on disk, and so what a restart remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -64,7 +64,7 @@ impl KnownServers {
     pub(crate) fn promotes(&self) -> bool {
         match self.kind {
             TopologyKind::Replicated => true,
-            TopologyKind::Independent => self.replicated,
+            TopologyKind::Independent | TopologyKind::Mariadb => self.replicated,
             TopologyKind::Single
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
@@ -84,6 +84,7 @@ impl KnownServers {
             | TopologyKind::Cluster
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
+            | TopologyKind::Mariadb
             | TopologyKind::External => node.as_str() == "primary",
         };
         self.nodes.iter().filter(leads).cloned().collect()
@@ -92,7 +93,8 @@ impl KnownServers {
     /// Tells whether `node` comes in the place of `leader` when it is promoted.
     pub(crate) fn replaces(&self, node: &str, leader: &str) -> bool {
         let family = |node: &str| node.split(REPLICA_OF).next().map(str::to_owned);
-        self.kind == TopologyKind::Replicated || family(node) == family(leader)
+        matches!(self.kind, TopologyKind::Replicated | TopologyKind::Mariadb)
+            || family(node) == family(leader)
     }
 
     pub(crate) const fn is_external(&self) -> bool {
@@ -122,6 +124,7 @@ impl KnownServers {
             TopologyKind::Single
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
+            | TopologyKind::Mariadb
             | TopologyKind::External => &[],
         };
         WORDS.iter().chain(parts).copied().collect()

@@ -196,7 +196,8 @@ pub(crate) fn judge_support(
             | TopologyKind::Sentinel
             | TopologyKind::Independent
             | TopologyKind::Etcd
-            | TopologyKind::Zookeeper => "",
+            | TopologyKind::Zookeeper
+            | TopologyKind::Mariadb => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

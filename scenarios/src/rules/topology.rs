@@ -75,6 +75,10 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
         Topology::Zookeeper(zookeeper) => {
             vec![("zookeeper.nodes", wrong_members(zookeeper.nodes))]
         }
+        Topology::Mariadb(mariadb) => {
+            let wrong = too_many_servers(1, mariadb.replicas, "the primary");
+            vec![("mariadb.replicas", wrong)]
+        }
         Topology::Cluster(cluster) => vec![
             ("cluster.shards", wrong_shards(cluster)),
             (

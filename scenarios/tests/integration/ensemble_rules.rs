@@ -162,3 +162,19 @@ fn nothing_is_asked_of_members_that_only_redis_would_answer() {
     let case = expand(&loaded).expect("it is one case").cases.remove(0);
     assert_eq!(case.topology.label(), "zookeeper (3 nodes)");
 }
+
+/// A primary of MariaDB has replicas that are promoted, as Redis's are.
+#[test]
+fn replicas_of_mariadb_are_promoted_and_do_not_fail_over() {
+    let of = |fault: &str| step("mariadb", fault);
+    assert_eq!(of("promote = { node = \"replica-1\" }"), "");
+    assert_eq!(of("kill = { node = \"primary\" }"), "");
+    assert_eq!(of("cut = { from = \"primary\", to = \"replicas\" }"), "");
+    assert_eq!(of("delete-key = { key = \"lock\" }"), "");
+    let failover = of("failover = { node = \"replica-1\" }");
+    assert!(failover.contains("promote a replica"), "{failover}");
+    let forgets = of("restart = { node = \"primary\", memory = \"lost\" }");
+    assert!(forgets.contains("removed and added again"), "{forgets}");
+    let flush = of("flush-all = { node = \"primary\" }");
+    assert!(flush.contains("cannot hit servers of MariaDB"), "{flush}");
+}

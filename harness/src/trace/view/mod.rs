@@ -3,6 +3,7 @@
 //! Nothing is written, and nothing may change because somebody looked.
 
 mod etcd;
+mod mariadb;
 mod redis;
 mod zookeeper;
 
@@ -32,6 +33,7 @@ pub async fn look(
         match node.server().system() {
             System::Redis => redis::look(node.private, keys, marks).await,
             System::Etcd => etcd::look(node, keys, marks).await,
+            System::Mariadb => mariadb::look(node, keys, marks).await,
             System::Zookeeper => zookeeper::look(node, keys, marks).await,
         }
     };

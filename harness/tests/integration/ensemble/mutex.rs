@@ -28,7 +28,7 @@ on_each_system!(
 const fn lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"3s\" }",
-        System::Etcd | System::Redis => "etcd-mutex = { lease = \"2s\" }",
+        System::Etcd | System::Redis | System::Mariadb => "etcd-mutex = { lease = \"2s\" }",
     }
 }
 
@@ -102,7 +102,7 @@ async fn those_who_wait_are_granted_in_the_order_of_their_places(system: System)
     let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, lock_of(system)));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.patient(n, lock_of(system)));
     let first = granted(&mut a).await;
     queues(&mut b).await;
     queues(&mut c).await;
@@ -125,7 +125,7 @@ async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind(system: Sys
     let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.client(n, lock_of(system)));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.patient(n, lock_of(system)));
     granted(&mut a).await;
     assert_eq!(ask(&mut b, LockRequest::default()).await, Outcome::Denied);
     queues(&mut c).await;
@@ -141,7 +141,7 @@ async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not(sy
     let Some(ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, lock_of(system)));
     granted(&mut a).await;
     let twice_over = Instant::now() + Duration::from_secs(4);
     while Instant::now() < twice_over {
@@ -212,7 +212,7 @@ async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
     let Some(mut ground) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, lock_of(system)));
     granted(&mut a).await;
     queues(&mut b).await;
     let delete = FaultSpec::DeleteKey(DeleteKey {

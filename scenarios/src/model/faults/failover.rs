@@ -22,8 +22,13 @@ pub struct Failover {
 impl FaultParameters for Failover {
     const COMMANDS: &'static [&'static str] = &["ROLE"];
 
-    fn not_on(&self, _: System) -> Option<&'static str> {
-        Some("kill or isolate the leader: the others elect another")
+    fn not_on(&self, system: System) -> Option<&'static str> {
+        Some(match system {
+            System::Mariadb => "promote a replica: nobody else does",
+            System::Redis | System::Etcd | System::Zookeeper => {
+                "kill or isolate the leader: the others elect another"
+            }
+        })
     }
 
     fn on_external(&self) -> ExternalUse {

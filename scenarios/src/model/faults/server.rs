@@ -57,9 +57,10 @@ impl FaultParameters for Restart {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
     fn not_on(&self, system: System) -> Option<&'static str> {
-        let help = "a member that comes back without its data has to be removed and added again; \
+        let help = "one that comes back without its data has to be removed and added again; \
                     leave `memory` out";
-        (system == System::Etcd && self.memory == Memory::Lost).then_some(help)
+        let refuses = matches!(system, System::Etcd | System::Mariadb);
+        (refuses && self.memory == Memory::Lost).then_some(help)
     }
 
     fn on_external(&self) -> ExternalUse {
@@ -103,8 +104,9 @@ pub struct Promote {
 }
 
 impl FaultParameters for Promote {
-    fn not_on(&self, _: System) -> Option<&'static str> {
-        Some("kill or isolate the leader: the others elect another")
+    fn not_on(&self, system: System) -> Option<&'static str> {
+        let elects = "kill or isolate the leader: the others elect another";
+        (system != System::Mariadb).then_some(elects)
     }
 
     fn on_external(&self) -> ExternalUse {

@@ -28,6 +28,8 @@ const MASTERS: &[TopologyKind] = &[TopologyKind::Independent];
 const ETCD: &[TopologyKind] = &[TopologyKind::Etcd];
 /// Members of ZooKeeper.
 const ZOOKEEPER: &[TopologyKind] = &[TopologyKind::Zookeeper];
+/// Servers of MariaDB.
+const MARIADB: &[TopologyKind] = &[TopologyKind::Mariadb];
 /// A program says by itself where it is asked for what it cannot do.
 const ANYWHERE: &[TopologyKind] = &TopologyKind::ALL;
 

@@ -112,6 +112,10 @@ macro_rules! with_every_lock {
             "zookeeper-mutex" => ZookeeperMutex(ZookeeperMutex) on ZOOKEEPER,
                 sends [], has [Tokens],
                 promises [KeepsAlive, SurvivesMinority, Fenced, Fair], eras [];
+            /// A row of MySQL under a unique index: inserted to lock, deleted to unlock; a dead
+            /// holder keeps it for ever
+            "mysql-unique-index" => MysqlUniqueIndex(MysqlUniqueIndex) on MARIADB,
+                sends [], has [], promises [], eras [];
         }
     };
 }

@@ -1,0 +1,37 @@
+//! The view of a server of MariaDB: the row of a lock.
+
+use lockstorm_checker::history::{Name, NodeView};
+
+use super::{PATIENCE, Views};
+use crate::connection::{ask_sql, literal};
+use crate::server::Node;
+use crate::trace::marks::Marks;
+use crate::trace::roles::{PRIMARY, REPLICA};
+
+/// Role of a server and its view of each lock; the error is in words.
+pub async fn look(node: &Node, keys: &[Name], marks: &Marks) -> Result<Views, String> {
+    let rank = node.server().rank().await;
+    let leads = rank.map_err(|error| error.to_string())?.leads;
+    let role = if leads { PRIMARY } else { REPLICA };
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        found.push(Some(look_for(node, key, marks).await?));
+    }
+    Ok((Some(role.into()), found))
+}
+
+async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, String> {
+    let name = literal(lock);
+    let question = format!("SELECT owner FROM lockstorm.locks WHERE name = {name}");
+    let answer = ask_sql(node.private, &question, PATIENCE).await?;
+    let Some(row) = answer.value() else {
+        return Ok(NodeView::default());
+    };
+    let owner = marks.owner(row);
+    let content = owner.is_none().then(|| format!("a row of '{row}'").into());
+    Ok(NodeView {
+        held_by: owner.into_iter().collect(),
+        content,
+        ..NodeView::default()
+    })
+}

@@ -1,0 +1,163 @@
+//! Real servers of MariaDB: up, broken, promoted and gone, and a unique index as a lock on them.
+
+use lockstorm_harness::locks::{Grant, Lock as _, LockRequest, Outcome, Released};
+use lockstorm_harness::server::find_mariadb;
+use lockstorm_nemesis::Deployment as _;
+use lockstorm_scenarios::{
+    Cut, CutMode, DeleteKey, FaultSpec, Kill, Mariadb, Memory, Pause, Promote, Restart, Stop,
+    System, Topology,
+};
+use tokio::time::{Instant, sleep};
+
+use crate::support::ground::Ground;
+use crate::support::{WITHIN, have_server, skipped};
+
+/// Pause between two looks at an awaited condition.
+const POLL: std::time::Duration = std::time::Duration::from_millis(20);
+const LOCK: &str = "mysql-unique-index = {}";
+const KEY: &str = "lock";
+
+/// A primary and a replica with the fabric between them; `None` where there is no MariaDB.
+async fn servers() -> Option<Ground> {
+    if let Err(error) = find_mariadb() {
+        skipped(&error.to_string());
+        return None;
+    }
+    if !have_server() {
+        return None;
+    }
+    Some(Ground::new(Topology::Mariadb(Mariadb::default()), true).await)
+}
+
+fn one_try() -> LockRequest {
+    LockRequest::default()
+}
+
+/// Waits until the replica knows of the lock, or does not any more.
+async fn replica_has(ground: &Ground, wanted: bool) {
+    let deadline = Instant::now() + WITHIN;
+    let replica = ground.servers.server("replica-1").expect("it is there");
+    while !replica.has(KEY).await.is_ok_and(|has| has == wanted) {
+        assert!(Instant::now() < deadline, "the replica is not in step");
+        sleep(POLL).await;
+    }
+}
+
+async fn inject(ground: &mut Ground, fault: FaultSpec) {
+    let injected = ground.nemesis.inject(&fault).await;
+    injected.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+}
+
+async fn heal(ground: &mut Ground) {
+    let errors = ground.nemesis.heal_all().await;
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+fn node(name: &str) -> String {
+    name.to_owned()
+}
+
+#[tokio::test]
+async fn one_holds_the_row_and_only_its_owner_deletes_it() {
+    let Some(ground) = servers().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, LOCK));
+    let granted = Outcome::Done(Grant::default());
+    assert_eq!(a.acquire(KEY, one_try()).await, granted);
+    assert_eq!(a.acquire(KEY, one_try()).await, Outcome::Denied);
+    assert_eq!(b.acquire(KEY, one_try()).await, Outcome::Denied);
+    assert_eq!(b.release(KEY, one_try()).await, Outcome::Denied);
+    let odd = "it's \\ a\u{0} key";
+    assert_eq!(b.acquire(odd, one_try()).await, granted);
+    replica_has(&ground, true).await;
+    let released = Outcome::Done(Released::default());
+    assert_eq!(a.release(KEY, one_try()).await, released);
+    assert_eq!(b.release(odd, one_try()).await, released);
+    assert_eq!(b.acquire(KEY, one_try()).await, granted);
+}
+
+#[tokio::test]
+async fn a_server_says_what_it_is_and_keeps_through_every_end() {
+    let Some(mut ground) = servers().await else {
+        return;
+    };
+    let mut a = ground.patient(0, LOCK);
+    assert!(matches!(a.acquire(KEY, one_try()).await, Outcome::Done(_)));
+    for (name, leads) in [("primary", true), ("replica-1", false)] {
+        let server = ground.servers.server(name).expect("it is there");
+        assert_eq!(server.system(), System::Mariadb);
+        server.greet().await.expect("it answers");
+        assert_eq!(server.rank().await.expect("it says").leads, leads);
+        assert!(server.clock_us().await.expect("it says") > 0);
+    }
+    let memory = Memory::Kept;
+    for fault in [
+        FaultSpec::Kill(Kill {
+            node: node("primary"),
+        }),
+        FaultSpec::Stop(Stop {
+            node: node("primary"),
+        }),
+        FaultSpec::Pause(Pause {
+            node: node("primary"),
+        }),
+        FaultSpec::Restart(Restart {
+            node: node("primary"),
+            memory,
+        }),
+        FaultSpec::Kill(Kill {
+            node: node("replica-1"),
+        }),
+    ] {
+        inject(&mut ground, fault).await;
+        heal(&mut ground).await;
+        let primary = ground.servers.server("primary").expect("it is there");
+        assert_eq!(primary.entries().await.expect("it counts"), 1);
+    }
+    let delete = FaultSpec::DeleteKey(DeleteKey {
+        key: node(KEY),
+        node: None,
+    });
+    inject(&mut ground, delete).await;
+    replica_has(&ground, false).await;
+    assert_eq!(a.release(KEY, one_try()).await, Outcome::Denied);
+}
+
+/// A replica that hears nothing grants the lock again when it is promoted; clients go there.
+#[tokio::test]
+async fn a_promoted_replica_knows_what_it_got_and_nothing_else() {
+    let Some(mut ground) = servers().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, LOCK));
+    let granted = Outcome::Done(Grant::default());
+    assert_eq!(a.acquire("known", one_try()).await, granted);
+    assert_eq!(a.acquire(KEY, one_try()).await, granted);
+    replica_has(&ground, true).await;
+    let cut = Cut {
+        from: node("primary"),
+        to: node("replica-1"),
+        mode: CutMode::Stall,
+    };
+    inject(&mut ground, FaultSpec::Cut(cut)).await;
+    assert_eq!(a.acquire("unheard", one_try()).await, granted);
+    inject(
+        &mut ground,
+        FaultSpec::Kill(Kill {
+            node: node("primary"),
+        }),
+    )
+    .await;
+    inject(
+        &mut ground,
+        FaultSpec::Promote(Promote {
+            node: node("replica-1"),
+        }),
+    )
+    .await;
+    assert_eq!(b.acquire("known", one_try()).await, Outcome::Denied);
+    assert_eq!(b.acquire("unheard", one_try()).await, granted);
+    assert_eq!(a.release("unheard", one_try()).await, Outcome::Denied);
+    assert_eq!(ground.servers.writable().await, ["replica-1"]);
+}
