@@ -32,7 +32,7 @@ const fn lock_of(system: System) -> &'static str {
     }
 }
 
-/// The same with a lease that outlasts an election on a busy machine.
+/// The lock of a system, with a lease that outlasts an election on a busy machine.
 const fn long_lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"30s\" }",
