@@ -36,9 +36,10 @@ pub struct Facade {
 }
 
 /// Has whatever `command` starts, and all that comes of it, connect to this machine from `source`.
-/// What they see of servers with `facades` is what they would see without the network between: a
-/// connection to where one listens goes to its front, for servers that tell others where they
-/// listen do not know of that; and one to a front is refused while nobody listens behind it.
+/// Servers behind a network have `facades`. A connection to the address where one listens goes to
+/// its front instead: a server that tells others its address knows nothing of the front. A
+/// connection to a front is refused while nobody listens behind it, as it would be without the
+/// network.
 ///
 /// # Errors
 /// When the system gives no pair of sockets.

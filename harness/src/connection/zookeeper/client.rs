@@ -130,11 +130,7 @@ impl ZookeeperClient {
         within: Duration,
     ) -> Result<Reply, CallError> {
         let late = || format!("no reply within {} ms", within.as_millis());
-        // ZooKeeper's own client hears of it at once, and goes elsewhere.
-        let has_ended = self.heard.elapsed() > self.lives();
-        if has_ended || self.wire.as_mut().is_some_and(Wire::is_closed) {
-            self.turn("the server closed the connection".to_owned());
-        }
+        self.drop_useless();
         // Put back only with its answer read: an exchange that is given up half-way closes it.
         let mut wire = match self.wire.take() {
             Some(wire) => wire,
@@ -153,6 +149,23 @@ impl ZookeeperClient {
         self.wire = Some(wire);
         self.heard = Instant::now();
         Ok(reply)
+    }
+
+    /// Drops a connection that is closed or as good as that: ZooKeeper's own client would have
+    /// heard of it at once, and gone elsewhere.
+    fn drop_useless(&mut self) {
+        let Some(wire) = &mut self.wire else {
+            return;
+        };
+        let why = if wire.is_closed() {
+            "the server closed the connection".to_owned()
+        } else if self.heard.elapsed() > self.lives() {
+            let lives = self.lives().as_millis();
+            format!("the session was not kept alive for its {lives} ms")
+        } else {
+            return;
+        };
+        self.turn(why);
     }
 
     /// Goes on with the session at the first member that takes it, this one first; `None` where the
