@@ -147,8 +147,15 @@ impl Server for Database {
         }
     }
 
-    /// It is never silent to its replicas: it lets them hear of it ten times a second.
+    /// A primary lets its replicas hear of it ten times a second. A replica only listens, and says
+    /// something where it asks for the log of changes anew.
     async fn speak(&self) -> Result<(), FaultError> {
+        if self.rank().await?.leads {
+            return Ok(());
+        }
+        for statement in ["STOP SLAVE IO_THREAD", "START SLAVE IO_THREAD"] {
+            self.ask(statement).await?;
+        }
         Ok(())
     }
 

@@ -161,3 +161,22 @@ async fn a_promoted_replica_knows_what_it_got_and_nothing_else() {
     assert_eq!(a.release("unheard", one_try()).await, Outcome::Denied);
     assert_eq!(ground.servers.writable().await, ["replica-1"]);
 }
+
+/// A primary always has something to say to its replica; a replica is made to say something.
+#[tokio::test]
+async fn a_link_between_servers_holds_back_what_either_says() {
+    let Some(mut ground) = servers().await else {
+        return;
+    };
+    for (from, to) in [("primary", "replica-1"), ("replica-1", "primary")] {
+        let cut = Cut {
+            from: node(from),
+            to: node(to),
+            mode: CutMode::Stall,
+        };
+        inject(&mut ground, FaultSpec::Cut(cut)).await;
+        let network = ground.servers.network().expect("the fabric is there");
+        assert!(network.held_back(from, to) > 0, "{from} to {to}");
+        heal(&mut ground).await;
+    }
+}
