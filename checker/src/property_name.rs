@@ -24,8 +24,8 @@ macro_rules! with_every_property {
                 "the service drops a lock before its lease could run out", "lost inside its lease";
             /// A client acted as holder after its lease, while another held.
             "lease-overrun" => LeaseOverrun, lease_overrun, Safety,
-                "a client goes on after its lease while another holds the lock",
-                "one past its lease";
+                "a client goes on after its lease, or its session, while another holds the lock",
+                "one beyond its time";
             /// A lease was over when its owner was told that it was granted or renewed.
             "dead-on-arrival" => DeadOnArrival, dead_on_arrival, Safety,
                 "a lease is over when its owner learns that it was granted", "granted too late";

@@ -382,6 +382,10 @@ pub struct Holder {
     /// Time at which the release was sent, if it was: the hold ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_invoked: Option<Nanos>,
+    /// Time at which its client was told that it had lost the lock, or died, if it was then still
+    /// the holder: the hold ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_lost: Option<Nanos>,
     /// The servers that granted it, each with what it took itself for; absent where the reply names
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -185,6 +185,7 @@ fn session(
         lock: AnyLock::new(lock, context).expect("it is one of ours"),
         gate,
         lease: Some(LEASE),
+        until: None,
         renew_every: None,
         lacks_watchdog: false,
         renews_unseen: false,

@@ -16,7 +16,7 @@ mod tests {
     use lockstorm_checker::history::{
         CommandNote, Event, ExpiredNote, FailureKind, FailureNote, Function, Giver, Givers, Header,
         Kind, Mode, Name, NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote,
-        Value as Words, ViewNote, write_event,
+        Until, Value as Words, ViewNote, write_event,
     };
     use serde_json::{Value, json};
 
@@ -160,6 +160,7 @@ mod tests {
             permits: Some(1),
             lease_ms: Some(1),
             wait_ms: Some(1),
+            until: Some(Until::SessionEnd),
             token: Some(1),
             waited_ns: Some(1),
             count: Some(1),

@@ -31,6 +31,8 @@ pub(crate) struct Hold {
     pub(crate) invoked: Nanos,
     pub(crate) granted: Nanos,
     pub(crate) release_invoked: Option<Nanos>,
+    /// Time at which its client stopped to take itself for the holder, if it did.
+    pub(crate) left: Option<Nanos>,
     /// Time at which the release was answered; absent while unknown.
     pub(crate) release_answered: Option<Nanos>,
     pub(crate) lease_floor: Option<Nanos>,
@@ -162,11 +164,12 @@ impl Hold {
             invoked: holder.acquire_invoked,
             granted: holder.granted,
             release_invoked: holder.release_invoked,
+            left: holder.told_lost.or(holder.release_invoked),
             release_answered: holder.release_invoked,
             lease_floor: holder.lease_floor,
             lease_ceiling: holder.lease_ceiling,
             promised_to: released.min(holder.lease_floor.unwrap_or(Nanos::MAX)),
-            believed_to: released,
+            believed_to: holder.told_lost.unwrap_or(released),
             is_reader: false,
             token: holder.token,
         }
@@ -175,6 +178,7 @@ impl Hold {
     fn of_history(hold: &lockstorm_checker::Hold, digest: &Digest) -> Self {
         let acquire = digest.operation(hold.acquire);
         let finite = |at: Nanos| (at != Nanos::MAX).then_some(at);
+        let lease = hold.own_lease(digest);
         Self {
             client: Name::clone(digest.owners.shown(hold.owner.0)),
             key: Name::clone(digest.keys.shown(hold.key.0)),
@@ -182,9 +186,10 @@ impl Hold {
             invoked: acquire.invoked,
             granted: hold.core.start,
             release_invoked: finite(hold.core.end),
+            left: finite(hold.left()),
             release_answered: finite(hold.hull.end),
-            lease_floor: finite(hold.lease.floor),
-            lease_ceiling: finite(hold.lease.ceiling),
+            lease_floor: finite(lease.floor),
+            lease_ceiling: finite(lease.ceiling),
             promised_to: hold.guaranteed().end,
             believed_to: hold.belief().end,
             is_reader: hold.mode == Mode::Read,

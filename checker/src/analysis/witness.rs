@@ -94,6 +94,7 @@ fn story(case: &Case, finding: &Finding, interval: Interval, scene: Interval) ->
 fn holder(case: &Case, hold: &Hold) -> Holder {
     let digest = case.digest;
     let release = hold.release.map(|id| digest.operation(id));
+    let lease = hold.own_lease(digest);
     let leased = |end: Nanos| (end < Nanos::MAX).then_some(end);
     Holder {
         client: digest.owner(hold.owner).to_owned(),
@@ -102,9 +103,10 @@ fn holder(case: &Case, hold: &Hold) -> Holder {
         acquire_invoked: hold.hull.start,
         granted: hold.core.start,
         release_invoked: release.map(|release| release.invoked),
+        told_lost: leased(hold.told_lost).filter(|&told| told < hold.core.end),
         by: digest.givers(digest.operation(hold.acquire)).cloned(),
         token: hold.token,
-        lease_floor: leased(hold.lease.floor),
-        lease_ceiling: leased(hold.lease.ceiling),
+        lease_floor: leased(lease.floor),
+        lease_ceiling: leased(lease.ceiling),
     }
 }

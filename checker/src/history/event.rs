@@ -124,6 +124,8 @@ pub enum Function {
     Suspended,
     /// Note: the client was told that it held the lock while nobody knew.
     Resumed,
+    /// Note: the client's session has ended, with all that it held by it.
+    Ended,
     /// Note: the client is known to be alive at this instant.
     Alive,
     /// Note: the client's commands go to another server from here on, or to the same again, see
@@ -168,6 +170,7 @@ impl Function {
             Self::Lost => "lost",
             Self::Suspended => "suspended",
             Self::Resumed => "resumed",
+            Self::Ended => "ended",
             Self::Alive => "alive",
             Self::Routed => "routed",
             Self::Role => "role",
@@ -197,6 +200,7 @@ impl From<&str> for Function {
             "lost" => Self::Lost,
             "suspended" => Self::Suspended,
             "resumed" => Self::Resumed,
+            "ended" => Self::Ended,
             "alive" => Self::Alive,
             "routed" => Self::Routed,
             "role" => Self::Role,
@@ -247,6 +251,14 @@ pub enum Ownership {
     Unknown,
 }
 
+/// End of a hold that has no lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// That of the session of its owner, as of a connection to a database.
+    SessionEnd,
+}
+
 /// Content of an event: what an operation asks for, or what its reply carries. Absent fields take
 /// their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -259,6 +271,9 @@ pub struct Value {
     pub permits: Option<u32>,
     /// Lease asked for or granted, in milliseconds; absent means no lease.
     pub lease_ms: Option<u64>,
+    /// On an acquire without a lease, or in the reply to it: up to when the lock is held; absent
+    /// means until its release.
+    pub until: Option<Until>,
     /// Time that the caller is ready to wait, in milliseconds.
     pub wait_ms: Option<u64>,
     /// Fencing token.

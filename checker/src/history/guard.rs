@@ -222,6 +222,7 @@ fn is_call(function: &Function) -> bool {
         | Function::Lost
         | Function::Suspended
         | Function::Resumed
+        | Function::Ended
         | Function::Alive
         | Function::Routed
         | Function::Role
@@ -243,6 +244,7 @@ fn is_client_note(function: &Function) -> bool {
         | Function::Lost
         | Function::Suspended
         | Function::Resumed
+        | Function::Ended
         | Function::Alive
         | Function::Routed
         | Function::Failure => true,

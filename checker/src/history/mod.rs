@@ -29,7 +29,7 @@ mod survey;
 pub use document::{History, TornLine};
 pub use edn::{EdnStyle, EdnWriter, RefusedRelease};
 pub use error::ReadError;
-pub use event::{Event, Function, Kind, Mode, Name, Nanos, Ownership, Process, Value};
+pub use event::{Event, Function, Kind, Mode, Name, Nanos, Ownership, Process, Until, Value};
 pub(crate) use fault::WrittenTarget;
 pub use fault::{DataLoss, FaultClass, FaultNote, FaultPhase, FaultTarget};
 pub use format::{Format, UnknownFormat};

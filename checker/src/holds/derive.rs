@@ -344,7 +344,7 @@ impl Builder<'_> {
             core: Interval::new(granted, Nanos::MAX),
             hull: Interval::new(acquire.invoked, Nanos::MAX),
             lease,
-            is_open_ended: acquire.lease == Some(Nanos(0)),
+            is_open_ended: acquire.lease == Some(Nanos(0)) && !acquire.is_of_session,
             told_lost: Nanos::MAX,
             shown: Nanos::MAX,
             acting: self.digest.alive[acquire.owner.0 as usize],

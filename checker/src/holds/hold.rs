@@ -90,6 +90,22 @@ impl Hold {
         count.is_none_or(|count| count <= 1)
     }
 
+    /// The lease that it was granted for; none where it goes with a session, whose end is kept as
+    /// that of a lease.
+    pub fn own_lease(&self, digest: &Digest) -> Lease {
+        if digest.operation(self.acquire).is_of_session {
+            Lease::NONE
+        } else {
+            self.lease
+        }
+    }
+
+    /// Time at which its owner stopped to take itself for the holder: it released, asked anew, or
+    /// was told that it had lost the lock. [`Nanos::MAX`] if it never did.
+    pub fn left(&self) -> Nanos {
+        self.core.end.min(self.told_lost)
+    }
+
     /// Its owner asked for something else that takes its place, or may have taken it.
     pub(crate) fn give_up(&mut self, id: OpId, anew: &Operation) {
         self.core.end = self.core.end.min(anew.invoked);
@@ -105,10 +121,7 @@ impl Hold {
     /// The client acts as holder: as far as that is known, and it has not been told otherwise.
     pub fn belief(&self) -> Interval {
         let acting = self.acting.max(self.core.start);
-        Interval::new(
-            self.core.start,
-            self.core.end.min(self.told_lost).min(acting),
-        )
+        Interval::new(self.core.start, self.left().min(acting))
     }
 
     /// The part of the belief in which the lease may have run out; certainly after the ceiling.

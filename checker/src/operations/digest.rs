@@ -8,6 +8,8 @@ mod asides;
 mod excerpt;
 mod givers;
 mod modes;
+mod notes;
+mod sessions;
 mod widened;
 
 use std::collections::HashMap;
@@ -19,6 +21,9 @@ pub use self::asides::{
 pub(crate) use self::excerpt::Item;
 use self::givers::GiverNumbers;
 use self::modes::Modes;
+pub(crate) use self::notes::ActingNote;
+pub use self::notes::{FaultEvent, FinalPhase, Loss, LostNote, QueuedNote};
+use self::sessions::Sessions;
 use super::groups::Groups;
 use super::operation::{
     Access, Action, Completion, Detail, DetailId, Edge, KeyId, OpId, Operation, Outcome, OwnerId,
@@ -26,7 +31,7 @@ use super::operation::{
 };
 use crate::history::names::Names;
 use crate::history::{
-    Event, EventSink, FaultNote, Function, Givers, Header, History, Kind, Mode, Name, Nanos,
+    Event, EventSink, FailureKind, Function, Givers, Header, History, Kind, Mode, Name, Nanos,
     Process, Value,
 };
 
@@ -92,68 +97,6 @@ pub struct Digest {
     pub last_phase: Option<Name>,
     /// The start of the final phase.
     pub final_phase: Option<FinalPhase>,
-}
-
-/// A client was told that it lost the lock, or that nobody knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LostNote {
-    /// True if nobody knew, and nobody said later that it had held the lock all the time.
-    pub is_suspended: bool,
-    /// Index of the note.
-    pub event: u64,
-    /// Time of the note.
-    pub time: Nanos,
-    /// Key of the lock that was lost.
-    pub key: KeyId,
-    /// Owner that was told.
-    pub owner: OwnerId,
-}
-
-/// A client is alive and goes on as the holder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ActingNote {
-    /// Index of the note.
-    pub(crate) event: u64,
-    pub(crate) time: Nanos,
-    pub(crate) key: KeyId,
-    pub(crate) owner: OwnerId,
-}
-
-/// A client passed the doorway of a fair lock: from here on it has its place in the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueuedNote {
-    /// Index of the note.
-    pub event: u64,
-    /// Time of the note.
-    pub time: Nanos,
-    /// Key of the fair lock.
-    pub key: KeyId,
-    /// Owner that has its place in the queue.
-    pub owner: OwnerId,
-    /// The acquire that waits, if one of this process is under way.
-    pub acquire: Option<OpId>,
-}
-
-/// A note in the life of a fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultEvent {
-    /// Index of the note.
-    pub event: u64,
-    /// Time of the note.
-    pub time: Nanos,
-    /// Content of the note.
-    pub note: FaultNote,
-}
-
-/// The run entered its final phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FinalPhase {
-    /// Index of the note.
-    pub event: u64,
-    /// Time of the note.
-    pub time: Nanos,
-    /// Longest time that a key may stay unobtainable from then on, if the note says so.
-    pub bound: Option<Nanos>,
 }
 
 impl Digest {
@@ -254,6 +197,7 @@ pub struct DigestBuilder {
     is_disordered: bool,
     modes: Modes,
     givers: GiverNumbers,
+    sessions: Sessions,
 }
 
 impl DigestBuilder {
@@ -307,11 +251,12 @@ impl DigestBuilder {
         let position = self.digest.operations.len();
         self.pending.insert(process, OpId::at(position));
         self.edges.push(Edge::sent(OpId::at(position)));
-        let operation = Operation {
+        let mut operation = Operation {
             invoke: event.index,
             invoked: event.time,
             completion: None,
             lease: event.value.lease_ms.map(Nanos::from_millis),
+            is_of_session: false,
             token: event.value.token,
             process,
             key,
@@ -333,6 +278,11 @@ impl DigestBuilder {
             by: None,
             detail,
         };
+        match action {
+            Action::Acquire => sessions::ask(&mut operation, event.value.until),
+            Action::Release => self.sessions.released((key, owner)),
+            Action::Renew | Action::Resource(_) | Action::Other => {}
+        }
         self.digest.has_readers |= operation.is_reader();
         self.digest.operations.push(operation);
     }
@@ -403,6 +353,9 @@ impl DigestBuilder {
             }
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
+            if operation.action == Action::Acquire {
+                self.sessions.grant(id, operation, &event.value);
+            }
         }
         operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));
         operation.is_ownership_open = event.value.ownership.is_some();
@@ -439,6 +392,11 @@ impl DigestBuilder {
             }
         }
         self.digest.asides.push(event);
+        let failure = event.value.failure.as_deref();
+        if failure.is_some_and(|failure| failure.kind == FailureKind::Crash) {
+            let owner = self.owner(&event.value, event.process);
+            self.sessions.end_all(owner, &mut self.digest.operations);
+        }
         // Neither a connection that comes back nor what a server knows is a sign of what a client
         // believes, and who has failed does not live.
         let is_aside = matches!(
@@ -466,27 +424,35 @@ impl DigestBuilder {
             self.digest.acting.push(note);
         }
         match event.function {
-            Function::Lost | Function::Suspended => {
-                let key = self.key(&event.key);
-                self.digest.lost.push(LostNote {
-                    is_suspended: event.function == Function::Suspended,
-                    event: event.index,
-                    time: event.time,
-                    key,
-                    owner,
-                });
-            }
+            Function::Lost => self.lost(event, owner, Loss::Told),
+            Function::Suspended => self.lost(event, owner, Loss::Suspended),
+            Function::Ended => self.lost(event, owner, Loss::Ended),
             Function::Resumed => {
                 let place = (self.key(&event.key), owner);
-                let is_over =
-                    |note: &LostNote| note.is_suspended && (note.key, note.owner) == place;
+                let is_over = |note: &LostNote| {
+                    note.loss == Loss::Suspended && (note.key, note.owner) == place
+                };
                 self.digest.lost.retain(|note| !is_over(note));
+                self.sessions.end(place, false, &mut self.digest.operations);
             }
             _ => {}
         }
         if event.function == Function::Queued {
             self.queued(event, owner);
         }
+    }
+
+    fn lost(&mut self, event: &Event, owner: OwnerId, loss: Loss) {
+        let key = self.key(&event.key);
+        self.digest.lost.push(LostNote {
+            loss,
+            event: event.index,
+            time: event.time,
+            key,
+            owner,
+        });
+        let operations = &mut self.digest.operations;
+        self.sessions.end((key, owner), true, operations);
     }
 
     fn queued(&mut self, event: &Event, owner: OwnerId) {

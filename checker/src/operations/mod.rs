@@ -9,7 +9,7 @@ mod operation;
 pub(crate) use digest::Item;
 pub use digest::{
     Asides, CommandAside, Digest, DigestBuilder, ExpiredAside, FailureAside, FaultEvent,
-    FinalPhase, LostNote, QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
+    FinalPhase, Loss, LostNote, QueuedNote, RoleAside, RouteAside, StallAside, ViewAside,
 };
 pub(crate) use groups::Groups;
 pub use interval::Interval;

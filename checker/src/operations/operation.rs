@@ -135,6 +135,7 @@ impl From<&Function> for Action {
             | Function::Lost
             | Function::Suspended
             | Function::Resumed
+            | Function::Ended
             | Function::Alive
             | Function::Routed
             | Function::Role
@@ -177,8 +178,12 @@ pub struct Operation {
     /// Its completion, if there is one. That of an [`Outcome::Unknown`] operation only says when
     /// the client stopped waiting.
     pub completion: Option<Completion>,
-    /// The lease granted or, where the reply names none, asked for. `None`: no lease.
+    /// The lease granted or, where the reply names none, asked for. `None`: no lease. One of length
+    /// zero may have run out at any time after it was asked for: nobody wrote down its length, or
+    /// it goes with a session that has ended.
     pub lease: Option<Nanos>,
+    /// True if an acquire without a lease holds the lock until the session of its owner ends.
+    pub is_of_session: bool,
     /// Fencing token of the reply or, on the resource, of the request.
     pub token: Option<u64>,
     /// The process that sent it.

@@ -141,14 +141,15 @@ fn unrecorded(case: &Case) -> Option<String> {
 fn overran(case: &Case, finding: &Finding, interval: Interval) -> String {
     let lock = text::lock(case.digest.key(finding.key));
     let owners = owners(case, finding);
-    let ran_out = if finding.certain {
-        "had certainly run out"
-    } else {
-        "may have run out"
+    let late = case.digest.operation(case.holds[finding.holds[0]].acquire);
+    let ran_out = match (late.is_of_session, finding.certain) {
+        (true, _) => "session may have ended",
+        (false, true) => "lease had certainly run out",
+        (false, false) => "lease may have run out",
     };
     let other = owners.last().map_or("another", String::as_str);
     format!(
-        "{} acted as holder of {lock} after its lease {ran_out}, while {other} held it, for {}",
+        "{} acted as holder of {lock} after its {ran_out}, while {other} held it, for {}",
         owners[0],
         text::length(interval.length()),
     )

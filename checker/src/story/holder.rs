@@ -2,7 +2,7 @@
 
 use super::teller::{Change, Draft, Teller};
 use crate::holds::Hold;
-use crate::operations::{Action, Lease, LostNote, OpId, Outcome};
+use crate::operations::{Action, Lease, Loss, LostNote, OpId, Outcome};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -62,6 +62,7 @@ impl Teller<'_> {
         let operation = self.case.digest.operation(id);
         let drift = self.case.options.drift(&self.case.digest.header);
         match (operation.lease, operation.answered()) {
+            _ if operation.is_of_session => "for as long as its session lasts".to_owned(),
             (Some(length), Some(answered)) => {
                 let lease = Lease::granted(operation.asked(), answered, Some(length), drift);
                 format!("its lease good until {}", text::instant(lease.floor))
@@ -72,22 +73,23 @@ impl Teller<'_> {
 
     fn expiry(&mut self, hold: &Hold) {
         let owner = self.owner(hold);
+        let (what, may_be_over) = if self.case.digest.operation(hold.acquire).is_of_session {
+            ("session", "may have ended at any time from here on")
+        } else {
+            ("lease", "may have run out from here on")
+        };
         let ends = [
-            (
-                hold.lease.floor,
-                "may have run out from here on",
-                Change::None,
-            ),
+            (hold.lease.floor, may_be_over, Change::None),
             (hold.lease.ceiling, "has certainly run out", Change::Loses),
         ];
-        for (end, what, change) in ends {
+        for (end, is_over, change) in ends {
             let time = end.max(hold.core.start);
             if time <= self.until && time < hold.core.end {
                 self.drafts.push(Draft {
                     time,
                     actor: owner.clone(),
                     kind: StepKind::Expire,
-                    text: format!("the lease of {owner} on {} {what}", self.lock),
+                    text: format!("the {what} of {owner} on {} {is_over}", self.lock),
                     certain: false,
                     evidence: self.events(hold.acquire),
                     change,
@@ -110,13 +112,18 @@ impl Teller<'_> {
             let owner = self.owner(hold);
             self.drafts.push(Draft {
                 time,
-                text: if note.is_suspended {
-                    format!(
+                text: match note.loss {
+                    Loss::Told => format!("{owner} was told that it lost {}", self.lock),
+                    Loss::Suspended => format!(
                         "{owner} was told that nobody knows whether it holds {}",
                         self.lock
-                    )
-                } else {
-                    format!("{owner} was told that it lost {}", self.lock)
+                    ),
+                    Loss::Ended => {
+                        format!(
+                            "the session of {owner}, by which it held {}, ended",
+                            self.lock
+                        )
+                    }
                 },
                 actor: owner,
                 kind: StepKind::Expire,

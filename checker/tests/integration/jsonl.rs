@@ -8,7 +8,7 @@ use lockstorm_checker::history::{
     self, CommandNote, DataLoss, Event, ExpiredNote, FailureKind, FailureNote, FaultClass,
     FaultNote, FaultPhase, FaultTarget, Format, Function, Giver, Givers, Header, History, Kind,
     Mode, Name, Nanos, NodeView, Ownership, PhaseNote, Process, ReadError, RoleNote, RouteNote,
-    StallNote, Value, ViewNote, read_jsonl, write_event, write_header,
+    StallNote, Until, Value, ViewNote, read_jsonl, write_event, write_header,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -418,6 +418,7 @@ fn value() -> impl Strategy<Value = Value> {
                 permits,
                 lease_ms,
                 wait_ms,
+                until: token.map(|_| Until::SessionEnd),
                 token,
                 by,
                 by_harness: extra.is_some(),

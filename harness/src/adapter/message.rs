@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use lockstorm_checker::history::{Mode, Ownership, RouteNote};
+use lockstorm_checker::history::{Mode, Ownership, RouteNote, Until};
 use lockstorm_scenarios::{Lock, Promise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -239,6 +239,9 @@ pub enum Answer {
         /// Fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
+        /// Up to when it is held, where it has no lease; absent means until it is given back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Until>,
         /// Time from the request to the sending of the try that was granted, at least.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,

@@ -320,6 +320,7 @@ impl Lock for Remote {
             if let Answer::Granted {
                 lease_ms,
                 token,
+                until,
                 waited_ms,
                 marks,
                 by,
@@ -329,6 +330,7 @@ impl Lock for Remote {
                 givers.clone_from(by);
                 return Some(Outcome::Done(Grant {
                     lease: lease_ms.map(Duration::from_millis),
+                    is_of_session: lease_ms.is_none() && until.is_some(),
                     token: *token,
                     waited: Duration::from_millis(waited_ms.unwrap_or_default()),
                 }));

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{Mode, Name};
 use lockstorm_scenarios::{Lock as Spec, with_every_lock};
 use tokio::time::Instant;
 
-use crate::adapter::{Loss, Remote};
+use crate::adapter::{Loss, Remote, Told};
 use crate::locks::{
     self, BatchRenewal, Grant, Lock, LockContext, LockRequest, Outcome, Provenance, Released,
     WaitEnd, Waiting,
@@ -164,7 +164,19 @@ impl AnyLock {
     }
 
     /// Returns the locks that the client was told, without asking, that it has lost; each once.
-    pub fn lost(&mut self) -> Vec<Loss> {
-        self.remote().map(Remote::lost).unwrap_or_default()
+    /// A client that is a task learns of them `now`, when it is asked.
+    pub fn lost(&mut self, now: Nanos) -> Vec<Loss> {
+        let lost = match self {
+            Self::Remote(remote) => return remote.lost(),
+            Self::MysqlGetLock(lock) => lock.lost(),
+            _ => Vec::new(),
+        };
+        let told = lost.into_iter().map(|key| Loss {
+            key,
+            mode: Mode::Write,
+            told: Told::Lost,
+            noticed: Some(now),
+        });
+        told.collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
-    Event, Function, Givers, Kind, Mode, Name, Ownership, Process, Value,
+    Event, Function, Givers, Kind, Mode, Name, Ownership, Process, Until, Value,
 };
 
 use super::job::STALE;
@@ -40,6 +40,7 @@ impl Session {
     pub(super) fn asked(&self, ask: LockRequest) -> Value {
         Value {
             lease_ms: self.lease_ms,
+            until: self.until,
             wait_ms: ask.wait.map(|wait| wait.as_millis() as u64),
             ..self.value(ask)
         }
@@ -130,6 +131,7 @@ pub(super) trait Answer {
 impl Answer for Grant {
     fn fill(&self, value: &mut Value) {
         value.lease_ms = self.lease.map(|lease| lease.as_millis() as u64);
+        value.until = self.is_of_session.then_some(Until::SessionEnd);
         value.token = self.token;
         value.waited_ns = Some(self.waited.as_nanos() as u64).filter(|&waited| waited > 0);
     }

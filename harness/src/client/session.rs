@@ -1,11 +1,12 @@
 //! One client of one lock: does what it is told and records every operation.
 
 use std::collections::BTreeMap;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::{Function, Giver, Givers, Kind, Mode, Name};
+use lockstorm_checker::history::{Function, Giver, Givers, Kind, Mode, Name, Until};
 use lockstorm_nemesis::messages::{Messages, UnderWay};
 use lockstorm_scenarios::{DurationRange, LockOperation};
 use rand_chacha::ChaCha8Rng;
@@ -50,6 +51,8 @@ pub struct Session {
     pub(super) lock: AnyLock,
     pub(super) gate: Arc<Gate>,
     pub(super) lease_ms: Option<u64>,
+    /// End of what it holds without a lease and never releases.
+    pub(super) until: Option<Until>,
     pub(super) sink: EventSink,
     rng: ChaCha8Rng,
     /// Locks that this client believes it holds.
@@ -86,6 +89,8 @@ pub struct SessionParts {
     pub gate: Arc<Gate>,
     /// The lease that it asks for, if there is one.
     pub lease: Option<Duration>,
+    /// End of what it holds without a lease and never releases, as the table of locks says.
+    pub until: Option<Until>,
     /// Interval at which it renews, if it is for the session to do so.
     pub renew_every: Option<Duration>,
     /// `true` if its library has no watchdog, so that the rounds of one are the harness's own.
@@ -111,6 +116,7 @@ impl Session {
             lock: parts.lock,
             gate: parts.gate,
             lease_ms: parts.lease.map(|lease| lease.as_millis() as u64),
+            until: parts.until,
             sink: parts.sink,
             rng: parts.rng,
             lacks_watchdog: parts.lacks_watchdog,
@@ -372,6 +378,7 @@ impl Session {
             return Reply::Killed;
         }
         let _under_way = self.begin(LockOperation::Release);
+        self.hear_of_losses().await;
         self.holds.releasing(key, ask.mode);
         self.record(
             MAIN,
@@ -429,6 +436,24 @@ impl Session {
         }
     }
 
+    /// The client is dead: its sessions end, and what it held by them is gone.
+    pub async fn die(mut self) {
+        if self.until == Some(Until::SessionEnd) {
+            for (key, ask) in self.holds.believed() {
+                self.note(Function::Ended, &key, ask, None).await;
+            }
+        }
+    }
+
+    /// Waits until the client is dead, if a session of its own ends by that.
+    pub async fn death(&self) {
+        if self.until == Some(Until::SessionEnd) {
+            self.gate.death().await;
+        } else {
+            pending::<()>().await;
+        }
+    }
+
     /// Returns the locks that the client believes it holds, each once for each time that it holds
     /// it.
     pub async fn held(&mut self) -> Vec<(Name, LockRequest)> {
@@ -438,7 +463,8 @@ impl Session {
 
     /// Takes note of what the client was told about its locks.
     async fn hear_of_losses(&mut self) {
-        for loss in self.lock.lost() {
+        let now = self.sink.clock().now();
+        for loss in self.lock.lost(now) {
             let ask = LockRequest {
                 mode: loss.mode,
                 ..LockRequest::default()

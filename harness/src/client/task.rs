@@ -131,10 +131,14 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
     let mut refused = BTreeSet::new();
     loop {
         // Only the wait may be cut short by an order: a renewal, once begun, is finished.
-        let (order, answer) = match turns.next(session.renewal_due(), &mut inbox).await {
+        let turn = tokio::select! {
+            turn = turns.next(session.renewal_due(), &mut inbox) => turn,
+            () = session.death() => return session.die().await,
+        };
+        let (order, answer) = match turn {
             Turn::Order(mail) => mail,
             Turn::Renewal => match session.renew_all().await {
-                Reply::Killed => return,
+                Reply::Killed => return session.die().await,
                 Reply::Done | Reply::Denied | Reply::Failed | Reply::Unknown => continue,
             },
             Turn::End => return,
@@ -151,7 +155,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         let error = session.take_error();
         let _ = answer.send(Heard { reply, error });
         if reply == Reply::Killed {
-            return;
+            return session.die().await;
         }
     }
 }

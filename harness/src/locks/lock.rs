@@ -52,8 +52,11 @@ impl Default for LockRequest {
 /// Terms of a grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
-    /// From the sending of the request on, the lock is kept for this long; `None`: for ever.
+    /// From the sending of the request on, the lock is kept for this long; `None`: until it is
+    /// given back.
     pub lease: Option<Duration>,
+    /// `true` if the lock is kept only as long as the session in which it was granted.
+    pub is_of_session: bool,
     /// Fencing token.
     pub token: Option<u64>,
     /// Time from the first try to the sending of the one that was granted.
@@ -65,6 +68,7 @@ impl Grant {
     pub const fn of(lease: Duration) -> Self {
         Self {
             lease: Some(lease),
+            is_of_session: false,
             token: None,
             waited: Duration::ZERO,
         }

@@ -126,8 +126,11 @@ impl Server for Database {
 
     async fn has(&self, key: &str) -> Result<bool, FaultError> {
         let name = literal(key);
-        let rows = format!("SELECT COUNT(*) FROM lockstorm.locks WHERE name = {name}");
-        Ok(self.number(&rows).await? > 0)
+        let known = format!(
+            "SELECT IS_USED_LOCK({name}) IS NOT NULL OR \
+             EXISTS (SELECT * FROM lockstorm.locks WHERE name = {name})"
+        );
+        Ok(self.number(&known).await? > 0)
     }
 
     async fn has_no_old_entry(&self) -> Result<bool, FaultError> {

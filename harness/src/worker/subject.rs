@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::{FailureNote, Name, RouteNote};
+use lockstorm_checker::history::{FailureNote, Name, Nanos, RouteNote, Until};
 use lockstorm_scenarios::{LockFeature, Mutant, TopologyKind};
 use tokio::time::Instant;
 
@@ -88,6 +88,7 @@ impl Subject {
         let by = by.iter().map(ToString::to_string).collect();
         let granted = |grant: Grant| Answer::Granted {
             lease_ms: grant.lease.map(|lease| lease.as_millis() as u64),
+            until: grant.is_of_session.then_some(Until::SessionEnd),
             token: grant.token,
             waited_ms: None,
             marks,
@@ -134,7 +135,10 @@ impl Subject {
     }
 
     /// Tells whether it goes on as the holder.
-    pub(super) fn alive(&self, target: &Target) -> Answer {
+    pub(super) fn alive(&mut self, target: &Target) -> Answer {
+        for loss in self.lock.lost(Nanos(0)) {
+            self.holds.gone(&loss.key, loss.mode);
+        }
         let believed = self.holds.believed();
         let place =
             |(key, ask): &(Name, LockRequest)| **key == *target.key && ask.mode == target.mode;

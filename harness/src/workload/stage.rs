@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{Name, Until};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationRange, DurationSpec, Lock, Mutant, Promise, Step, Workload,
+    Case, ClientKind, DurationRange, DurationSpec, Lock, LockFeature, Mutant, Promise, Step,
+    Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -193,6 +194,7 @@ impl Stage {
             registry.cannot_cancel(name);
         }
         let renew_every = spec.renew_every().filter(|_| !own_watchdog);
+        let has_session = spec.kind().has(LockFeature::Session);
         Ok(Session::new(SessionParts {
             name: name.into(),
             process: n as u64,
@@ -200,6 +202,7 @@ impl Stage {
             lock,
             gate,
             lease: spec.lease().map(|lease| lease.0),
+            until: has_session.then_some(Until::SessionEnd),
             renew_every: renew_every.map(|every| every.0),
             lacks_watchdog,
             renews_unseen: has_silent_watchdog && spec.renew_every().is_some(),

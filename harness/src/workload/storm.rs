@@ -190,7 +190,7 @@ impl Worker {
         while !over.is_cancelled() && rounds.is_none_or(|rounds| done < rounds) {
             let key = self.pick(done);
             if self.round(&key).await == Reply::Killed {
-                return;
+                return self.session.die().await;
             }
             done += 1;
             if rounds == Some(done) {

@@ -1,5 +1,6 @@
 //! Real servers of MariaDB: up, broken, promoted and gone, and a unique index as a lock on them.
 
+use lockstorm_checker::Nanos;
 use lockstorm_harness::locks::{Grant, Lock as _, LockRequest, Outcome, Released};
 use lockstorm_harness::server::find_mariadb;
 use lockstorm_nemesis::Deployment as _;
@@ -15,6 +16,7 @@ use crate::support::{WITHIN, have_server, skipped};
 /// Pause between two looks at an awaited condition.
 const POLL: std::time::Duration = std::time::Duration::from_millis(20);
 const LOCK: &str = "mysql-unique-index = {}";
+const GET_LOCK: &str = "mysql-get-lock = {}";
 const KEY: &str = "lock";
 
 /// A primary and a replica with the fabric between them; `None` where there is no MariaDB.
@@ -160,6 +162,71 @@ async fn a_promoted_replica_knows_what_it_got_and_nothing_else() {
     assert_eq!(b.acquire("unheard", one_try()).await, granted);
     assert_eq!(a.release("unheard", one_try()).await, Outcome::Denied);
     assert_eq!(ground.servers.writable().await, ["replica-1"]);
+}
+
+/// A name is held as often as it was taken, by one connection, and goes with that.
+#[tokio::test]
+async fn a_name_goes_with_the_session_of_its_holder() {
+    let Some(ground) = servers().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, GET_LOCK));
+    let granted = Outcome::Done(Grant {
+        is_of_session: true,
+        ..Grant::default()
+    });
+    assert_eq!(a.acquire(KEY, one_try()).await, granted);
+    assert_eq!(a.acquire(KEY, one_try()).await, granted);
+    assert_eq!(b.acquire(KEY, one_try()).await, Outcome::Denied);
+    assert_eq!(b.release(KEY, one_try()).await, Outcome::Denied);
+    for left in [1, 0] {
+        let released = Outcome::Done(Released::leaving(Some(left)));
+        assert_eq!(a.release(KEY, one_try()).await, released);
+    }
+    assert_eq!(b.acquire(KEY, one_try()).await, granted);
+    assert_eq!(
+        b.renew(KEY, one_try()).await,
+        Outcome::Done(Grant::default())
+    );
+    drop(b);
+    let patient = LockRequest {
+        wait: Some(WITHIN),
+        ..one_try()
+    };
+    assert_eq!(a.acquire(KEY, patient).await, granted);
+}
+
+/// A holder stays with the server that granted it, until that ends the session.
+#[tokio::test]
+async fn a_holder_learns_that_its_session_has_ended() {
+    let Some(mut ground) = servers().await else {
+        return;
+    };
+    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, GET_LOCK));
+    assert!(matches!(a.acquire(KEY, one_try()).await, Outcome::Done(_)));
+    let promote = Promote {
+        node: node("replica-1"),
+    };
+    inject(&mut ground, FaultSpec::Promote(promote)).await;
+    assert!(matches!(b.acquire(KEY, one_try()).await, Outcome::Done(_)));
+    assert!(matches!(a.renew(KEY, one_try()).await, Outcome::Done(_)));
+    assert_eq!(a.lost(Nanos(1)), []);
+    let kill = Kill {
+        node: node("primary"),
+    };
+    inject(&mut ground, FaultSpec::Kill(kill)).await;
+    let deadline = Instant::now() + WITHIN;
+    let lost = loop {
+        let lost = a.lost(Nanos(7));
+        if !lost.is_empty() {
+            break lost;
+        }
+        assert!(Instant::now() < deadline, "nobody tells");
+        sleep(POLL).await;
+    };
+    assert_eq!((&*lost[0].key, lost[0].noticed), (KEY, Some(Nanos(7))));
+    assert_eq!(a.lost(Nanos(8)), [], "it is told once");
+    assert_eq!(a.release(KEY, one_try()).await, Outcome::Denied);
 }
 
 /// A primary always has something to say to its replica; a replica is made to say something.

@@ -36,6 +36,7 @@ impl Client {
             gate: Arc::clone(&context.dialer.gate),
             lock: AnyLock::new(&spec, context).expect("it is one of ours"),
             lease: spec.lease().map(|lease| lease.0),
+            until: None,
             renew_every: spec.renew_every().map(|every| every.0),
             lacks_watchdog: false,
             renews_unseen: false,

@@ -26,7 +26,7 @@ impl Bins {
         let mut busy = vec![0.0_f32; of_lane * lanes.len()];
         for hold in holds.iter().filter(|hold| hold.is_granted()) {
             let lane = lanes.of_operation(hold.acquire);
-            let until = hold.core.end.min(digest.end);
+            let until = hold.left().min(digest.end);
             let (from, to) = (hold.core.start.0 as f64 / width, until.0 as f64 / width);
             let row = &mut busy[lane as usize * of_lane..][..of_lane];
             let last = (to as usize).min(of_lane - 1);

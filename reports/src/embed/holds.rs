@@ -110,16 +110,15 @@ impl Encoder<'_> {
         let sent = release.map_or(Nanos::MAX, |release| release.invoked);
         let told = release.and_then(lockstorm_checker::Operation::answered);
         let told = told.unwrap_or(Nanos::MAX);
-        self.columns
-            .ends
-            .number(self.end(hold.core.end, sent, start));
+        self.columns.ends.number(self.end(hold.left(), sent, start));
         self.columns
             .hull_ends
             .number(self.end(hold.hull.end, told, start));
 
         let after = |at: Nanos, from: i64| (at != Nanos::MAX).then(|| unit.ticks(at) - from);
-        let floor = after(hold.lease.floor, unit.ticks(acquire.asked()));
-        let ceiling = after(hold.lease.ceiling, start);
+        let lease = hold.own_lease(self.digest);
+        let floor = after(lease.floor, unit.ticks(acquire.asked()));
+        let ceiling = after(lease.ceiling, start);
         self.columns.floors.signed(self.floors.code(floor));
         self.columns.ceilings.signed(self.ceilings.code(ceiling));
     }

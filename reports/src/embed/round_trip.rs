@@ -207,10 +207,10 @@ fn told_hold(hold: &Hold, digest: &Digest) -> Value {
         index(hold.acquire),
         hold.release.map(index),
         hold.core.start.0,
-        at(hold.core.end),
+        at(hold.left()),
         at(hold.hull.end),
-        at(hold.lease.floor),
-        at(hold.lease.ceiling),
+        at(hold.own_lease(digest).floor),
+        at(hold.own_lease(digest).ceiling),
         token,
     ])
 }

@@ -132,6 +132,7 @@ mod tests {
             invoked: Nanos::from_millis(granted_ms),
             granted: Nanos::from_millis(granted_ms),
             release_invoked: released,
+            left: released,
             release_answered: released,
             lease_floor: lease,
             lease_ceiling: lease,

@@ -17,11 +17,11 @@ use serde_json::Map;
 use super::form::Form;
 use crate::history::date::nanos_since_1970;
 use crate::history::stamp::Stamp;
-use crate::history::{Function, Kind, Mode, Ownership, Value};
+use crate::history::{Function, Kind, Mode, Ownership, Until, Value};
 
 /// Keywords that mean something in an event or in a value. The same words in quotes are names like
 /// any other: those are fields of others, which are only kept.
-pub(super) const RESERVED: [&str; 39] = [
+pub(super) const RESERVED: [&str; 40] = [
     "by",
     "by-harness",
     "by_harness",
@@ -55,6 +55,7 @@ pub(super) const RESERVED: [&str; 39] = [
     "time",
     "token",
     "type",
+    "until",
     "value",
     "view",
     "wait-ms",
@@ -90,6 +91,7 @@ pub(super) fn is_about_lock(function: &Function) -> bool {
         | Function::Lost
         | Function::Suspended
         | Function::Resumed
+        | Function::Ended
         | Function::Alive
         | Function::Routed
         | Function::Role
@@ -216,6 +218,7 @@ fn of_map(entries: Vec<(Form, Form)>) -> Result<Meaning, Misfit> {
             "by-harness" | "by_harness" => value.by_harness = flag(&field, &form)?,
             "by-library" | "by_library" => value.by_library = flag(&field, &form)?,
             "ownership" => value.ownership = Some(ownership(&field, &form)?),
+            "until" => value.until = Some(until(&field, &form)?),
             "resource" => value.resource = Some(form.into_text().into()),
             "value" => value.value = Some(Box::new(form.into_json())),
             "route" => value.route = Some(note(&field, form)?),
@@ -246,6 +249,13 @@ fn ownership(field: &str, form: &Form) -> Result<Ownership, Misfit> {
     match form.text() {
         Some("unknown") => Ok(Ownership::Unknown),
         Some(_) | None => Err(misfit(field, form, ":unknown")),
+    }
+}
+
+fn until(field: &str, form: &Form) -> Result<Until, Misfit> {
+    match form.text() {
+        Some("session-end") => Ok(Until::SessionEnd),
+        Some(_) | None => Err(misfit(field, form, ":session-end")),
     }
 }
 

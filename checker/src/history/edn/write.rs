@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::value::{RESERVED, is_about_lock};
-use crate::history::{Event, Function, Kind, Mode, Ownership, Process, Value};
+use crate::history::{Event, Function, Kind, Mode, Ownership, Process, Until, Value};
 
 /// Way to write a release that the server refused because the caller was not the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,6 +269,10 @@ fn fields(out: &mut Vec<u8>, value: &Value, client: Option<u64>) {
     }
     match value.ownership {
         Some(Ownership::Unknown) => map.raw("ownership", ":unknown"),
+        None => {}
+    }
+    match value.until {
+        Some(Until::SessionEnd) => map.raw("until", ":session-end"),
         None => {}
     }
     if let Some(resource) = &value.resource {

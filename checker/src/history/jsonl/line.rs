@@ -253,6 +253,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 "mode" => fill(&mut value.mode, map.next_value()?),
                 "permits" => fill(&mut value.permits, map.next_value()?),
                 "lease_ms" => fill(&mut value.lease_ms, map.next_value()?),
+                "until" => fill(&mut value.until, map.next_value()?),
                 "wait_ms" => fill(&mut value.wait_ms, map.next_value()?),
                 "token" => fill(&mut value.token, map.next_value()?),
                 "waited_ns" => fill(&mut value.waited_ns, map.next_value()?),

@@ -11,7 +11,7 @@ use super::line::{Line, Who, who};
 use crate::history::date::nanos_since_1970;
 use crate::history::names::Names;
 use crate::history::stamp::Stamp;
-use crate::history::{Function, Giver, Givers, Kind, Mode, Name, Process, Value};
+use crate::history::{Function, Giver, Givers, Kind, Mode, Name, Process, Until, Value};
 
 /// Reads an ordinary line; `None` for any other, right or wrong.
 pub(super) fn line(bytes: &[u8], names: &mut Names) -> Option<Line> {
@@ -54,6 +54,10 @@ fn kind_of(word: &str) -> Option<Kind> {
         "note" => Some(Kind::Note),
         _ => None,
     }
+}
+
+fn until_of(word: &str) -> Option<Until> {
+    (word == "session-end").then_some(Until::SessionEnd)
 }
 
 fn mode_of(word: &str) -> Option<Mode> {
@@ -190,6 +194,7 @@ impl<'a> Scan<'a> {
             "mode" => scan.set(&mut value.mode, |scan| mode_of(scan.text()?)),
             "permits" => scan.set(&mut value.permits, Self::small),
             "lease_ms" => scan.set(&mut value.lease_ms, Self::number),
+            "until" => scan.set(&mut value.until, |scan| until_of(scan.text()?)),
             "wait_ms" => scan.set(&mut value.wait_ms, Self::number),
             "token" => scan.set(&mut value.token, Self::number),
             "waited_ns" => scan.set(&mut value.waited_ns, Self::number),

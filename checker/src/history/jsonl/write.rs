@@ -78,6 +78,9 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     if let Some(lease_ms) = value.lease_ms {
         number(fields.next("lease_ms"), lease_ms);
     }
+    if let Some(until) = &value.until {
+        json(fields.next("until"), until);
+    }
     if let Some(wait_ms) = value.wait_ms {
         number(fields.next("wait_ms"), wait_ms);
     }

@@ -31,7 +31,9 @@ fn is_untold(digest: &Digest, hold: &Hold) -> bool {
     let by_release = |id| digest.operation(id).action == Action::Release;
     let is_told = hold.release.or(hold.anew).is_some_and(by_release);
     let never_left = hold.anew.is_none() && digest.releases(hold.owner);
-    hold.is_leased() && !is_told && !never_left
+    // A session has no end that its owner could count on to leave the lock behind.
+    let is_of_session = digest.operation(hold.acquire).is_of_session;
+    hold.is_leased() && !is_of_session && !is_told && !never_left
 }
 
 /// Signs that an owner went on as holder, in order of owner, mode and time.

@@ -211,6 +211,7 @@ impl Asides {
             | Function::Lost
             | Function::Suspended
             | Function::Resumed
+            | Function::Ended
             | Function::Alive
             | Function::Fault
             | Function::Phase

@@ -6,7 +6,7 @@
 use lockstorm_checker::history::{
     CommandNote, DataLoss, EdnStyle, EdnWriter, Event, FaultClass, FaultNote, FaultPhase,
     FaultTarget, Format, Function, Giver, Givers, Kind, Mode, Name, Nanos, NodeView, Ownership,
-    Process, RefusedRelease, Value, ViewNote, read_jsonl, write_event,
+    Process, RefusedRelease, Until, Value, ViewNote, read_jsonl, write_event,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -73,6 +73,7 @@ fn lock_value() -> impl Strategy<Value = Value> {
         permits: small[0],
         lease_ms: numbers[0],
         wait_ms: numbers[1],
+        until: numbers[0].is_none().then_some(Until::SessionEnd),
         token: numbers[2],
         count: small[1],
         by_library: small[1].is_some_and(|count| count % 2 == 0),

@@ -22,6 +22,7 @@ mod mutual_exclusion;
 mod ownership;
 mod progress;
 mod reentrancy;
+mod sessions;
 mod spurious_refusal;
 mod stalls;
 mod story;

@@ -30,7 +30,8 @@
 
 use lockstorm_checker::history::{
     CommandNote, Event, ExpiredNote, FailureKind, FailureNote, Function, History, Kind, Mode,
-    NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote, Value, ViewNote,
+    NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote, Until, Value,
+    ViewNote,
 };
 use lockstorm_checker::{Analysis, Drift, Nanos, Options, Property, Verdict, check};
 use serde_json::json;
@@ -60,7 +61,7 @@ pub(crate) fn history(text: &str) -> History {
             }
             [
                 owner,
-                note @ ("lost" | "suspended" | "resumed" | "alive"),
+                note @ ("lost" | "suspended" | "resumed" | "ended" | "alive"),
                 time,
             ] => {
                 let mut event = event(process, Kind::Note, note, ms(time));
@@ -189,6 +190,7 @@ fn operation(
             ["token", token] => invoke.value.token = Some(number(token)),
             ["count", told] => count = Some(number(told) as u32),
             ["waited", time] => waited = Some(ms(time).0),
+            ["until", "session-end"] => invoke.value.until = Some(Until::SessionEnd),
             ["ownership", "unknown"] => ownership = Some(Ownership::Unknown),
             ["by", "library"] => invoke.value.by_library = true,
             ["permits", permits] => invoke.value.permits = Some(number(permits) as u32),

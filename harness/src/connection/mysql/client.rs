@@ -18,6 +18,10 @@ pub struct SqlClient {
     version: u64,
     several: Several,
     wire: Option<SqlWire>,
+    /// Number of connections made so far: that of the session, while there is one.
+    sessions: u64,
+    /// Statement that begins each session, if there is to be one.
+    greeting: Option<String>,
 }
 
 impl SqlClient {
@@ -28,7 +32,15 @@ impl SqlClient {
             several: Several::new(dialer, &route),
             route,
             wire: None,
+            sessions: 0,
+            greeting: None,
         }
+    }
+
+    /// Makes each session begin with a statement.
+    #[must_use]
+    pub fn greeting(self, greeting: Option<String>) -> Self {
+        Self { greeting, ..self }
     }
 
     /// The server that it talks to.
@@ -36,21 +48,61 @@ impl SqlClient {
         self.several.asked()
     }
 
-    /// Sends one statement and waits for its answer.
+    /// Sends one statement to the server that takes writes now, and waits for its answer.
     ///
     /// # Errors
     /// See [`CallError`]; what the server refuses is an answer.
     pub async fn ask(&mut self, statement: &str) -> Result<Answer, CallError> {
+        self.ask_later(statement, Duration::ZERO).await
+    }
+
+    /// Variant of [`Self::ask`] for a statement that the server may answer `later` than others.
+    ///
+    /// # Errors
+    /// See [`Self::ask`].
+    pub async fn ask_later(
+        &mut self,
+        statement: &str,
+        later: Duration,
+    ) -> Result<Answer, CallError> {
         self.several.dialer.gate.pass().await?;
         if self.version != self.route.version() {
             self.version = self.route.version();
             self.wire = None;
             self.several.lead_to(&self.route);
         }
+        self.session();
+        self.send(statement, later).await
+    }
+
+    /// Variant of [`Self::ask_later`] that asks in the session of this number and in no other,
+    /// wherever others are led.
+    ///
+    /// # Errors
+    /// See [`Self::ask`]; [`CallError::Unknown`] if that session is over.
+    pub async fn ask_in(
+        &mut self,
+        session: u64,
+        statement: &str,
+        later: Duration,
+    ) -> Result<Answer, CallError> {
+        self.several.dialer.gate.pass().await?;
+        if self.session() != Some(session) {
+            return Err(CallError::Unknown("the session has ended".to_owned()));
+        }
+        self.send(statement, later).await
+    }
+
+    /// The number of the session, unless the server is known to have ended it.
+    pub fn session(&mut self) -> Option<u64> {
         if self.wire.as_mut().is_some_and(SqlWire::is_closed) {
             self.turn("the server closed the connection".to_owned());
         }
-        let within = self.several.dialer.reply_timeout;
+        self.wire.as_ref().map(|_| self.sessions)
+    }
+
+    async fn send(&mut self, statement: &str, later: Duration) -> Result<Answer, CallError> {
+        let within = self.several.dialer.reply_timeout + later;
         let answer = self.exchange(statement, within).await;
         match &answer {
             Ok(_) => self.several.dialer.gate.count_reply(),
@@ -85,8 +137,12 @@ impl SqlClient {
 
     async fn connect(&mut self) -> Result<SqlWire, String> {
         let source = Some(self.several.dialer.source);
-        let wire = SqlWire::open(source, self.several.address()).await?;
+        let mut wire = SqlWire::open(source, self.several.address()).await?;
+        if let Some(greeting) = &self.greeting {
+            wire.ask(greeting).await?;
+        }
         self.several.arrive().await;
+        self.sessions += 1;
         Ok(wire)
     }
 

@@ -42,10 +42,15 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The only value of the only row.
+    /// The first value of the first row.
     pub fn value(&self) -> Option<&str> {
+        self.of_row(0)
+    }
+
+    /// A value of the first row, counted from 0.
+    pub fn of_row(&self, at: usize) -> Option<&str> {
         match self {
-            Self::Rows(rows) => rows.first()?.first()?.as_deref(),
+            Self::Rows(rows) => rows.first()?.get(at)?.as_deref(),
             Self::Changed(_) | Self::Refused(..) => None,
         }
     }

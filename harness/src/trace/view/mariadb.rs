@@ -1,9 +1,10 @@
-//! The view of a server of MariaDB: the row of a lock.
+//! The view of a server of MariaDB: the row of a lock, or the connection that holds its name.
 
 use lockstorm_checker::history::{Name, NodeView};
 
 use super::{PATIENCE, Views};
 use crate::connection::{ask_sql, literal};
+use crate::locks::mark_of_connection;
 use crate::server::Node;
 use crate::trace::marks::Marks;
 use crate::trace::roles::{PRIMARY, REPLICA};
@@ -22,13 +23,18 @@ pub async fn look(node: &Node, keys: &[Name], marks: &Marks) -> Result<Views, St
 
 async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, String> {
     let name = literal(lock);
-    let question = format!("SELECT owner FROM lockstorm.locks WHERE name = {name}");
+    let question = format!(
+        "SELECT (SELECT owner FROM lockstorm.locks WHERE name = {name}), IS_USED_LOCK({name})"
+    );
     let answer = ask_sql(node.private, &question, PATIENCE).await?;
-    let Some(row) = answer.value() else {
+    let row = answer.value().map(|owner| (owner.to_owned(), "a row of"));
+    let connection = answer.of_row(1).map(mark_of_connection);
+    let connection = connection.map(|mark| (mark, "the name, held by"));
+    let Some((mark, what)) = row.or(connection) else {
         return Ok(NodeView::default());
     };
-    let owner = marks.owner(row);
-    let content = owner.is_none().then(|| format!("a row of '{row}'").into());
+    let owner = marks.owner(&mark);
+    let content = owner.is_none().then(|| format!("{what} '{mark}'").into());
     Ok(NodeView {
         held_by: owner.into_iter().collect(),
         content,

@@ -153,6 +153,7 @@ fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -
         lock: ground.lock(kind, LONG, PERMITS, &name, n as usize),
         gate: ground.servers.registry().register(&name),
         lease: spec.lease().map(|lease| lease.0),
+        until: None,
         renew_every: None,
         lacks_watchdog: false,
         renews_unseen: false,

@@ -96,11 +96,13 @@
     const [asked, askedWidth] = pixels(view, axis.asked[hold], axis.start[hold]);
     fill(context, ink.hold, PALE, asked, y, askedWidth, parts.height);
     const end = axis.end[hold];
+    // Who was told that the lock is lost may release it later all the same.
+    const sent = release >= 0 ? Math.max(axis.sent[release], end) : end;
     if (release >= 0 && isAnswered(history, release)) {
-      const [x, width] = pixels(view, end, Math.max(axis.hullEnd[hold], end));
+      const [x, width] = pixels(view, sent, Math.max(axis.hullEnd[hold], sent));
       fill(context, ink.hold, PALE, x, y, width, parts.height);
     } else if (release >= 0) {
-      const [x, width] = pixels(view, end, Math.max(axis.ceiling[hold], end));
+      const [x, width] = pixels(view, sent, Math.max(axis.ceiling[hold], sent));
       fill(context, ink.hatch.muted, 1, x, y, width, parts.height);
       outline(context, ink.muted, [4, 3], x, y, width, parts.height);
     }

@@ -177,14 +177,13 @@ impl<'a> Stage<'a> {
 
     fn hold(&mut self, holder: &Holder) {
         let from = self.row_at(holder.granted);
-        let to = holder
-            .release_invoked
-            .map_or(self.end(), |released| self.row_at(released));
+        let left = holder.told_lost.or(holder.release_invoked);
+        let to = left.map_or(self.end(), |left| self.row_at(left));
         let title = format!(
             "{} held from {} to {}",
             holder.client,
             words::instant(holder.granted),
-            words::instant(holder.release_invoked.unwrap_or(Nanos::MAX))
+            words::instant(left.unwrap_or(Nanos::MAX))
         );
         for column in self.cast.columns(&holder.client) {
             self.paper.hold(column, (from, to), title.clone());

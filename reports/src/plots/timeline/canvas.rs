@@ -101,7 +101,7 @@ impl Canvas<'_> {
         let pale = Fill::Plain(Ink::Hold, 0.35);
         let asked = self.bar(top, hold.invoked, hold.granted);
         self.drawing.area(asked, pale);
-        let core_end = hold.release_invoked.unwrap_or(Nanos::MAX);
+        let core_end = hold.left.unwrap_or(Nanos::MAX);
         let core = self.bar(top, hold.granted, core_end);
         let title = hold_title(hold);
         self.drawing
@@ -136,8 +136,8 @@ impl Canvas<'_> {
         if let Some(token) = hold.token {
             words.push(format!("token {token}"));
         }
-        words.push(match hold.release_invoked {
-            Some(released) => format!("held {}", words::length((released - hold.granted).0)),
+        words.push(match hold.left {
+            Some(left) => format!("held {}", words::length((left - hold.granted).0)),
             None => "never released".to_owned(),
         });
         let text = words.join(" · ");
@@ -345,7 +345,7 @@ fn hold_title(hold: &Hold) -> String {
         hold.client,
         hold.key,
         words::instant(hold.granted),
-        words::instant(hold.release_invoked.unwrap_or(Nanos::MAX)),
+        words::instant(hold.left.unwrap_or(Nanos::MAX)),
         hold.index
     )
 }

@@ -55,6 +55,8 @@ pub enum LockFeature {
     Majority,
     /// Its grant waits until replicas have it, or may be told to.
     ReplicaWait,
+    /// It goes with a session of its holder's and has no lease.
+    Session,
     /// A call gets its lease by one request to each server, sent when the call begins. Others send
     /// a second one that counts, or the same again.
     SingleRequest,

@@ -8,6 +8,7 @@ use super::etcd_lock::EtcdLock;
 use super::etcd_mutex::EtcdMutex;
 use super::fair::Fair;
 use super::kind::LockKind;
+use super::mysql_get_lock::MysqlGetLock;
 use super::mysql_unique_index::MysqlUniqueIndex;
 use super::no_lock::NoLock;
 use super::options::{LockOptions, OptionMistake};

@@ -116,6 +116,10 @@ macro_rules! with_every_lock {
             /// holder keeps it for ever
             "mysql-unique-index" => MysqlUniqueIndex(MysqlUniqueIndex) on MARIADB,
                 sends [], has [], promises [], eras [];
+            /// MySQL's `GET_LOCK`: a name that a connection holds until it ends; the server alone
+            /// knows of it, and the holder learns of an end when it next asks
+            "mysql-get-lock" => MysqlGetLock(MysqlGetLock) on MARIADB,
+                sends [], has [Session], promises [Reentrant], eras [];
         }
     };
 }
