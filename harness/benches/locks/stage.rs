@@ -99,6 +99,7 @@ impl Stage {
             lock: AnyLock::new(lock, context).expect("it is one of ours"),
             gate,
             lease: lock.lease().map(|lease| lease.0),
+            until: None,
             renew_every: lock.renew_every().map(|every| every.0),
             lacks_watchdog: false,
             renews_unseen: false,
