@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 
-def granted(lease=None, token=None, marks=(), by=(), waited=None):
+def granted(lease=None, token=None, marks=(), by=(), waited=None, until=None):
     """Returns a grant that says more than yes.
 
-    The lock is good for `lease` from the call on (None: as `open` said). Its fencing token is
-    `token`. Servers know its holder by `marks`, texts or bytes, such as the value at the key. The
+    The lock is good for `lease` from the call on (None: as `open` said), or `until` its
+    "session-end", where it has no lease and goes with a session. Its fencing token is `token`. Servers know its holder by `marks`, texts or bytes, such as the value at the key. The
     servers of the names in `by` granted it. The try that was granted was sent when the call had
     `waited` for so long, at least.
     """
@@ -59,6 +59,7 @@ def granted(lease=None, token=None, marks=(), by=(), waited=None):
         marks=[_mark(mark) for mark in several(marks)],
         by=several(by),
         waited_ms=milliseconds(waited),
+        until=until,
     )
 
 

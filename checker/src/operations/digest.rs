@@ -278,10 +278,8 @@ impl DigestBuilder {
             by: None,
             detail,
         };
-        match action {
-            Action::Acquire => sessions::ask(&mut operation, event.value.until),
-            Action::Release => self.sessions.released((key, owner)),
-            Action::Renew | Action::Resource(_) | Action::Other => {}
+        if action == Action::Acquire {
+            sessions::ask(&mut operation, event.value.until);
         }
         self.digest.has_readers |= operation.is_reader();
         self.digest.operations.push(operation);
@@ -353,8 +351,10 @@ impl DigestBuilder {
             }
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
-            if operation.action == Action::Acquire {
-                self.sessions.grant(id, operation, &event.value);
+            match operation.action {
+                Action::Acquire => self.sessions.grant(id, operation, &event.value),
+                Action::Release => self.sessions.released((operation.key, operation.owner)),
+                Action::Renew | Action::Resource(_) | Action::Other => {}
             }
         }
         operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));

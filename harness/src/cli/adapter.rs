@@ -35,7 +35,8 @@ pub struct TestArgs {
     /// The program and its arguments.
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-    /// The servers that it is given: single, replicated, sentinel, cluster or independent.
+    /// The servers that it is given: single, replicated, sentinel, cluster, independent, etcd,
+    /// zookeeper or mariadb.
     #[arg(long, default_value = "single", value_name = "NAME", value_parser = startable_topology)]
     pub topology: TopologyKind,
     /// Folder of runs.

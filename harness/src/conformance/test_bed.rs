@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Header;
-use lockstorm_scenarios::{Adapter, DurationSpec, Lock, Topology};
+use lockstorm_scenarios::{Adapter, DurationSpec, Lock, System, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
@@ -266,10 +266,14 @@ impl TestBed {
     pub(super) async fn is_there(&self, key: &str) -> bool {
         let mut is_there = false;
         for node in self.servers.nodes() {
-            let said = self.servers.command(&node.name, &["EXISTS", key]).await;
-            is_there |= said.is_ok_and(|count| count == "1");
+            is_there |= node.server().has(key).await.is_ok_and(|has| has);
         }
         is_there
+    }
+
+    /// The software of the servers.
+    pub(super) fn system(&self) -> System {
+        self.topology.kind().system()
     }
 
     /// The processes of the servers.

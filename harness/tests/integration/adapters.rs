@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::support::{have_server, lockstorm, root, run_scenario, skipped, stderr, stdout};
+use lockstorm_harness::server::find_zookeeper;
 use serde_json::{Value, json};
 
 /// An adapter, and how it is tried here.
@@ -18,7 +19,7 @@ struct Shipped {
     topology: &'static str,
 }
 
-const SHIPPED: [Shipped; 5] = [
+const SHIPPED: [Shipped; 7] = [
     Shipped {
         folder: "adapters/python/redis-py",
         installed: ".venv/installed",
@@ -48,6 +49,18 @@ const SHIPPED: [Shipped; 5] = [
         installed: "target/release/lockstorm-adapter-rslock",
         arguments: &[],
         topology: "independent",
+    },
+    Shipped {
+        folder: "adapters/python/kazoo",
+        installed: ".venv/installed",
+        arguments: &[],
+        topology: "zookeeper",
+    },
+    Shipped {
+        folder: "adapters/java/curator",
+        installed: "target/installed",
+        arguments: &[],
+        topology: "zookeeper",
     },
 ];
 
@@ -147,6 +160,17 @@ of_each_language! {
     java => "adapters/java/redisson",
     go => "adapters/go/redsync",
     rust => "adapters/rust/rslock",
+}
+
+#[test]
+fn the_libraries_of_zookeeper_withstand_what_a_good_lock_does() {
+    if find_zookeeper().is_err() {
+        skipped("there is no ZooKeeper here");
+        return;
+    }
+    for folder in ["adapters/python/kazoo", "adapters/java/curator"] {
+        of(folder).withstands_what_a_good_lock_does();
+    }
 }
 
 #[test]

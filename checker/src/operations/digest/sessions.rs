@@ -20,7 +20,7 @@ pub(super) struct Sessions(HashMap<(KeyId, OwnerId), Session>);
 #[derive(Debug, Default)]
 struct Session {
     grants: Vec<OpId>,
-    /// Releases that may still be sent.
+    /// Grants that were not given back yet.
     depth: u32,
     is_over: bool,
 }
@@ -50,8 +50,8 @@ impl Sessions {
         session.depth += 1;
     }
 
-    /// The owner gives one grant back: with the last, what becomes of its session tells nothing
-    /// more of them.
+    /// The owner has given one grant back: with the last, what becomes of its session tells nothing
+    /// more of them. A session that ends during a release may have ended before it.
     pub(super) fn released(&mut self, place: (KeyId, OwnerId)) {
         if let Some(session) = self.0.get_mut(&place) {
             session.depth = session.depth.saturating_sub(1);

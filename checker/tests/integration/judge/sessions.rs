@@ -78,6 +78,16 @@ fn a_session_that_ends_later_than_the_next_grant_accuses_its_owner_of_what_may_b
     );
 }
 
+/// A release may find that the session is over, and since when nobody knows.
+#[test]
+fn a_session_that_ends_during_a_release_may_have_ended_before_it() {
+    let text = handed_on("a release 400..600 info\na lost 500");
+    let [exclusion, overrun, model] = judged(&text);
+    assert_eq!(exclusion, Verdict::Valid);
+    assert_eq!(overrun, Verdict::Violated);
+    assert_eq!(model, Verdict::Valid);
+}
+
 /// A renewal that is answered shows that the session lasted when it was sent.
 #[test]
 fn what_shows_that_a_session_lasts_proves_the_hold() {

@@ -1,0 +1,55 @@
+"""An adapter of Lockstorm around kazoo's `Lock`: docs/adapter-protocol.md.
+
+A client has one session for all that it holds. The library pings its member by itself, and takes
+its connection for lost after two thirds of the session without an answer: so long a holder relies
+on it. Listeners are told when the session is suspended or lost.
+"""
+
+from kazoo.client import KazooClient, KazooState
+from kazoo.exceptions import LockTimeout
+from kazoo.version import __version__
+
+from lockstorm_adapter import Adapter, Unsupported, granted, serve
+
+
+class KazooLock(Adapter):
+    """One client of the lock."""
+
+    name, version = "kazoo", __version__
+    can, promises = ("silent-watchdog",), ("keeps-alive", "survives-minority", "tells-of-loss")
+
+    def open(self, client):
+        if client.lease is None:
+            raise Unsupported("its locks go with a session, which has an end")
+        hosts = ",".join(f"{host}:{port}" for host, port in client.servers)
+        self.lease, self.identity, self.locks = client.lease, client.identity, {}
+        self.client = KazooClient(hosts, timeout=client.lease * 3 / 2)
+        self.client.add_listener(self.turned)
+        self.client.start()
+
+    def turned(self, state):
+        """Passes on what the library says of the session."""
+        notes = {KazooState.SUSPENDED: self.suspended, KazooState.LOST: self.lost}
+        for key, lock in list(self.locks.items()):
+            if lock.is_acquired:
+                notes.get(state, self.resumed)(key)
+
+    def lock(self, key):
+        return self.client.Lock("/" + key.replace("/", "%2F"), self.identity)
+
+    def acquire(self, key, wait):
+        lock = self.lock(key)
+        try:
+            is_mine = lock.acquire(blocking=wait is not None, timeout=wait)
+        except LockTimeout:
+            return False
+        if not is_mine:
+            return False
+        self.locks[key] = lock
+        return granted(self.lease, marks=[lock.node])
+
+    def release(self, key):
+        return (self.locks.get(key) or self.lock(key)).release()
+
+
+serve(KazooLock())
