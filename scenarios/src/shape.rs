@@ -185,6 +185,7 @@ mod tests {
             "external",
             "independent",
             "mariadb",
+            "postgres",
             "replicated",
             "sentinel",
             "single",

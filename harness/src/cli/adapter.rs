@@ -36,7 +36,7 @@ pub struct TestArgs {
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
     /// The servers that it is given: single, replicated, sentinel, cluster, independent, etcd,
-    /// zookeeper or mariadb.
+    /// zookeeper, mariadb or postgres.
     #[arg(long, default_value = "single", value_name = "NAME", value_parser = startable_topology)]
     pub topology: TopologyKind,
     /// Folder of runs.

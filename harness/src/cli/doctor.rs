@@ -10,7 +10,8 @@ use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 use super::exit::ExitCode;
 use crate::output;
 use crate::server::{
-    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_program, find_zookeeper,
+    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_postgres, find_program,
+    find_zookeeper,
 };
 
 /// Arguments of `lockstorm doctor`.
@@ -70,6 +71,7 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
         ("etcd", find_etcd()),
         ("zookeeper", find_zookeeper()),
         ("mariadb", find_mariadb()),
+        ("postgres", find_postgres()),
     ] {
         output::answer(&match found {
             Ok(program) => format!(

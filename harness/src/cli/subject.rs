@@ -32,7 +32,8 @@ pub struct SubjectArgs {
     #[arg(long = "promise", value_delimiter = ',', value_name = "LIST", value_parser = promise)]
     pub promises: Vec<Promise>,
     /// Only on these servers, joined by commas: single, replicated, sentinel, cluster, independent,
-    /// etcd, zookeeper, mariadb. A library is taken for one of Redis unless they say otherwise.
+    /// etcd, zookeeper, mariadb, postgres. A library is taken for one of Redis unless they say
+    /// otherwise.
     #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
         value_parser = startable_topology)]
     pub topologies: Vec<TopologyKind>,

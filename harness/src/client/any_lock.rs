@@ -169,6 +169,7 @@ impl AnyLock {
         let lost = match self {
             Self::Remote(remote) => return remote.lost(),
             Self::MysqlGetLock(lock) => lock.lost(),
+            Self::PostgresAdvisory(lock) => lock.lost(),
             _ => Vec::new(),
         };
         let told = lost.into_iter().map(|key| Loss {

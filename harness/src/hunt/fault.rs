@@ -154,9 +154,10 @@ impl Point {
 /// The replica that takes the place of this server, where there is one.
 pub fn replica_of(node: &str, on: &Topology) -> Option<String> {
     let name = match on.kind() {
-        TopologyKind::Replicated | TopologyKind::Sentinel | TopologyKind::Mariadb => {
-            "replica-1".to_owned()
-        }
+        TopologyKind::Replicated
+        | TopologyKind::Sentinel
+        | TopologyKind::Mariadb
+        | TopologyKind::Postgres => "replica-1".to_owned(),
         TopologyKind::Independent | TopologyKind::Cluster => format!("{node}-replica-1"),
         TopologyKind::Single
         | TopologyKind::Etcd
@@ -177,6 +178,7 @@ pub const fn failover_mode(on: TopologyKind) -> Option<FailoverMode> {
         | TopologyKind::Etcd
         | TopologyKind::Zookeeper
         | TopologyKind::Mariadb
+        | TopologyKind::Postgres
         | TopologyKind::External => None,
     }
 }

@@ -8,8 +8,6 @@ mod context;
 mod etcd;
 mod lock;
 mod mutation;
-mod mysql_get_lock;
-mod mysql_unique_index;
 mod no_lock;
 mod plain_del;
 mod provenance;
@@ -18,6 +16,7 @@ mod redlock;
 mod scripts;
 mod setnx;
 mod shared_state;
+mod sql;
 mod token;
 mod token_fenced;
 mod token_wait;
@@ -28,8 +27,6 @@ pub use batch_renewal::BatchRenewal;
 pub use context::LockContext;
 pub use etcd::{EtcdLock, EtcdMutex};
 pub use lock::{Grant, Lock, LockRequest, Outcome, Released};
-pub use mysql_get_lock::{MysqlGetLock, mark_of_connection};
-pub use mysql_unique_index::MysqlUniqueIndex;
 pub use no_lock::NoLock;
 pub use plain_del::PlainDel;
 pub use provenance::Provenance;
@@ -41,6 +38,10 @@ pub use redlock::Redlock;
 pub use scripts::own_scripts;
 pub use setnx::Setnx;
 pub use shared_state::{ClientGroups, SharedState};
+pub use sql::{
+    MysqlGetLock, MysqlUniqueIndex, PostgresAdvisory, PostgresRowLease, mark_of_connection,
+    number_of_lock,
+};
 pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;
 pub use token_wait::TokenWait;

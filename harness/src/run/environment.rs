@@ -63,6 +63,7 @@ fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
         | TopologyKind::Replicated
         | TopologyKind::Sentinel
         | TopologyKind::Mariadb
+        | TopologyKind::Postgres
         | TopologyKind::External => "primary",
     }
 }

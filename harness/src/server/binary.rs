@@ -22,6 +22,12 @@ const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 const ETCD: (&str, &str) = ("etcd", "etcd-server");
 /// Those of MariaDB.
 const MARIADB: (&str, &str) = ("mariadbd", "mariadb-server-core");
+/// Those of PostgreSQL.
+const POSTGRES: (&str, &str) = ("postgres", "postgresql");
+/// Variable that names the folder of the programs of another PostgreSQL than Debian's.
+const POSTGRES_PROGRAMS: &str = "LOCKSTORM_POSTGRES";
+/// Folder where Debian has its versions.
+const DEBIANS_POSTGRES: &str = "/usr/lib/postgresql";
 /// Folder of servers, which is not on everybody's PATH.
 const DEBIANS_SERVERS: &str = "/usr/sbin";
 /// Variable that names the folder of the jars of another ZooKeeper than Debian's.
@@ -103,6 +109,46 @@ pub fn find_mariadb() -> Result<Program, EnvironmentError> {
     })
 }
 
+/// Finds PostgreSQL: the folder of its programs that `LOCKSTORM_POSTGRES` names, PATH, or where
+/// Debian has it, the newest first.
+///
+/// # Errors
+/// When there is none, or it does not work.
+pub fn find_postgres() -> Result<Program, EnvironmentError> {
+    let asked = env::var(POSTGRES_PROGRAMS).ok();
+    let debians = debians_postgres();
+    let folders: Vec<&str> = debians.iter().map(String::as_str).collect();
+    // It says `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+    let read = |text: &str| {
+        let version = text
+            .split_once("(PostgreSQL) ")?
+            .1
+            .split_whitespace()
+            .next()?;
+        Some(format!("postgres {version}"))
+    };
+    let found = match asked {
+        Some(folder) => judge(POSTGRES.0, Path::new(&folder).join(POSTGRES.0), read),
+        None => find_other(POSTGRES, &folders, read),
+    }?;
+    // Its other programs are where it is itself, and not where a link to it is.
+    let path = found.path.canonicalize().unwrap_or(found.path);
+    Ok(Program { path, ..found })
+}
+
+/// Folders of Debian's versions, the newest first.
+fn debians_postgres() -> Vec<String> {
+    let versions = std::fs::read_dir(DEBIANS_POSTGRES)
+        .into_iter()
+        .flatten()
+        .flatten();
+    let versions = versions.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut versions: Vec<u32> = versions.collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    let folder = |version| format!("{DEBIANS_POSTGRES}/{version}/bin");
+    versions.into_iter().map(folder).collect()
+}
+
 /// Finds the server of another system, on PATH or in one of these folders; `read` takes its version
 /// from what it says.
 fn find_other(
@@ -114,6 +160,15 @@ fn find_other(
     let mut places = on_path(vec![name]).chain(elsewhere);
     let path = places.find(|path| path.is_file());
     let path = path.ok_or(EnvironmentError::NoOther { name, package })?;
+    judge(name, path, read)
+}
+
+/// Asks a program for its version.
+fn judge(
+    name: &'static str,
+    path: PathBuf,
+    read: impl FnOnce(&str) -> Option<String>,
+) -> Result<Program, EnvironmentError> {
     let said = said_by(&path);
     let version = said.and_then(|text| {
         read(&text).ok_or_else(|| format!("--version printed {:?}", shown(&text)))

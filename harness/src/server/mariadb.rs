@@ -21,7 +21,7 @@ use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
 use super::shape::{NodePlace, Shape, places, start_each};
 use super::software::Software;
-use crate::connection::{Answer, Route, ask_sql, literal};
+use crate::connection::{Answer, MysqlWire, Route, ask_sql, mysql_literal};
 use crate::environment_error::EnvironmentError;
 use crate::process::{Facade, bind_source};
 
@@ -59,7 +59,7 @@ struct Database {
 
 impl Database {
     async fn ask(&self, statement: &str) -> Result<Answer, FaultError> {
-        let answer = ask_sql(self.private, statement, PATIENCE).await;
+        let answer = ask_sql::<MysqlWire>(self.private, statement, PATIENCE).await;
         answer.map_err(|reason| self.failure(reason))
     }
 
@@ -125,7 +125,7 @@ impl Server for Database {
     }
 
     async fn has(&self, key: &str) -> Result<bool, FaultError> {
-        let name = literal(key);
+        let name = mysql_literal(key);
         let known = format!(
             "SELECT IS_USED_LOCK({name}) IS NOT NULL OR \
              EXISTS (SELECT * FROM lockstorm.locks WHERE name = {name})"
@@ -142,7 +142,7 @@ impl Server for Database {
     }
 
     async fn remove(&self, key: &str) -> Result<u64, FaultError> {
-        let name = literal(key);
+        let name = mysql_literal(key);
         let delete = format!("DELETE FROM lockstorm.locks WHERE name = {name}");
         match self.ask(&delete).await? {
             Answer::Changed(rows) => Ok(rows),
@@ -285,7 +285,7 @@ impl Shape for Mariadb {
             reason,
         };
         let ask = async |node: &Node, statement: String| {
-            let answer = ask_sql(node.private, &statement, PATIENCE).await;
+            let answer = ask_sql::<MysqlWire>(node.private, &statement, PATIENCE).await;
             answer.map_err(refused)
         };
         ask(node, "STOP SLAVE".to_owned()).await?;
@@ -337,7 +337,7 @@ async fn follow(
 }
 
 async fn tell(node: &Node, statement: &str) -> Result<(), EnvironmentError> {
-    let answer = ask_sql(node.private, statement, READY_WITHIN).await;
+    let answer = ask_sql::<MysqlWire>(node.private, statement, READY_WITHIN).await;
     answer.map(|_| ()).map_err(|reason| node.not_ready(&reason))
 }
 

@@ -13,6 +13,7 @@ mod independent;
 mod machines;
 mod mariadb;
 mod node;
+mod postgres;
 mod proof;
 mod redis;
 mod replicated;
@@ -25,7 +26,7 @@ mod wires;
 mod zookeeper;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
-pub use binary::{Program, find_etcd, find_mariadb, find_program, find_zookeeper};
+pub use binary::{Program, find_etcd, find_mariadb, find_postgres, find_program, find_zookeeper};
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
 pub use role::{DataRole, Role};

@@ -225,6 +225,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Etcd(etcd) => Box::new(etcd),
         Topology::Zookeeper(zookeeper) => Box::new(zookeeper),
         Topology::Mariadb(mariadb) => Box::new(mariadb),
+        Topology::Postgres(postgres) => Box::new(postgres),
         Topology::External(external) => Box::new(Attached(external)),
     }
 }

@@ -188,8 +188,8 @@ async fn look(node: &Node) -> Option<&'static str> {
     Some(match (node.server().system(), rank.leads) {
         (System::Etcd | System::Zookeeper, true) => LEADER,
         (System::Etcd | System::Zookeeper, false) => FOLLOWER,
-        (System::Redis | System::Mariadb, true) => PRIMARY,
-        (System::Redis | System::Mariadb, false) => REPLICA,
+        (System::Redis | System::Mariadb | System::Postgres, true) => PRIMARY,
+        (System::Redis | System::Mariadb | System::Postgres, false) => REPLICA,
     })
 }
 

@@ -110,6 +110,7 @@ async fn key_is(is_there: bool, key: &str, node: Option<&String>, stage: &Stage)
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
             | TopologyKind::Mariadb
+            | TopologyKind::Postgres
             | TopologyKind::External => nodes.len(),
             TopologyKind::Independent => nodes.len() / 2 + 1,
         };

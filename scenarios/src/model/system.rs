@@ -11,6 +11,8 @@ pub enum System {
     Zookeeper,
     /// MariaDB, the database that came of MySQL.
     Mariadb,
+    /// PostgreSQL.
+    Postgres,
 }
 
 impl System {
@@ -21,6 +23,7 @@ impl System {
             Self::Etcd => "etcd",
             Self::Zookeeper => "ZooKeeper",
             Self::Mariadb => "MariaDB",
+            Self::Postgres => "PostgreSQL",
         }
     }
 }

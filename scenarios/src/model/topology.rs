@@ -7,8 +7,8 @@ use super::external::External;
 use super::faults::FailoverMode;
 use super::system::System;
 use super::topology_options::{
-    Cluster, Etcd, Independent, Mariadb, Persistence, Replicated, Sentinel, Single, Timers,
-    Zookeeper,
+    Cluster, Etcd, Independent, Mariadb, Persistence, Postgres, Replicated, Sentinel, Single,
+    Timers, Zookeeper,
 };
 use super::trace::Trace;
 
@@ -33,6 +33,8 @@ pub enum Topology {
     Zookeeper(Zookeeper),
     /// A primary of MariaDB and replicas: nodes `primary`, `replica-1`, ...
     Mariadb(Mariadb),
+    /// A primary of PostgreSQL and replicas: nodes `primary`, `replica-1`, ...
+    Postgres(Postgres),
     /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
     External(External),
 }
@@ -56,6 +58,8 @@ pub enum TopologyKind {
     Zookeeper,
     /// See [`Topology::Mariadb`].
     Mariadb,
+    /// See [`Topology::Postgres`].
+    Postgres,
     /// See [`Topology::External`].
     External,
 }
@@ -72,6 +76,7 @@ impl Topology {
             Self::Etcd(_) => TopologyKind::Etcd,
             Self::Zookeeper(_) => TopologyKind::Zookeeper,
             Self::Mariadb(_) => TopologyKind::Mariadb,
+            Self::Postgres(_) => TopologyKind::Postgres,
             Self::External(_) => TopologyKind::External,
         }
     }
@@ -88,7 +93,8 @@ impl Topology {
             | Self::Cluster(_)
             | Self::Etcd(_)
             | Self::Zookeeper(_)
-            | Self::Mariadb(_) => self.kind(),
+            | Self::Mariadb(_)
+            | Self::Postgres(_) => self.kind(),
         }
     }
 
@@ -107,7 +113,13 @@ impl Topology {
             (Self::Mariadb(_), Trace::Monitor) => {
                 Some("MariaDB has no MONITOR: take \"probe\", which asks servers what they know")
             }
-            (Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_), Trace::Probe)
+            (Self::Postgres(_), Trace::Monitor) => {
+                Some("PostgreSQL has no MONITOR: take \"probe\", which asks servers what they know")
+            }
+            (
+                Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_) | Self::Postgres(_),
+                Trace::Probe,
+            )
             | (
                 Self::Single(_)
                 | Self::Replicated(_)
@@ -130,7 +142,8 @@ impl Topology {
             | Self::Cluster(_)
             | Self::Etcd(_)
             | Self::Zookeeper(_)
-            | Self::Mariadb(_) => None,
+            | Self::Mariadb(_)
+            | Self::Postgres(_) => None,
         }
     }
 
@@ -144,7 +157,9 @@ impl Topology {
             Self::Cluster(cluster) => cluster.persistence,
             // They answer only what is safe on the disks of a majority.
             // Of a database, the logs of its changes and of its tables.
-            Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_) => Persistence::AofAlways,
+            Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_) | Self::Postgres(_) => {
+                Persistence::AofAlways
+            }
             // Nobody tells; whatever it is, no fault can try it.
             Self::External(_) => Persistence::None,
         }
@@ -155,6 +170,7 @@ impl Topology {
         match self {
             Self::Independent(independent) => independent.replicas > 0,
             Self::Mariadb(mariadb) => mariadb.replicas > 0,
+            Self::Postgres(postgres) => postgres.replicas > 0,
             Self::Single(_)
             | Self::Replicated(_)
             | Self::Sentinel(_)
@@ -179,6 +195,7 @@ impl Topology {
             Self::Etcd(etcd) => masters(etcd.nodes).collect(),
             Self::Zookeeper(zookeeper) => masters(zookeeper.nodes).collect(),
             Self::Mariadb(mariadb) => replicated_nodes(mariadb.replicas).collect(),
+            Self::Postgres(postgres) => replicated_nodes(postgres.replicas).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
@@ -222,12 +239,18 @@ impl Topology {
             ),
             Self::Etcd(etcd) => ensemble("etcd", etcd.nodes, etcd.timers),
             Self::Zookeeper(zookeeper) => ensemble("zookeeper", zookeeper.nodes, zookeeper.timers),
-            Self::Mariadb(mariadb) => match mariadb.replicas {
-                0 => "mariadb (alone)".to_owned(),
-                replicas => format!("mariadb ({})", count_replicas(replicas)),
-            },
+            Self::Mariadb(mariadb) => database("mariadb", mariadb.replicas),
+            Self::Postgres(postgres) => database("postgres", postgres.replicas),
             Self::External(external) => format!("external ({})", external.size()),
         }
+    }
+}
+
+/// A primary of a database and so many replicas.
+fn database(name: &str, replicas: u32) -> String {
+    match replicas {
+        0 => format!("{name} (alone)"),
+        replicas => format!("{name} ({})", count_replicas(replicas)),
     }
 }
 
@@ -274,6 +297,7 @@ impl TopologyKind {
             | Self::Etcd
             | Self::Zookeeper
             | Self::Mariadb
+            | Self::Postgres
             | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
@@ -295,12 +319,13 @@ impl TopologyKind {
             | Self::Etcd
             | Self::Zookeeper
             | Self::Mariadb
+            | Self::Postgres
             | Self::External => false,
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
@@ -309,6 +334,7 @@ impl TopologyKind {
         Self::Etcd,
         Self::Zookeeper,
         Self::Mariadb,
+        Self::Postgres,
         Self::External,
     ];
 
@@ -318,6 +344,7 @@ impl TopologyKind {
             Self::Etcd => System::Etcd,
             Self::Zookeeper => System::Zookeeper,
             Self::Mariadb => System::Mariadb,
+            Self::Postgres => System::Postgres,
             Self::Single
             | Self::Replicated
             | Self::Sentinel
@@ -349,6 +376,9 @@ impl TopologyKind {
                 "members of ZooKeeper, which elect a leader by themselves: nodes n1, n2, n3, ..."
             }
             Self::Mariadb => "a primary of MariaDB and its replicas: nodes primary, replica-1, ...",
+            Self::Postgres => {
+                "a primary of PostgreSQL and its replicas: nodes primary, replica-1, ..."
+            }
             Self::External => {
                 "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
                  n1, n2, ..."
@@ -367,6 +397,7 @@ impl TopologyKind {
             Self::Etcd => "etcd",
             Self::Zookeeper => "zookeeper",
             Self::Mariadb => "mariadb",
+            Self::Postgres => "postgres",
             Self::External => "external",
         }
     }

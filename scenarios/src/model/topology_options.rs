@@ -221,6 +221,22 @@ impl Default for Mariadb {
     }
 }
 
+/// Parameters of [`Topology::Postgres`](super::Topology::Postgres).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Postgres {
+    /// Number of replicas, which get what was written after the writer has its answer.
+    #[serde(default = "one")]
+    pub replicas: u32,
+}
+
+impl Default for Postgres {
+    /// A primary and one replica.
+    fn default() -> Self {
+        Self { replicas: one() }
+    }
+}
+
 /// Data that a server keeps on disk, and so what a restart remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

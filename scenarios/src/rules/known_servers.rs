@@ -64,7 +64,9 @@ impl KnownServers {
     pub(crate) fn promotes(&self) -> bool {
         match self.kind {
             TopologyKind::Replicated => true,
-            TopologyKind::Independent | TopologyKind::Mariadb => self.replicated,
+            TopologyKind::Independent | TopologyKind::Mariadb | TopologyKind::Postgres => {
+                self.replicated
+            }
             TopologyKind::Single
             | TopologyKind::Sentinel
             | TopologyKind::Cluster
@@ -85,6 +87,7 @@ impl KnownServers {
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
             | TopologyKind::Mariadb
+            | TopologyKind::Postgres
             | TopologyKind::External => node.as_str() == "primary",
         };
         self.nodes.iter().filter(leads).cloned().collect()
@@ -93,8 +96,10 @@ impl KnownServers {
     /// Tells whether `node` comes in the place of `leader` when it is promoted.
     pub(crate) fn replaces(&self, node: &str, leader: &str) -> bool {
         let family = |node: &str| node.split(REPLICA_OF).next().map(str::to_owned);
-        matches!(self.kind, TopologyKind::Replicated | TopologyKind::Mariadb)
-            || family(node) == family(leader)
+        matches!(
+            self.kind,
+            TopologyKind::Replicated | TopologyKind::Mariadb | TopologyKind::Postgres
+        ) || family(node) == family(leader)
     }
 
     pub(crate) const fn is_external(&self) -> bool {
@@ -125,6 +130,7 @@ impl KnownServers {
             | TopologyKind::Replicated
             | TopologyKind::Sentinel
             | TopologyKind::Mariadb
+            | TopologyKind::Postgres
             | TopologyKind::External => &[],
         };
         WORDS.iter().chain(parts).copied().collect()

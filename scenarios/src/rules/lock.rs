@@ -197,7 +197,8 @@ pub(crate) fn judge_support(
             | TopologyKind::Independent
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
-            | TopologyKind::Mariadb => "",
+            | TopologyKind::Mariadb
+            | TopologyKind::Postgres => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

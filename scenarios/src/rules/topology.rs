@@ -75,6 +75,10 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
         Topology::Zookeeper(zookeeper) => {
             vec![("zookeeper.nodes", wrong_members(zookeeper.nodes))]
         }
+        Topology::Postgres(postgres) => {
+            let wrong = too_many_servers(1, postgres.replicas, "the primary");
+            vec![("postgres.replicas", wrong)]
+        }
         Topology::Mariadb(mariadb) => {
             let wrong = too_many_servers(1, mariadb.replicas, "the primary");
             vec![("mariadb.replicas", wrong)]

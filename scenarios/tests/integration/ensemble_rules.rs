@@ -163,10 +163,16 @@ fn nothing_is_asked_of_members_that_only_redis_would_answer() {
     assert_eq!(case.topology.label(), "zookeeper (3 nodes)");
 }
 
-/// A primary of MariaDB has replicas that are promoted, as Redis's are.
+/// A primary of a database has replicas that are promoted, as Redis's are.
 #[test]
-fn replicas_of_mariadb_are_promoted_and_do_not_fail_over() {
-    let of = |fault: &str| step("mariadb", fault);
+fn replicas_of_databases_are_promoted_and_do_not_fail_over() {
+    for (topology, system) in [("mariadb", "MariaDB"), ("postgres", "PostgreSQL")] {
+        judge_database(topology, system);
+    }
+}
+
+fn judge_database(topology: &str, system: &str) {
+    let of = |fault: &str| step(topology, fault);
     assert_eq!(of("promote = { node = \"replica-1\" }"), "");
     assert_eq!(of("kill = { node = \"primary\" }"), "");
     assert_eq!(of("cut = { from = \"primary\", to = \"replicas\" }"), "");
@@ -176,5 +182,6 @@ fn replicas_of_mariadb_are_promoted_and_do_not_fail_over() {
     let forgets = of("restart = { node = \"primary\", memory = \"lost\" }");
     assert!(forgets.contains("removed and added again"), "{forgets}");
     let flush = of("flush-all = { node = \"primary\" }");
-    assert!(flush.contains("cannot hit servers of MariaDB"), "{flush}");
+    let never = format!("cannot hit servers of {system}");
+    assert!(flush.contains(&never), "{flush}");
 }

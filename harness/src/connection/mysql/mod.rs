@@ -1,14 +1,12 @@
 //! MySQL's protocol: one statement and its answer at a time.
 
-mod client;
 mod packet;
 mod wire;
 
-pub use client::SqlClient;
-pub use wire::{Answer, ask_sql};
+pub use wire::MysqlWire;
 
 /// A text as statements write it, whatever is in it.
-pub fn literal(text: &str) -> String {
+pub fn mysql_literal(text: &str) -> String {
     use std::fmt::Write as _;
     let mut written = String::from("X'");
     for byte in text.bytes() {

@@ -4,15 +4,14 @@
 //! an empty password, and `COM_QUERY`.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 use tokio_util::bytes::Bytes;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
 use super::packet::Reader;
+use crate::connection::sql::{Answer, SqlWire};
 use crate::connection::stream::connect;
 
 /// Name under which clients come; servers of a run ask for no password.
@@ -30,43 +29,13 @@ const QUERY: u8 = 3;
 const CLOSED: &str = "the server closed the connection";
 const ODD: &str = "the server sent a packet that makes no sense";
 
-/// Answer to a statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It is carried out; so many rows were changed.
-    Changed(u64),
-    /// Rows that were asked for, each with its values.
-    Rows(Vec<Vec<Option<String>>>),
-    /// The server refused it, by a number of its own.
-    Refused(u16, String),
-}
-
-impl Answer {
-    /// The first value of the first row.
-    pub fn value(&self) -> Option<&str> {
-        self.of_row(0)
-    }
-
-    /// A value of the first row, counted from 0.
-    pub fn of_row(&self, at: usize) -> Option<&str> {
-        match self {
-            Self::Rows(rows) => rows.first()?.get(at)?.as_deref(),
-            Self::Changed(_) | Self::Refused(..) => None,
-        }
-    }
-}
-
-/// An open connection. One that gave no answer is of no more use, and is to be dropped.
-pub struct SqlWire {
+/// An open connection.
+pub struct MysqlWire {
     frames: Framed<TcpStream, LengthDelimitedCodec>,
 }
 
-impl SqlWire {
-    /// Connects to `address`, from `source` if that is said.
-    ///
-    /// # Errors
-    /// In words, why there is no connection.
-    pub async fn open(source: Option<IpAddr>, address: SocketAddr) -> Result<Self, String> {
+impl SqlWire for MysqlWire {
+    async fn open(source: Option<IpAddr>, address: SocketAddr) -> Result<Self, String> {
         let stream = connect(source, address)
             .await
             .map_err(|error| format!("no connection to {address}: {error}"))?;
@@ -100,11 +69,7 @@ impl SqlWire {
         }
     }
 
-    /// Sends one statement and waits for its answer.
-    ///
-    /// # Errors
-    /// In words, why there is none.
-    pub async fn ask(&mut self, statement: &str) -> Result<Answer, String> {
+    async fn ask(&mut self, statement: &str) -> Result<Answer, String> {
         let mut query = vec![QUERY];
         query.extend(statement.as_bytes());
         self.send(0, &query).await?;
@@ -126,6 +91,13 @@ impl SqlWire {
         self.rows(columns).await.map(Answer::Rows)
     }
 
+    fn is_closed(&mut self) -> bool {
+        // Nothing comes that was not asked for.
+        self.frames.next().now_or_never().is_some()
+    }
+}
+
+impl MysqlWire {
     async fn rows(&mut self, columns: u64) -> Result<Vec<Vec<Option<String>>>, String> {
         /// First byte of the packet after the last row, which is shorter than any long number.
         const END: (u8, usize) = (0xfe, 9);
@@ -141,12 +113,6 @@ impl SqlWire {
             let mut reader = Reader(&packet);
             rows.push(reader.values(columns).ok_or(ODD)?);
         }
-    }
-
-    /// Tells whether the server has closed it, as far as that has come here.
-    pub fn is_closed(&mut self) -> bool {
-        // Nothing comes that was not asked for.
-        self.frames.next().now_or_never().is_some()
     }
 
     async fn send(&mut self, number: u8, packet: &[u8]) -> Result<(), String> {
@@ -166,23 +132,6 @@ impl SqlWire {
     }
 }
 
-/// Sends one statement over a connection of its own.
-///
-/// # Errors
-/// In words, why there is no answer, or what the server refused.
-pub async fn ask_sql(
-    address: SocketAddr,
-    statement: &str,
-    within: Duration,
-) -> Result<Answer, String> {
-    let asked = async { SqlWire::open(None, address).await?.ask(statement).await };
-    match timeout(within, asked).await {
-        Ok(Ok(refused @ Answer::Refused(..))) => Err(words(&refused)),
-        Ok(answer) => answer,
-        Err(_) => Err(format!("no reply within {} ms", within.as_millis())),
-    }
-}
-
 /// An error of the server.
 fn refused(packet: &[u8]) -> Option<Answer> {
     const ERROR: u8 = 0xff;
@@ -196,7 +145,7 @@ fn refused(packet: &[u8]) -> Option<Answer> {
     if reader.0.first() == Some(&b'#') {
         reader.take(STATE)?;
     }
-    Some(Answer::Refused(number, reader.rest()))
+    Some(Answer::Refused(number.to_string(), reader.rest()))
 }
 
 fn words(answer: &Answer) -> String {

@@ -3,7 +3,7 @@
 use lockstorm_checker::history::{Name, NodeView};
 
 use super::{PATIENCE, Views};
-use crate::connection::{ask_sql, literal};
+use crate::connection::{MysqlWire, ask_sql, mysql_literal};
 use crate::locks::mark_of_connection;
 use crate::server::Node;
 use crate::trace::marks::Marks;
@@ -22,11 +22,11 @@ pub async fn look(node: &Node, keys: &[Name], marks: &Marks) -> Result<Views, St
 }
 
 async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, String> {
-    let name = literal(lock);
+    let name = mysql_literal(lock);
     let question = format!(
         "SELECT (SELECT owner FROM lockstorm.locks WHERE name = {name}), IS_USED_LOCK({name})"
     );
-    let answer = ask_sql(node.private, &question, PATIENCE).await?;
+    let answer = ask_sql::<MysqlWire>(node.private, &question, PATIENCE).await?;
     let row = answer.value().map(|owner| (owner.to_owned(), "a row of"));
     let connection = answer.of_row(1).map(mark_of_connection);
     let connection = connection.map(|mark| (mark, "the name, held by"));

@@ -4,6 +4,7 @@
 
 mod etcd;
 mod mariadb;
+mod postgres;
 mod redis;
 mod zookeeper;
 
@@ -34,6 +35,7 @@ pub async fn look(
             System::Redis => redis::look(node.private, keys, marks).await,
             System::Etcd => etcd::look(node, keys, marks).await,
             System::Mariadb => mariadb::look(node, keys, marks).await,
+            System::Postgres => postgres::look(node, keys, marks).await,
             System::Zookeeper => zookeeper::look(node, keys, marks).await,
         }
     };

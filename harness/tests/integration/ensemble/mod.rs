@@ -57,7 +57,9 @@ fn have(system: System) -> bool {
     let found = match system {
         System::Etcd => find_etcd(),
         System::Zookeeper => find_zookeeper(),
-        System::Redis | System::Mariadb => unreachable!("its servers have tests of their own"),
+        System::Redis | System::Mariadb | System::Postgres => {
+            unreachable!("its servers have tests of their own")
+        }
     };
     if let Err(error) = found {
         skipped(&error.to_string());
@@ -72,7 +74,9 @@ async fn members(system: System) -> Option<Ground> {
     let topology = match system {
         System::Etcd => Topology::Etcd(Etcd::default()),
         System::Zookeeper => Topology::Zookeeper(Zookeeper::default()),
-        System::Redis | System::Mariadb => unreachable!("its servers have tests of their own"),
+        System::Redis | System::Mariadb | System::Postgres => {
+            unreachable!("its servers have tests of their own")
+        }
     };
     if !have(system) {
         return None;

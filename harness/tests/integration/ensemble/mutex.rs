@@ -28,7 +28,9 @@ on_each_system!(
 const fn lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"3s\" }",
-        System::Etcd | System::Redis | System::Mariadb => "etcd-mutex = { lease = \"2s\" }",
+        System::Etcd | System::Redis | System::Mariadb | System::Postgres => {
+            "etcd-mutex = { lease = \"2s\" }"
+        }
     }
 }
 
@@ -36,7 +38,9 @@ const fn lock_of(system: System) -> &'static str {
 const fn long_lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"30s\" }",
-        System::Etcd | System::Redis | System::Mariadb => "etcd-mutex = { lease = \"20s\" }",
+        System::Etcd | System::Redis | System::Mariadb | System::Postgres => {
+            "etcd-mutex = { lease = \"20s\" }"
+        }
     }
 }
 

@@ -214,6 +214,8 @@ pub fn spec(lock: &str) -> Lock {
         "zookeeper"
     } else if lock.starts_with("mysql") {
         "mariadb"
+    } else if lock.starts_with("postgres") {
+        "postgres"
     } else {
         "single"
     };

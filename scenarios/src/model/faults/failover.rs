@@ -24,7 +24,7 @@ impl FaultParameters for Failover {
 
     fn not_on(&self, system: System) -> Option<&'static str> {
         Some(match system {
-            System::Mariadb => "promote a replica: nobody else does",
+            System::Mariadb | System::Postgres => "promote a replica: nobody else does",
             System::Redis | System::Etcd | System::Zookeeper => {
                 "kill or isolate the leader: the others elect another"
             }

@@ -59,7 +59,7 @@ impl FaultParameters for Restart {
     fn not_on(&self, system: System) -> Option<&'static str> {
         let help = "one that comes back without its data has to be removed and added again; \
                     leave `memory` out";
-        let refuses = matches!(system, System::Etcd | System::Mariadb);
+        let refuses = matches!(system, System::Etcd | System::Mariadb | System::Postgres);
         (refuses && self.memory == Memory::Lost).then_some(help)
     }
 
@@ -106,7 +106,7 @@ pub struct Promote {
 impl FaultParameters for Promote {
     fn not_on(&self, system: System) -> Option<&'static str> {
         let elects = "kill or isolate the leader: the others elect another";
-        (system != System::Mariadb).then_some(elects)
+        (!matches!(system, System::Mariadb | System::Postgres)).then_some(elects)
     }
 
     fn on_external(&self) -> ExternalUse {

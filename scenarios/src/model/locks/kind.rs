@@ -30,6 +30,8 @@ const ETCD: &[TopologyKind] = &[TopologyKind::Etcd];
 const ZOOKEEPER: &[TopologyKind] = &[TopologyKind::Zookeeper];
 /// Servers of MariaDB.
 const MARIADB: &[TopologyKind] = &[TopologyKind::Mariadb];
+/// PostgreSQL's.
+const POSTGRES: &[TopologyKind] = &[TopologyKind::Postgres];
 /// A program says by itself where it is asked for what it cannot do.
 const ANYWHERE: &[TopologyKind] = &TopologyKind::ALL;
 

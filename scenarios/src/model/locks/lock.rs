@@ -14,6 +14,8 @@ use super::no_lock::NoLock;
 use super::options::{LockOptions, OptionMistake};
 use super::permits::Permits;
 use super::plain_del::PlainDel;
+use super::postgres_advisory::PostgresAdvisory;
+use super::postgres_row_lease::PostgresRowLease;
 use super::redisson::Redisson;
 use super::redlock::Redlock;
 use super::semaphore::Semaphore;

@@ -120,6 +120,14 @@ macro_rules! with_every_lock {
             /// knows of it, and the holder learns of an end when it next asks
             "mysql-get-lock" => MysqlGetLock(MysqlGetLock) on MARIADB,
                 sends [], has [Session], promises [Reentrant], eras [];
+            /// PostgreSQL's advisory lock of a session: a number that a connection holds until it
+            /// ends; the server alone knows of it
+            "postgres-advisory" => PostgresAdvisory(PostgresAdvisory) on POSTGRES,
+                sends [], has [Session, Tokens], promises [Reentrant, Fenced], eras [];
+            /// A row of PostgreSQL that says who has the lock until when, by the server's clock;
+            /// the token counts its holders
+            "postgres-row-lease" => PostgresRowLease(PostgresRowLease) on POSTGRES,
+                sends [], has [SingleRequest, Tokens], promises [Fenced], eras [];
         }
     };
 }

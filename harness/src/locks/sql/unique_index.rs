@@ -10,7 +10,7 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use rand_chacha::ChaCha8Rng;
 
-use crate::connection::{Answer, CallError, SqlClient, literal};
+use crate::connection::{Answer, CallError, MysqlWire, SqlClient, mysql_literal};
 use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::{LockContext, random_value};
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
@@ -18,11 +18,11 @@ use crate::locks::provenance::Provenance;
 use crate::locks::waiting::Waiting;
 
 /// MySQL's number for a row that is there already.
-const DUPLICATE: u16 = 1062;
+const DUPLICATE: &str = "1062";
 
 /// One client's side of the lock.
 pub struct MysqlUniqueIndex {
-    client: SqlClient,
+    client: SqlClient<MysqlWire>,
     rng: ChaCha8Rng,
     /// Owners that this client wrote, by key: those that it holds, or may hold.
     owners: HashMap<String, String>,
@@ -42,14 +42,14 @@ impl MysqlUniqueIndex {
 impl Lock for MysqlUniqueIndex {
     async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let owner = random_value(&mut self.rng);
-        let (row, by) = (literal(key), literal(&owner));
+        let (row, by) = (mysql_literal(key), mysql_literal(&owner));
         let insert = format!("INSERT INTO lockstorm.locks (name, owner) VALUES ({row}, {by})");
         match self.client.ask(&insert).await {
             Ok(Answer::Changed(_)) => {
                 self.owners.insert(key.to_owned(), owner);
                 Outcome::Done(Grant::default())
             }
-            Ok(Answer::Refused(DUPLICATE, _)) => Outcome::Denied,
+            Ok(Answer::Refused(code, _)) if code == DUPLICATE => Outcome::Denied,
             Ok(other) => Outcome::Failed(format!("the insert was answered {other:?}")),
             Err(error) => {
                 if matches!(error, CallError::Unknown(_)) {
@@ -68,7 +68,7 @@ impl Lock for MysqlUniqueIndex {
         let Some(owner) = self.owners.get(key) else {
             return Outcome::Denied;
         };
-        let (row, by) = (literal(key), literal(owner));
+        let (row, by) = (mysql_literal(key), mysql_literal(owner));
         let delete = format!("DELETE FROM lockstorm.locks WHERE name = {row} AND owner = {by}");
         match self.client.ask(&delete).await {
             Ok(Answer::Changed(rows)) => {

@@ -12,19 +12,19 @@ use crate::connection::route::Route;
 use crate::connection::several::Several;
 
 /// One client's connection to the primary.
-pub struct SqlClient {
+pub struct SqlClient<W> {
     route: Arc<Route>,
     /// Version of the route for which the connection was made.
     version: u64,
     several: Several,
-    wire: Option<SqlWire>,
+    wire: Option<W>,
     /// Number of connections made so far: that of the session, while there is one.
     sessions: u64,
     /// Statement that begins each session, if there is to be one.
     greeting: Option<String>,
 }
 
-impl SqlClient {
+impl<W: SqlWire> SqlClient<W> {
     /// Not connected yet.
     pub fn new(dialer: Dialer, route: Arc<Route>) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl SqlClient {
 
     /// The number of the session, unless the server is known to have ended it.
     pub fn session(&mut self) -> Option<u64> {
-        if self.wire.as_mut().is_some_and(SqlWire::is_closed) {
+        if self.wire.as_mut().is_some_and(W::is_closed) {
             self.turn("the server closed the connection".to_owned());
         }
         self.wire.as_ref().map(|_| self.sessions)
@@ -135,9 +135,9 @@ impl SqlClient {
         Ok(answer)
     }
 
-    async fn connect(&mut self) -> Result<SqlWire, String> {
+    async fn connect(&mut self) -> Result<W, String> {
         let source = Some(self.several.dialer.source);
-        let mut wire = SqlWire::open(source, self.several.address()).await?;
+        let mut wire = W::open(source, self.several.address()).await?;
         if let Some(greeting) = &self.greeting {
             wire.ask(greeting).await?;
         }

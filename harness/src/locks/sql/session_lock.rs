@@ -1,39 +1,58 @@
-//! `GET_LOCK`: a name that one session of a server of MySQL's kind holds, until it releases it or
-//! ends.
+//! A lock that one connection to a server holds, until it gives it back or ends.
 //!
-//! Source: `GET_LOCK` and `RELEASE_LOCK` in MariaDB's documentation. The server counts how often a
-//! session has taken the name. Nobody but that server knows of it: not its replicas, and not the
-//! server itself after a restart. A client learns that its session has ended when it next looks.
+//! The server counts how often a connection has taken it. Nobody but that server knows of it: not
+//! its replicas, and not the server itself after a restart. A client learns that its connection has
+//! ended when it next looks.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use lockstorm_checker::history::Name;
-use lockstorm_scenarios as scenarios;
 
-use crate::connection::{Answer, SqlClient, literal};
+use crate::connection::{Answer, SqlClient, SqlWire};
 use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use crate::locks::provenance::Provenance;
 use crate::locks::waiting::Waiting;
 
+/// Statements of a database that has such locks.
+pub trait Dialect: Send + 'static {
+    /// Its protocol.
+    type Wire: SqlWire;
+
+    /// Word for yes in an answer.
+    const YES: &'static str;
+    /// Word for no.
+    const NO: &'static str;
+    /// True if the server waits for a lock that is taken.
+    const WAITS: bool;
+
+    /// Statement that takes a lock, waiting no longer than that: a row of yes or no, the server's
+    /// number of the connection and, where there is one, a fencing token.
+    fn take(key: &str, wait: Duration) -> String;
+
+    /// Statement that tells whether this connection has the lock.
+    fn has(key: &str) -> String;
+
+    /// Statement that gives it back once; whether this connection had it.
+    fn give(key: &str) -> String;
+}
+
 /// One client's side of the lock.
-pub struct MysqlGetLock {
-    client: SqlClient,
+pub struct SessionLock<D: Dialect> {
+    client: SqlClient<D::Wire>,
     /// Names that this client holds, each with the session that has it and how often.
     held: HashMap<String, (u64, u32)>,
     /// Number by which the server knows the connection that took a name last.
     connection: Option<String>,
 }
 
-impl MysqlGetLock {
-    /// Holds nothing yet.
-    pub fn new(spec: &scenarios::MysqlGetLock, context: LockContext) -> Self {
-        let idle = spec.idle_timeout.map(|idle| idle.0.as_secs());
-        let set = idle.map(|idle| format!("SET SESSION wait_timeout = {idle}"));
+impl<D: Dialect> SessionLock<D> {
+    /// Holds nothing yet; each connection begins with a statement, if there is one.
+    pub(super) fn beginning_with(statement: Option<String>, context: LockContext) -> Self {
         Self {
-            client: SqlClient::new(context.dialer, context.route).greeting(set),
+            client: SqlClient::new(context.dialer, context.route).greeting(statement),
             held: HashMap::new(),
             connection: None,
         }
@@ -48,13 +67,10 @@ impl MysqlGetLock {
     }
 }
 
-impl Lock for MysqlGetLock {
+impl<D: Dialect> Lock for SessionLock<D> {
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
-        let (name, wait) = (literal(key), ask.wait.unwrap_or_default());
-        let get = format!(
-            "SELECT GET_LOCK({name}, {}), CONNECTION_ID()",
-            wait.as_secs_f64()
-        );
+        let wait = ask.wait.filter(|_| D::WAITS).unwrap_or_default();
+        let get = D::take(key, wait);
         // A connection that holds a name is kept, wherever others are led.
         let session = self.held.values().map(|held| held.0).max();
         let session = session.filter(|&session| self.client.session() == Some(session));
@@ -67,19 +83,24 @@ impl Lock for MysqlGetLock {
             Err(error) => return error.into(),
         };
         match (answer.value(), self.client.session()) {
-            (Some("1"), Some(session)) => {
+            (Some(yes), Some(session)) if yes == D::YES => {
                 self.connection = answer.of_row(1).map(str::to_owned);
                 let held = self.held.entry(key.to_owned()).or_insert((session, 0));
                 let before = if held.0 == session { held.1 } else { 0 };
                 *held = (session, before + 1);
+                // Who takes it once more has the token that it had.
+                let token = answer.of_row(2).filter(|_| before == 0);
                 Outcome::Done(Grant {
                     is_of_session: true,
+                    token: token.and_then(|token| token.parse().ok()),
                     ..Grant::default()
                 })
             }
-            (Some("1"), None) => Outcome::Unknown("the session has ended".to_owned()),
-            (Some("0"), _) => Outcome::Denied,
-            (_, _) => Outcome::Failed(format!("GET_LOCK was answered {answer:?}")),
+            (Some(yes), None) if yes == D::YES => {
+                Outcome::Unknown("the session has ended".to_owned())
+            }
+            (Some(no), _) if no == D::NO => Outcome::Denied,
+            (_, _) => Outcome::Failed(format!("'{get}' was answered {answer:?}")),
         }
     }
 
@@ -88,15 +109,14 @@ impl Lock for MysqlGetLock {
         let Some(&(session, _)) = self.held.get(key) else {
             return Outcome::Denied;
         };
-        let name = literal(key);
-        let used = format!("SELECT IS_USED_LOCK({name}) = CONNECTION_ID()");
-        match self.client.ask_in(session, &used, Duration::ZERO).await {
-            Ok(answer) if answer.value() == Some("1") => Outcome::Done(Grant::default()),
+        let has = D::has(key);
+        match self.client.ask_in(session, &has, Duration::ZERO).await {
+            Ok(answer) if answer.value() == Some(D::YES) => Outcome::Done(Grant::default()),
             Ok(Answer::Rows(_)) => {
                 self.held.remove(key);
                 Outcome::Denied
             }
-            Ok(other) => Outcome::Failed(format!("IS_USED_LOCK was answered {other:?}")),
+            Ok(other) => Outcome::Failed(format!("'{has}' was answered {other:?}")),
             Err(error) => error.into(),
         }
     }
@@ -105,10 +125,9 @@ impl Lock for MysqlGetLock {
         let Some((session, times)) = self.held.remove(key) else {
             return Outcome::Denied;
         };
-        let name = literal(key);
-        let release = format!("SELECT RELEASE_LOCK({name})");
-        match self.client.ask_in(session, &release, Duration::ZERO).await {
-            Ok(answer) if answer.value() == Some("1") => {
+        let give = D::give(key);
+        match self.client.ask_in(session, &give, Duration::ZERO).await {
+            Ok(answer) if answer.value() == Some(D::YES) => {
                 let left = times.saturating_sub(1);
                 if left > 0 {
                     self.held.insert(key.to_owned(), (session, left));
@@ -116,7 +135,7 @@ impl Lock for MysqlGetLock {
                 Outcome::Done(Released::leaving(Some(left)))
             }
             Ok(Answer::Rows(_)) => Outcome::Denied,
-            Ok(other) => Outcome::Failed(format!("RELEASE_LOCK was answered {other:?}")),
+            Ok(other) => Outcome::Failed(format!("'{give}' was answered {other:?}")),
             Err(error) => error.into(),
         }
     }
@@ -127,15 +146,15 @@ pub fn mark_of_connection(number: &str) -> String {
     format!("connection {number}")
 }
 
-impl BatchRenewal for MysqlGetLock {}
+impl<D: Dialect> BatchRenewal for SessionLock<D> {}
 
-impl Waiting for MysqlGetLock {
+impl<D: Dialect> Waiting for SessionLock<D> {
     fn waits(&self) -> bool {
-        true
+        D::WAITS
     }
 }
 
-impl Provenance for MysqlGetLock {
+impl<D: Dialect> Provenance for SessionLock<D> {
     fn granted_by(&self) -> Vec<Name> {
         self.client.asked().into_iter().collect()
     }

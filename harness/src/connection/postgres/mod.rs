@@ -1,0 +1,5 @@
+//! PostgreSQL's protocol, one statement and its answer at a time.
+
+mod wire;
+
+pub use wire::{PostgresWire, postgres_literal};

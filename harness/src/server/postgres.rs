@@ -1,0 +1,386 @@
+//! PostgreSQL: a primary, and replicas that get what was written after the writer has its answer.
+//!
+//! A server lets in whoever comes to its address, which is the run's own. It refuses to run as
+//! root, see [`not_as_root`]. A replica begins with a copy of its primary and follows its log.
+
+use std::fs::{self, Permissions};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
+use lockstorm_scenarios::{Memory, Persistence, Postgres, System};
+use tokio::time::{Instant, sleep};
+
+use super::binary::{Program, find_postgres};
+use super::node::{Node, absolute, show};
+use super::role::{DataRole, Role};
+use super::shape::{Address, NodePlace, Shape, places, start_each};
+use super::software::Software;
+use crate::connection::{Answer, PostgresWire, Route, ask_sql, postgres_literal};
+use crate::environment_error::EnvironmentError;
+use crate::locks::number_of_lock;
+use crate::process::{Facade, bind_source, not_as_root};
+
+/// Time that a server may take from its start to its first answer.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// Time that replicas may take to have what the primary has.
+const IN_STEP_WITHIN: Duration = Duration::from_secs(20);
+/// Pause between two questions whether they have.
+const POLL: Duration = Duration::from_millis(5);
+/// Time that a server may take to answer what it is asked.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Name under which everybody comes.
+const USER: &str = "lockstorm";
+/// Rules by which everybody is let in who finds the address.
+const LETS_IN: &str = "host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n";
+/// Statements for what locks need: a table of leases, and a sequence of fencing tokens.
+const TABLES: [&str; 3] = [
+    "CREATE SCHEMA lockstorm",
+    "CREATE TABLE lockstorm.leases (name bytea PRIMARY KEY, owner bytea NOT NULL, \
+     fence bigint NOT NULL, expires timestamptz NOT NULL)",
+    "CREATE SEQUENCE lockstorm.fence",
+];
+/// Settings of every server. What a writer was answered is on its disk, and on no other.
+const SETTINGS: [&str; 15] = [
+    "unix_socket_directories=",
+    "max_connections=1000",
+    "shared_buffers=8MB",
+    // Goes with the folder of its data.
+    "dynamic_shared_memory_type=mmap",
+    "fsync=on",
+    "synchronous_commit=on",
+    "synchronous_standby_names=",
+    "wal_keep_size=64MB",
+    "wal_sender_timeout=2s",
+    "wal_receiver_status_interval=1s",
+    "wal_retrieve_retry_interval=100ms",
+    "autovacuum=off",
+    "jit=off",
+    "logging_collector=on",
+    "log_filename=log",
+];
+
+/// One server.
+struct Database {
+    name: String,
+    public: SocketAddr,
+    private: SocketAddr,
+    /// Where the primary listens that it begins with a copy of, and where everybody finds it.
+    follows: Option<Address>,
+    facades: Vec<Facade>,
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+impl Database {
+    async fn ask(&self, statement: &str) -> Result<Answer, FaultError> {
+        let answer = ask_sql::<PostgresWire>(self.private, statement, PATIENCE).await;
+        answer.map_err(|reason| self.failure(reason))
+    }
+
+    fn failure(&self, reason: String) -> FaultError {
+        FaultError::Node {
+            action: "ask",
+            node: self.name.clone(),
+            reason,
+        }
+    }
+
+    async fn value(&self, statement: &str) -> Result<String, FaultError> {
+        let answer = self.ask(statement).await?;
+        let value = answer.value().map(str::to_owned);
+        value.ok_or_else(|| self.failure(format!("'{statement}' was answered {answer:?}")))
+    }
+
+    async fn number(&self, statement: &str) -> Result<i64, FaultError> {
+        let value = self.value(statement).await?;
+        let number = value.parse();
+        number.map_err(|_| self.failure(format!("'{statement}' was answered '{value}'")))
+    }
+
+    /// Runs one of the programs that come with the server, to its end.
+    fn run_program(&self, name: &str, arguments: &[&str]) -> Result<(), EnvironmentError> {
+        let program = self.program.with_file_name(name);
+        let mut command = Command::new(&program);
+        command.args(arguments).stdin(Stdio::null());
+        not_as_root(&mut command);
+        let output = command.output();
+        let output = output.map_err(EnvironmentError::io("start", show(&program)))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().last().unwrap_or("it says nothing").to_owned();
+        let failed = std::io::Error::other(last);
+        Err(EnvironmentError::io("set up by", show(&program))(failed))
+    }
+
+    /// Fills the empty folder of its data.
+    fn set_up(&self, data: &Path) -> Result<(), EnvironmentError> {
+        let path = show(data);
+        // It refuses a folder that others may look into.
+        fs::set_permissions(data, Permissions::from_mode(0o700))
+            .map_err(EnvironmentError::io("close", path.clone()))?;
+        match &self.follows {
+            None => {
+                let how = ["--no-sync", "--no-instructions", "-A", "trust", "-U", USER];
+                let more = ["--locale=C", "-E", "UTF8", "--wal-segsize=1", "-D", &path];
+                self.run_program("initdb", &[&how[..], &more[..]].concat())?;
+            }
+            Some(primary) => {
+                // Past the network, which carries what comes later.
+                let (host, port) = (primary.private.ip(), primary.private.port());
+                let (host, port) = (host.to_string(), port.to_string());
+                let from = ["-h", &host, "-p", &port, "-U", USER, "-D", &path];
+                let how = ["-X", "stream", "--checkpoint=fast", "--no-sync"];
+                self.run_program("pg_basebackup", &[&from[..], &how[..]].concat())?;
+                write(&data.join("standby.signal"), "")?;
+                let follows = format!("primary_conninfo = '{}'\n", way_to(primary.public));
+                write(&data.join("postgresql.auto.conf"), &follows)?;
+            }
+        }
+        write(&data.join("pg_hba.conf"), LETS_IN)
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), EnvironmentError> {
+    fs::write(path, text).map_err(EnvironmentError::io("write", show(path)))
+}
+
+/// Words by which a replica finds its primary.
+fn way_to(primary: SocketAddr) -> String {
+    let (host, port) = (primary.ip(), primary.port());
+    format!("host={host} port={port} user={USER}")
+}
+
+#[async_trait]
+impl Server for Database {
+    fn system(&self) -> System {
+        System::Postgres
+    }
+
+    fn greeting(&self) -> &'static str {
+        "SELECT 1"
+    }
+
+    async fn greet(&self) -> Result<(), FaultError> {
+        self.number("SELECT 1").await.map(|_| ())
+    }
+
+    async fn run(&self) -> Result<String, FaultError> {
+        let at = self.value("SELECT pg_postmaster_start_time()").await?;
+        Ok(format!("that began at {at}"))
+    }
+
+    async fn rank(&self) -> Result<Rank, FaultError> {
+        let follows = self.value("SELECT pg_is_in_recovery()").await? == "t";
+        let whom = if follows { "another" } else { "nobody" };
+        Ok(Rank {
+            leads: !follows,
+            term: 0,
+            words: format!("pg_is_in_recovery() says that it follows {whom}"),
+        })
+    }
+
+    async fn clock_us(&self) -> Result<i64, FaultError> {
+        self.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+            .await
+    }
+
+    async fn entries(&self) -> Result<u64, FaultError> {
+        let count = self
+            .number("SELECT count(*) FROM lockstorm.leases WHERE expires > clock_timestamp()")
+            .await?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    async fn has(&self, key: &str) -> Result<bool, FaultError> {
+        let (name, number) = (postgres_literal(key), number_of_lock(key).cast_unsigned());
+        let (high, low) = (number >> 32, number & u64::from(u32::MAX));
+        let known = format!(
+            "SELECT (SELECT count(*) FROM lockstorm.leases \
+             WHERE name = {name} AND expires > clock_timestamp()) + \
+             (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+             AND classid = {high} AND objid = {low})"
+        );
+        Ok(self.number(&known).await? > 0)
+    }
+
+    async fn has_no_old_entry(&self) -> Result<bool, FaultError> {
+        Ok(self.entries().await? == 0)
+    }
+
+    async fn keeps_nothing(&self) -> bool {
+        false
+    }
+
+    /// Ends the lease; the count of holders goes on.
+    async fn remove(&self, key: &str) -> Result<u64, FaultError> {
+        let name = postgres_literal(key);
+        let end = format!(
+            "UPDATE lockstorm.leases SET expires = '-infinity' \
+             WHERE name = {name} AND expires > clock_timestamp()"
+        );
+        match self.ask(&end).await? {
+            Answer::Changed(rows) => Ok(rows),
+            other => Err(self.failure(format!("the update was answered {other:?}"))),
+        }
+    }
+
+    /// A primary writes into its log what its replicas are to hear. A replica asks for the log
+    /// anew.
+    async fn speak(&self) -> Result<(), FaultError> {
+        let speak = if self.rank().await?.leads {
+            "SELECT pg_logical_emit_message(true, 'lockstorm', '')"
+        } else {
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE backend_type = 'walreceiver'"
+        };
+        self.ask(speak).await.map(|_| ())
+    }
+
+    fn redis(&self) -> Option<&dyn Redis> {
+        None
+    }
+}
+
+#[async_trait]
+impl Software for Database {
+    fn start_command(&self, memory: Memory) -> Result<Command, EnvironmentError> {
+        let folder = absolute(&self.folder)?;
+        let data = folder.join("data");
+        if memory == Memory::Lost {
+            self.set_up(&data)?;
+        }
+        let mut command = Command::new(&self.program);
+        command.arg("-D").arg(&data);
+        let own = [
+            format!("listen_addresses={}", self.private.ip()),
+            format!("port={}", self.private.port()),
+            format!("log_directory={}", show(&folder)),
+        ];
+        for setting in SETTINGS.map(str::to_owned).iter().chain(&own) {
+            command.args(["-c", setting]);
+        }
+        not_as_root(&mut command);
+        if let IpAddr::V4(source) = self.public.ip() {
+            bind_source(&mut command, source, self.facades.clone())
+                .map_err(EnvironmentError::io("start", self.name.clone()))?;
+        }
+        Ok(command)
+    }
+
+    fn ready_within(&self) -> Duration {
+        READY_WITHIN
+    }
+
+    async fn is_ready(&self, process: i32) -> Result<(), String> {
+        let file = fs::read_to_string(self.folder.join("data/postmaster.pid"));
+        let file = file.unwrap_or_default();
+        if file.lines().next() != Some(&*process.to_string()) {
+            return Err("it has not said which process it is".to_owned());
+        }
+        self.greet().await.map_err(|error| error.to_string())
+    }
+}
+
+#[async_trait]
+impl Shape for Postgres {
+    fn roles(&self, public: &[SocketAddr]) -> Vec<Role> {
+        let role = |follows| {
+            Role::Data(DataRole {
+                follows,
+                persistence: Persistence::AofAlways,
+                ..DataRole::default()
+            })
+        };
+        let replicas = (0..self.replicas).map(|_| role(Some(public[0])));
+        std::iter::once(role(None)).chain(replicas).collect()
+    }
+
+    fn program(&self, _redis: Program) -> Result<Program, EnvironmentError> {
+        find_postgres()
+    }
+
+    fn software(&self, place: NodePlace<'_>) -> Box<dyn Software> {
+        let follows = place.role.data().and_then(|role| role.follows);
+        let primary = place.all.iter().find(|node| Some(node.public) == follows);
+        Box::new(Database {
+            name: place.name.to_owned(),
+            public: place.public,
+            private: place.private,
+            follows: primary.cloned(),
+            facades: place.facades(),
+            folder: place.folder.to_owned(),
+            program: place.program.path.clone(),
+        })
+    }
+
+    fn route(&self, nodes: &[Node]) -> Route {
+        Route::new(places(&nodes[..1]))
+    }
+
+    async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        let (primary, replicas) = nodes.split_at(1);
+        start_each(primary).await?;
+        for statement in TABLES {
+            let told = ask_sql::<PostgresWire>(primary[0].private, statement, READY_WITHIN).await;
+            told.map_err(|reason| primary[0].not_ready(&reason))?;
+        }
+        start_each(replicas).await?;
+        for replica in replicas {
+            wait_until_streaming(replica).await?;
+        }
+        Ok(())
+    }
+
+    async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {
+        let ask = async |node: &Node, statement: String| {
+            let answer = ask_sql::<PostgresWire>(node.private, &statement, READY_WITHIN).await;
+            answer.map_err(|reason| FaultError::Node {
+                action: "promote",
+                node: node.name.clone(),
+                reason,
+            })
+        };
+        ask(node, "SELECT pg_promote()".to_owned()).await?;
+        for other in nodes {
+            let follows = other.role.data().is_some_and(|role| role.follows.is_some());
+            if other.name != node.name && other.pid().is_some() && follows {
+                let way = way_to(node.public);
+                ask(
+                    other,
+                    format!("ALTER SYSTEM SET primary_conninfo = '{way}'"),
+                )
+                .await?;
+                ask(other, "SELECT pg_reload_conf()".to_owned()).await?;
+            }
+        }
+        route.replace(places(std::slice::from_ref(node)));
+        Ok(())
+    }
+}
+
+/// Waits until a replica hears its primary.
+async fn wait_until_streaming(replica: &Node) -> Result<(), EnvironmentError> {
+    const STREAMS: &str = "SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'";
+    let deadline = Instant::now() + IN_STEP_WITHIN;
+    loop {
+        let said = ask_sql::<PostgresWire>(replica.private, STREAMS, PATIENCE).await;
+        if said
+            .as_ref()
+            .is_ok_and(|answer| answer.value() == Some("1"))
+        {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(replica.not_ready(&format!("it does not hear its primary: {said:?}")));
+        }
+        sleep(POLL).await;
+    }
+}
