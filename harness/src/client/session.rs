@@ -51,7 +51,8 @@ pub struct Session {
     pub(super) lock: AnyLock,
     pub(super) gate: Arc<Gate>,
     pub(super) lease_ms: Option<u64>,
-    /// End of what it holds without a lease and never releases.
+    /// End of what it holds without a lease and never releases, as far as is known: an adapter
+    /// says it when it grants a lock.
     pub(super) until: Option<Until>,
     pub(super) sink: EventSink,
     rng: ChaCha8Rng,
@@ -204,6 +205,9 @@ impl Session {
             if let Some(token) = grant.token {
                 self.tokens.insert(key.clone(), token);
             }
+            if grant.is_of_session {
+                self.until = Some(Until::SessionEnd);
+            }
             self.hear_of_losses().await;
             self.holds.granted(key, ask);
         }
@@ -341,6 +345,10 @@ impl Session {
             .await;
         let invoked = Instant::now();
         let outcome = loop {
+            // A client that stands still sends nothing, and its lease has not begun.
+            if self.gate.pass().await.is_err() {
+                break Outcome::Killed;
+            }
             let waited = invoked.elapsed();
             let outcome = self.try_once(key, ask).await;
             if self.lock.queued(key) {

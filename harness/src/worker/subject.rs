@@ -82,6 +82,7 @@ impl Subject {
     pub(super) async fn acquire(&mut self, target: &Target) -> (Answer, bool) {
         let (key, ask) = read_target(target);
         let outcome = self.lock.acquire(&key, ask).await;
+        self.tell_losses();
         let queued = self.lock.queued(&key);
         let marks = self.lock.marks(&key).into_iter().map(Mark::from).collect();
         let by = self.lock.granted_by();
@@ -122,6 +123,7 @@ impl Subject {
     /// Gives one lock back.
     pub(super) async fn release(&mut self, target: &Target) -> Answer {
         let (key, ask) = read_target(target);
+        self.tell_losses();
         self.holds.releasing(&key, ask.mode);
         let outcome = self.lock.release(&key, ask).await;
         if matches!(outcome, Outcome::Denied) {
@@ -136,9 +138,7 @@ impl Subject {
 
     /// Tells whether it goes on as the holder.
     pub(super) fn alive(&mut self, target: &Target) -> Answer {
-        for loss in self.lock.lost(Nanos(0)) {
-            self.holds.gone(&loss.key, loss.mode);
-        }
+        self.tell_losses();
         let believed = self.holds.believed();
         let place =
             |(key, ask): &(Name, LockRequest)| **key == *target.key && ask.mode == target.mode;
@@ -146,6 +146,21 @@ impl Subject {
             Answer::Held
         } else {
             Answer::NotOwner
+        }
+    }
+
+    /// Says which locks went with a session that has ended.
+    fn tell_losses(&mut self) {
+        // The harness says when: it is told now.
+        for loss in self.lock.lost(Nanos(0)) {
+            self.holds.gone(&loss.key, loss.mode);
+            // Fails only where nobody listens any more.
+            let _ = say(&Note::Lost(Target {
+                key: loss.key.to_string(),
+                mode: loss.mode,
+                permits: 1,
+                wait_ms: None,
+            }));
         }
     }
 

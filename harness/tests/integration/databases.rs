@@ -43,6 +43,7 @@ on_each_database!(
     a_promoted_replica_knows_what_it_got_and_nothing_else,
     a_name_goes_with_the_session_of_its_holder,
     a_holder_learns_that_its_session_has_ended,
+    a_holder_that_takes_the_lock_in_a_new_session_had_lost_it_before,
     a_link_between_servers_holds_back_what_either_says,
 );
 
@@ -271,6 +272,26 @@ async fn a_holder_learns_that_its_session_has_ended(system: System) {
     assert_eq!((&*lost[0].key, lost[0].noticed), (KEY, Some(Nanos(7))));
     assert_eq!(a.lost(Nanos(8)), [], "it is told once");
     assert_eq!(a.release(KEY, one_try()).await, Outcome::Denied);
+}
+
+/// A new session is no re-entry: what was held by the one before is told as lost.
+async fn a_holder_that_takes_the_lock_in_a_new_session_had_lost_it_before(system: System) {
+    let Some(mut ground) = servers(system).await else {
+        return;
+    };
+    let mut a = ground.patient(0, of_session(system));
+    assert!(is_granted(&a.acquire(KEY, one_try()).await));
+    let (node, memory) = (node("primary"), Memory::Kept);
+    inject(&mut ground, FaultSpec::Restart(Restart { node, memory })).await;
+    let deadline = Instant::now() + WITHIN;
+    while !is_granted(&a.acquire(KEY, one_try()).await) {
+        assert!(Instant::now() < deadline, "the server is back");
+    }
+    let lost = a.lost(Nanos(1));
+    let lost: Vec<&str> = lost.iter().map(|loss| &*loss.key).collect();
+    assert_eq!(lost, [KEY]);
+    let released = Outcome::Done(Released::leaving(Some(0)));
+    assert_eq!(a.release(KEY, one_try()).await, released);
 }
 
 /// A primary always has something to say to its replica; a replica is made to say something.

@@ -46,6 +46,8 @@ pub struct SessionLock<D: Dialect> {
     held: HashMap<String, (u64, u32)>,
     /// Number by which the server knows the connection that took a name last.
     connection: Option<String>,
+    /// Names that went with a session, of which nobody has been told.
+    lost: Vec<Name>,
 }
 
 impl<D: Dialect> SessionLock<D> {
@@ -55,15 +57,23 @@ impl<D: Dialect> SessionLock<D> {
             client: SqlClient::new(context.dialer, context.route).greeting(statement),
             held: HashMap::new(),
             connection: None,
+            lost: Vec::new(),
         }
     }
 
     /// Names that went with a session that is over; each once.
     pub fn lost(&mut self) -> Vec<Name> {
+        self.look();
+        std::mem::take(&mut self.lost)
+    }
+
+    /// The number of the session; what was held by others is lost.
+    fn look(&mut self) -> Option<u64> {
         let session = self.client.session();
         let is_lost = |_: &String, held: &mut (u64, u32)| session != Some(held.0);
         let lost = self.held.extract_if(is_lost);
-        lost.map(|(key, _)| key.into()).collect()
+        self.lost.extend(lost.map(|(key, _)| Name::from(key)));
+        session
     }
 }
 
@@ -72,8 +82,7 @@ impl<D: Dialect> Lock for SessionLock<D> {
         let wait = ask.wait.filter(|_| D::WAITS).unwrap_or_default();
         let get = D::take(key, wait);
         // A connection that holds a name is kept, wherever others are led.
-        let session = self.held.values().map(|held| held.0).max();
-        let session = session.filter(|&session| self.client.session() == Some(session));
+        let session = self.look().filter(|_| !self.held.is_empty());
         let answer = match session {
             Some(session) => self.client.ask_in(session, &get, wait).await,
             None => self.client.ask_later(&get, wait).await,
@@ -82,14 +91,13 @@ impl<D: Dialect> Lock for SessionLock<D> {
             Ok(answer) => answer,
             Err(error) => return error.into(),
         };
-        match (answer.value(), self.client.session()) {
+        match (answer.value(), self.look()) {
             (Some(yes), Some(session)) if yes == D::YES => {
                 self.connection = answer.of_row(1).map(str::to_owned);
-                let held = self.held.entry(key.to_owned()).or_insert((session, 0));
-                let before = if held.0 == session { held.1 } else { 0 };
-                *held = (session, before + 1);
+                let (_, times) = self.held.entry(key.to_owned()).or_insert((session, 0));
+                *times += 1;
                 // Who takes it once more has the token that it had.
-                let token = answer.of_row(2).filter(|_| before == 0);
+                let token = answer.of_row(2).filter(|_| *times == 1);
                 Outcome::Done(Grant {
                     is_of_session: true,
                     token: token.and_then(|token| token.parse().ok()),
