@@ -181,6 +181,7 @@ mod tests {
         };
         assert!(topologies.keys().eq([
             "cluster",
+            "custom",
             "etcd",
             "external",
             "independent",

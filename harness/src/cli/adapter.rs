@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use lockstorm_scenarios::TopologyKind;
 
 use super::exit::ExitCode;
-use super::topologies::startable_topology;
+use super::topologies::{custom_servers, startable_topology};
 use crate::clock::wall_clock;
 use crate::conformance::{Check, Finding, TestBed, usual_servers};
 use crate::seed::Seed;
@@ -39,6 +39,9 @@ pub struct TestArgs {
     /// zookeeper, mariadb or postgres.
     #[arg(long, default_value = "single", value_name = "NAME", value_parser = startable_topology)]
     pub topology: TopologyKind,
+    /// The servers of this scenario file, which has topology.custom.
+    #[arg(long, value_name = "SCENARIO.toml", conflicts_with = "topology")]
+    pub servers: Option<PathBuf>,
     /// Folder of runs.
     #[arg(
         long,
@@ -69,11 +72,13 @@ pub fn execute(args: &AdapterArgs) -> Result<ExitCode, Error> {
 /// Carries out every check and prints what came of each.
 fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     let program = find_program(args.redis_server.as_deref())?;
+    let custom = args.servers.as_deref().map(custom_servers).transpose()?;
+    let topology = custom.unwrap_or_else(|| usual_servers(args.topology));
     let folder = folder::create(&args.out, "adapter-test", wall_clock(), Seed::fresh())?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {
         let settings = ServerSettings {
-            topology: usual_servers(args.topology),
+            topology,
             program,
             port: args.port,
             folder: folder.join("nodes"),

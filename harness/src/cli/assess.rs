@@ -170,6 +170,7 @@ fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
 fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> {
     let situations = situations(args)?;
     let wanted = args.subjects.kinds();
+    let custom = args.subjects.custom()?;
     let mut cases = Vec::new();
     let mut left_out = Vec::new();
     for subject in subjects {
@@ -179,7 +180,8 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
                 let text = format!("'{}' has no [situation]", loaded.scenario.name);
                 return Err(UsageError(text).into());
             };
-            let on = situation.topologies.iter();
+            // What cannot be done on them the rules of scenarios say.
+            let on = custom.as_slice().iter().chain(&situation.topologies);
             for topology in on.filter(|topology| wanted.contains(&topology.kind())) {
                 for hits in situation.numbers_hit() {
                     match place(subject, loaded, topology, (&args.subjects.promises, hits)) {

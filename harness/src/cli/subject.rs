@@ -1,17 +1,18 @@
 //! A lock that is put to the test, as it is typed: one of ours by its name, or a program.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Error};
 use clap::Args;
-use lockstorm_scenarios::{Adapter, Lock, Promise, System, TopologyKind, typed_lock};
+use lockstorm_scenarios::{Adapter, Lock, Promise, System, Topology, TopologyKind, typed_lock};
 use serde_json::json;
 
 use super::ground::GroundArgs;
-use super::topologies::{startable_topologies, startable_topology};
+use super::topologies::{custom_servers, startable_topologies, startable_topology};
 use crate::adapter::Can;
 use crate::clock::wall_clock;
-use crate::conformance::introduce;
+use crate::conformance::{introduce, usual_servers};
 use crate::folder;
 use crate::rerun::quoted;
 use crate::seed::Seed;
@@ -37,15 +38,29 @@ pub struct SubjectArgs {
     #[arg(long = "topology", value_delimiter = ',', value_name = "LIST",
         value_parser = startable_topology)]
     pub topologies: Vec<TopologyKind>,
+    /// Only on the servers of this scenario file, which has topology.custom.
+    #[arg(long, value_name = "SCENARIO.toml", conflicts_with = "topologies")]
+    pub servers: Option<PathBuf>,
 }
 
 impl SubjectArgs {
     /// The topologies that are asked for, all that can be started unless some are named.
     pub fn kinds(&self) -> Vec<TopologyKind> {
+        if self.servers.is_some() {
+            return vec![TopologyKind::Custom];
+        }
         if self.topologies.is_empty() {
             return startable_topologies().collect();
         }
         self.topologies.clone()
+    }
+
+    /// The servers of a file, where one is named.
+    ///
+    /// # Errors
+    /// When the file is wrong, or has no such servers.
+    pub fn custom(&self) -> Result<Option<Topology>, Error> {
+        self.servers.as_deref().map(custom_servers).transpose()
     }
 
     /// Reads all the locks, and asks programs what they are.
@@ -78,6 +93,12 @@ impl SubjectArgs {
         if !self.topologies.is_empty() {
             let names = self.topologies.iter().map(|kind| kind.name());
             words.push(format!("--topology {}", list(names.collect())));
+        }
+        if let Some(servers) = &self.servers {
+            words.push(format!(
+                "--servers {}",
+                quoted(&servers.display().to_string())
+            ));
         }
         words
     }
@@ -130,9 +151,15 @@ impl Subject {
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let servers = (&program, ground.port);
         let kinds = args.kinds();
+        let custom = args.custom()?;
+        let is_asked = custom.is_some() || !args.topologies.is_empty();
         let (asked, others): (Vec<_>, Vec<_>) = kinds
             .into_iter()
-            .partition(|kind| !args.topologies.is_empty() || kind.system() == System::Redis);
+            .partition(|kind| is_asked || kind.system() == System::Redis);
+        let asked = custom.map_or_else(
+            || asked.into_iter().map(usual_servers).collect(),
+            |servers| vec![servers],
+        );
         let found = runtime.block_on(introduce(&words, &asked, servers, &folder))?;
         let others = others.into_iter().map(|kind| {
             let name = kind.name();

@@ -1,11 +1,32 @@
-//! Names of servers on the command line.
+//! Servers on the command line: by their names, or those of a file.
 
-use lockstorm_scenarios::TopologyKind;
+use std::path::Path;
+
+use anyhow::Error;
+use lockstorm_scenarios::{Topology, TopologyKind, load};
+
+use crate::usage_error::UsageError;
 
 /// Returns the topologies that can be started.
 pub(super) fn startable_topologies() -> impl Iterator<Item = TopologyKind> {
     let all = TopologyKind::ALL.into_iter();
-    all.filter(|kind| *kind != TopologyKind::External)
+    all.filter(|kind| !matches!(kind, TopologyKind::Custom | TopologyKind::External))
+}
+
+/// Reads the custom servers of a scenario file.
+///
+/// # Errors
+/// When the file is wrong, or has no such servers.
+pub(super) fn custom_servers(file: &Path) -> Result<Topology, Error> {
+    let topology = load(file, &[])?.scenario.topology;
+    let custom = topology.filter(|topology| topology.kind() == TopologyKind::Custom);
+    custom.ok_or_else(|| {
+        let text = format!(
+            "--servers must be a scenario with topology.custom: {}",
+            file.display()
+        );
+        UsageError(text).into()
+    })
 }
 
 /// Reads the name of a topology that can be started.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lockstorm_checker::history::Ownership;
+use lockstorm_scenarios::System;
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
@@ -315,6 +316,9 @@ pub(super) async fn server_key(bed: &mut TestBed) -> Found {
     match named {
         Some(_) => Err(format!(
             "no server has the key '{at}' of a lock that is held"
+        )),
+        None if bed.system() == System::Custom => Ok(Finding::NotClaimed(
+            "nobody knows how to ask a custom system for a key".to_owned(),
         )),
         None => Ok(Finding::NotClaimed(
             "no server has a key of the lock's name, so scripts cannot look at it; name the key \

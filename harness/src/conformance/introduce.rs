@@ -45,21 +45,22 @@ pub enum IntroductionError {
     },
 }
 
-/// Starts the program on servers of each kind, and asks who it is and what it promises.
+/// Starts the program on each of these servers, and asks who it is and what it promises.
 ///
 /// # Errors
 /// When servers cannot be had, or the program can be opened on none of them.
 pub async fn introduce(
     command: &[String],
-    kinds: &[TopologyKind],
+    topologies: &[Topology],
     (program, port): (&Program, u16),
     folder: &Path,
 ) -> Result<Introduction, IntroductionError> {
     let mut found = Introduction::default();
-    for kind in kinds {
+    for topology in topologies {
+        let kind = topology.kind();
         let folder = folder.join(kind.name());
         let settings = ServerSettings {
-            topology: usual_servers(*kind),
+            topology: topology.clone(),
             program: program.clone(),
             port,
             folder: folder.join("nodes"),
@@ -74,7 +75,7 @@ pub async fn introduce(
                 found.is_endless = bed.is_endless();
                 found.cannot_renew |= cannot_renew(&bed.key(), &peer).await;
             }
-            Err(why) => found.refused.push((*kind, why)),
+            Err(why) => found.refused.push((kind, why)),
         }
     }
     match found.refused.first() {

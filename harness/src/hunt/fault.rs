@@ -162,6 +162,7 @@ pub fn replica_of(node: &str, on: &Topology) -> Option<String> {
         TopologyKind::Single
         | TopologyKind::Etcd
         | TopologyKind::Zookeeper
+        | TopologyKind::Custom
         | TopologyKind::External => return None,
     };
     on.nodes().contains(&name).then_some(name)
@@ -179,6 +180,7 @@ pub const fn failover_mode(on: TopologyKind) -> Option<FailoverMode> {
         | TopologyKind::Zookeeper
         | TopologyKind::Mariadb
         | TopologyKind::Postgres
+        | TopologyKind::Custom
         | TopologyKind::External => None,
     }
 }

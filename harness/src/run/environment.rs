@@ -59,6 +59,7 @@ fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
         TopologyKind::Cluster if node.name.contains("replica") => "replica",
         TopologyKind::Cluster | TopologyKind::Independent => "master",
         TopologyKind::Etcd | TopologyKind::Zookeeper => "member",
+        TopologyKind::Custom => "server",
         TopologyKind::Single
         | TopologyKind::Replicated
         | TopologyKind::Sentinel

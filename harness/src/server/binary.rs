@@ -169,7 +169,7 @@ fn judge(
     path: PathBuf,
     read: impl FnOnce(&str) -> Option<String>,
 ) -> Result<Program, EnvironmentError> {
-    let said = said_by(&path);
+    let said = says_version(&path);
     let version = said.and_then(|text| {
         read(&text).ok_or_else(|| format!("--version printed {:?}", shown(&text)))
     });
@@ -239,7 +239,7 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Places on PATH where programs of these names may be, in order.
-pub(super) fn on_path(names: Vec<&'static str>) -> impl Iterator<Item = PathBuf> {
+pub(super) fn on_path(names: Vec<&str>) -> impl Iterator<Item = PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
     names.into_iter().flat_map(move |name| {
@@ -254,17 +254,22 @@ fn shown(text: &str) -> String {
 }
 
 /// Output of `--version`; the error is a reason in words.
-fn said_by(path: &Path) -> Result<String, String> {
+fn says_version(path: &Path) -> Result<String, String> {
     let mut command = Command::new(path);
+    command.arg("--version");
+    said_by(command).map_err(|reason| format!("--version {reason}"))
+}
+
+/// Output of a program; the error is what became of it.
+pub(super) fn said_by(mut command: Command) -> Result<String, String> {
     scrub(&mut command);
     let mut child = command
-        .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| format!("cannot be run: {error}"))?;
     let said = read_within(child.stdout.take().expect("it is piped"));
     // It has said what there is to say; whatever it started goes with it.
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
@@ -275,7 +280,7 @@ fn said_by(path: &Path) -> Result<String, String> {
 
 /// Version of a server of Redis, from what it says; the error is a reason in words.
 fn version_of(path: &Path) -> Result<String, String> {
-    let text = said_by(path)?;
+    let text = says_version(path)?;
     let word = |prefix: &str| {
         text.split_whitespace()
             .find_map(|part| part.strip_prefix(prefix))
@@ -303,12 +308,15 @@ fn read_within(mut pipe: ChildStdout) -> Result<Vec<u8>, String> {
         let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
         let mut readable = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
         match poll(&mut readable, left) {
-            Ok(0) => return Err(format!("--version did not end within {ANSWERS_WITHIN:?}")),
+            Ok(0) => return Err(format!("did not end within {ANSWERS_WITHIN:?}")),
             Ok(_) => {}
             Err(Errno::EINTR) => continue,
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(format!("cannot be read: {error}")),
         }
-        match pipe.read(&mut some).map_err(|error| error.to_string())? {
+        match pipe
+            .read(&mut some)
+            .map_err(|error| format!("cannot be read: {error}"))?
+        {
             0 => break,
             read => said.extend_from_slice(&some[..read]),
         }

@@ -4,6 +4,7 @@ mod access;
 mod address;
 mod binary;
 mod cluster;
+mod custom;
 mod deployment;
 mod ensemble;
 mod etcd;

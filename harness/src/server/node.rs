@@ -1,6 +1,6 @@
 //! One server: its folder, its process, its life and death.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -90,11 +90,16 @@ impl Node {
             emptied.map_err(EnvironmentError::io("empty", show(&data)))?;
         }
         fs::create_dir_all(&data).map_err(EnvironmentError::io("create", show(&data)))?;
+        if memory == Memory::Lost {
+            self.software.prepare().await?;
+        }
         let mut command = self.software.start_command(memory)?;
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let (out, err) = if self.software.writes_log() {
+            (Stdio::null(), Stdio::null())
+        } else {
+            log_of(&self.folder)?
+        };
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
         if let Some(page) = &self.page {
             page.preload(&mut command);
         }
@@ -209,6 +214,15 @@ impl Drop for Node {
         // What is of use after a run is in `conf` and `log`; a leftover folder is only untidy.
         let _ = fs::remove_dir_all(self.data());
     }
+}
+
+/// Ends of a program's output and errors: both go to the log in the folder of a node.
+pub(super) fn log_of(folder: &Path) -> Result<(Stdio, Stdio), EnvironmentError> {
+    let path = folder.join("log");
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    let both = opened.and_then(|log| Ok((log.try_clone()?, log)));
+    let (out, err) = both.map_err(EnvironmentError::io("write", show(&path)))?;
+    Ok((out.into(), err.into()))
 }
 
 /// A path from the root.

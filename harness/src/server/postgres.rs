@@ -117,7 +117,7 @@ impl Database {
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().last().unwrap_or("it says nothing").to_owned();
         let failed = std::io::Error::other(last);
-        Err(EnvironmentError::io("set up by", show(&program))(failed))
+        Err(EnvironmentError::io("run", show(&program))(failed))
     }
 
     /// Fills the empty folder of its data.

@@ -68,6 +68,12 @@ pub struct NodePlace<'a> {
 }
 
 impl NodePlace<'_> {
+    /// Number of the node among all, from 1 on.
+    pub fn number(&self) -> usize {
+        let before = self.all.iter().take_while(|node| node.name != self.name);
+        before.count() + 1
+    }
+
     /// The other nodes, where a network stands between.
     pub fn facades(&self) -> Vec<Facade> {
         let others = self.all.iter().filter(|other| other.name != self.name);
@@ -226,6 +232,7 @@ pub fn shape_of(topology: &Topology) -> Box<dyn Shape> {
         Topology::Zookeeper(zookeeper) => Box::new(zookeeper),
         Topology::Mariadb(mariadb) => Box::new(mariadb),
         Topology::Postgres(postgres) => Box::new(postgres),
+        Topology::Custom(custom) => Box::new(custom),
         Topology::External(external) => Box::new(Attached(external)),
     }
 }

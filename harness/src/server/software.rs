@@ -15,12 +15,25 @@ use crate::environment_error::EnvironmentError;
 /// Software of one node, which also answers what faults ask of it.
 #[async_trait]
 pub trait Software: Server {
+    /// Makes the empty folder of its data ready, before the first start and after each loss.
+    ///
+    /// # Errors
+    /// When that fails.
+    async fn prepare(&self) -> Result<(), EnvironmentError> {
+        Ok(())
+    }
+
     /// Writes the files that a start takes, and gives the command that starts the server; the
     /// folder of its data is there, and empty where its memory is lost.
     ///
     /// # Errors
     /// When a file cannot be written.
     fn start_command(&self, memory: Memory) -> Result<Command, EnvironmentError>;
+
+    /// Tells whether the server writes a file `log` by itself; what others print is kept there.
+    fn writes_log(&self) -> bool {
+        true
+    }
 
     /// Time that the server may take from its start to being ready.
     fn ready_within(&self) -> Duration;

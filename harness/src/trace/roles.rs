@@ -188,6 +188,7 @@ async fn look(node: &Node) -> Option<&'static str> {
     Some(match (node.server().system(), rank.leads) {
         (System::Etcd | System::Zookeeper, true) => LEADER,
         (System::Etcd | System::Zookeeper, false) => FOLLOWER,
+        (System::Custom, _) => return None,
         (System::Redis | System::Mariadb | System::Postgres, true) => PRIMARY,
         (System::Redis | System::Mariadb | System::Postgres, false) => REPLICA,
     })

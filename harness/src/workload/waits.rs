@@ -111,6 +111,7 @@ async fn key_is(is_there: bool, key: &str, node: Option<&String>, stage: &Stage)
             | TopologyKind::Zookeeper
             | TopologyKind::Mariadb
             | TopologyKind::Postgres
+            | TopologyKind::Custom
             | TopologyKind::External => nodes.len(),
             TopologyKind::Independent => nodes.len() / 2 + 1,
         };

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::support::{
     TRIES_MAX, have_kernel_network, have_server, root, run_scenario, skipped, stderr,
@@ -203,6 +204,17 @@ fn every_scenario_of_postgres_comes_out_as_its_file_says() {
         return skipped(&error.to_string());
     }
     all_come_out_as_expected(shipped("postgres"), &PAGES);
+}
+
+#[test]
+fn every_scenario_of_mongodb_comes_out_as_its_file_says() {
+    let adapter = root().join("adapters/python/mongodb");
+    let version = Command::new(adapter.join("server")).arg("version").output();
+    let has_server = version.is_ok_and(|version| version.status.success());
+    if !has_server || !adapter.join(".venv/installed").exists() {
+        return skipped("adapters/python/mongodb is not set up");
+    }
+    all_come_out_as_expected(shipped("mongodb"), &PAGES);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod client_clocks;
 mod cluster;
 mod cluster_clients;
 mod commands;
+mod custom_servers;
 mod cut_short;
 mod databases;
 mod descriptors;

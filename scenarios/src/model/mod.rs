@@ -5,6 +5,7 @@
 
 mod checks;
 mod clients;
+mod custom;
 mod duration;
 mod era;
 mod external;
@@ -35,6 +36,8 @@ pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
 pub use checks::{Checks, Expected};
 pub use clients::{ClientKind, Clients, Pick};
+pub use custom::Custom;
+pub(crate) use custom::unknown_place;
 pub use duration::{DurationRange, DurationSpec, ParseDurationError};
 pub use era::Era;
 pub use external::{Disturbance, External, Tls};

@@ -13,6 +13,8 @@ pub enum System {
     Mariadb,
     /// PostgreSQL.
     Postgres,
+    /// One that Lockstorm does not know.
+    Custom,
 }
 
 impl System {
@@ -24,6 +26,7 @@ impl System {
             Self::Zookeeper => "ZooKeeper",
             Self::Mariadb => "MariaDB",
             Self::Postgres => "PostgreSQL",
+            Self::Custom => "a custom system",
         }
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::custom::Custom;
 use super::external::External;
 use super::faults::FailoverMode;
 use super::system::System;
@@ -35,6 +36,8 @@ pub enum Topology {
     Mariadb(Mariadb),
     /// A primary of PostgreSQL and replicas: nodes `primary`, `replica-1`, ...
     Postgres(Postgres),
+    /// Servers of any system, which commands of yours start: nodes `n1`, `n2`, ...
+    Custom(Custom),
     /// Servers that someone else runs: nodes `primary`, `replica-1`, ..., or `n1`, `n2`, ...
     External(External),
 }
@@ -60,6 +63,8 @@ pub enum TopologyKind {
     Mariadb,
     /// See [`Topology::Postgres`].
     Postgres,
+    /// See [`Topology::Custom`].
+    Custom,
     /// See [`Topology::External`].
     External,
 }
@@ -77,6 +82,7 @@ impl Topology {
             Self::Zookeeper(_) => TopologyKind::Zookeeper,
             Self::Mariadb(_) => TopologyKind::Mariadb,
             Self::Postgres(_) => TopologyKind::Postgres,
+            Self::Custom(_) => TopologyKind::Custom,
             Self::External(_) => TopologyKind::External,
         }
     }
@@ -94,7 +100,8 @@ impl Topology {
             | Self::Etcd(_)
             | Self::Zookeeper(_)
             | Self::Mariadb(_)
-            | Self::Postgres(_) => self.kind(),
+            | Self::Postgres(_)
+            | Self::Custom(_) => self.kind(),
         }
     }
 
@@ -104,6 +111,7 @@ impl Topology {
             (Self::External(_), _) => {
                 Some("a trace takes KEYS and MONITOR, which touch all that external servers have")
             }
+            (Self::Custom(_), _) => Some("nobody knows how to ask custom servers for their locks"),
             (Self::Etcd(_), Trace::Monitor) => {
                 Some("etcd has no MONITOR: take \"probe\", which asks members what they know")
             }
@@ -143,7 +151,8 @@ impl Topology {
             | Self::Etcd(_)
             | Self::Zookeeper(_)
             | Self::Mariadb(_)
-            | Self::Postgres(_) => None,
+            | Self::Postgres(_)
+            | Self::Custom(_) => None,
         }
     }
 
@@ -161,7 +170,7 @@ impl Topology {
                 Persistence::AofAlways
             }
             // Nobody tells; whatever it is, no fault can try it.
-            Self::External(_) => Persistence::None,
+            Self::Custom(_) | Self::External(_) => Persistence::None,
         }
     }
 
@@ -177,6 +186,7 @@ impl Topology {
             | Self::Cluster(_)
             | Self::Etcd(_)
             | Self::Zookeeper(_)
+            | Self::Custom(_)
             | Self::External(_) => self.alike().has_replicas(),
         }
     }
@@ -196,6 +206,7 @@ impl Topology {
             Self::Zookeeper(zookeeper) => masters(zookeeper.nodes).collect(),
             Self::Mariadb(mariadb) => replicated_nodes(mariadb.replicas).collect(),
             Self::Postgres(postgres) => replicated_nodes(postgres.replicas).collect(),
+            Self::Custom(custom) => masters(custom.nodes).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
                 several => masters(several as u32).collect(),
@@ -241,6 +252,10 @@ impl Topology {
             Self::Zookeeper(zookeeper) => ensemble("zookeeper", zookeeper.nodes, zookeeper.timers),
             Self::Mariadb(mariadb) => database("mariadb", mariadb.replicas),
             Self::Postgres(postgres) => database("postgres", postgres.replicas),
+            Self::Custom(custom) => {
+                let s = if custom.nodes == 1 { "" } else { "s" };
+                format!("{} ({} node{s})", custom.name, custom.nodes)
+            }
             Self::External(external) => format!("external ({})", external.size()),
         }
     }
@@ -298,6 +313,7 @@ impl TopologyKind {
             | Self::Zookeeper
             | Self::Mariadb
             | Self::Postgres
+            | Self::Custom
             | Self::External => &[],
             Self::Replicated => &[FailoverMode::Agreed, FailoverMode::Force],
             Self::Sentinel => &[FailoverMode::Agreed],
@@ -320,12 +336,13 @@ impl TopologyKind {
             | Self::Zookeeper
             | Self::Mariadb
             | Self::Postgres
+            | Self::Custom
             | Self::External => false,
         }
     }
 
     /// Every topology, in the order of `lockstorm list topologies`.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Single,
         Self::Replicated,
         Self::Sentinel,
@@ -335,6 +352,7 @@ impl TopologyKind {
         Self::Zookeeper,
         Self::Mariadb,
         Self::Postgres,
+        Self::Custom,
         Self::External,
     ];
 
@@ -345,6 +363,7 @@ impl TopologyKind {
             Self::Zookeeper => System::Zookeeper,
             Self::Mariadb => System::Mariadb,
             Self::Postgres => System::Postgres,
+            Self::Custom => System::Custom,
             Self::Single
             | Self::Replicated
             | Self::Sentinel
@@ -379,6 +398,7 @@ impl TopologyKind {
             Self::Postgres => {
                 "a primary of PostgreSQL and its replicas: nodes primary, replica-1, ..."
             }
+            Self::Custom => "servers of any system, by your commands: nodes n1, n2, ...",
             Self::External => {
                 "servers that someone else runs, by their urls: nodes primary, replica-1, ..., or \
                  n1, n2, ..."
@@ -398,6 +418,7 @@ impl TopologyKind {
             Self::Zookeeper => "zookeeper",
             Self::Mariadb => "mariadb",
             Self::Postgres => "postgres",
+            Self::Custom => "custom",
             Self::External => "external",
         }
     }

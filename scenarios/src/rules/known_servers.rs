@@ -72,6 +72,7 @@ impl KnownServers {
             | TopologyKind::Cluster
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
+            | TopologyKind::Custom
             | TopologyKind::External => false,
         }
     }
@@ -88,6 +89,7 @@ impl KnownServers {
             | TopologyKind::Zookeeper
             | TopologyKind::Mariadb
             | TopologyKind::Postgres
+            | TopologyKind::Custom
             | TopologyKind::External => node.as_str() == "primary",
         };
         self.nodes.iter().filter(leads).cloned().collect()
@@ -117,12 +119,22 @@ impl KnownServers {
         }
     }
 
+    /// Judges a question to servers for a key: what is at `path` is about it.
+    pub(crate) fn judge_question(&self, path: &str, findings: &mut Findings<'_>) {
+        if self.kind == TopologyKind::Custom {
+            let message = "nobody knows how to ask custom servers for a key";
+            let help = "wait for the answer to a client, such as `expect = \"granted\"`";
+            findings.key(path, message, help);
+        }
+    }
+
     /// The words for any nodes of this topology.
     fn words(&self) -> Vec<&str> {
         let parts = match self.kind {
             // Parts are counted of all nodes, and of masters with replicas they mean nothing.
             TopologyKind::Independent if self.replicated => &[],
-            TopologyKind::Independent => &PARTS[..],
+            // Of custom ones nobody knows whether one leads.
+            TopologyKind::Independent | TopologyKind::Custom => &PARTS[..],
             TopologyKind::Cluster | TopologyKind::Etcd | TopologyKind::Zookeeper => {
                 &PARTS_WITH_A_LEADER[..]
             }

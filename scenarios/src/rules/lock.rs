@@ -198,7 +198,8 @@ pub(crate) fn judge_support(
             | TopologyKind::Etcd
             | TopologyKind::Zookeeper
             | TopologyKind::Mariadb
-            | TopologyKind::Postgres => "",
+            | TopologyKind::Postgres
+            | TopologyKind::Custom => "",
         };
         findings.key(
             &format!("{path}.{}", kind.name()),

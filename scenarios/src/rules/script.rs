@@ -240,17 +240,15 @@ impl Script<'_, '_> {
             self.findings
                 .key(&self.here, "`await` must say what it waits for", help);
         }
-        if let Some(key) = &wait.key_gone {
-            self.key(key, "key-gone");
-        }
-        if let Some(key) = &wait.key_there {
-            self.key(key, "key-there");
+        let failover = (&wait.failover_of, "failover-of");
+        let names = ["key-gone", "key-there"];
+        for (key, name) in keys.into_iter().zip(names).chain([failover]) {
+            if let Some(key) = key {
+                self.key_on_servers(key, name);
+            }
         }
         if let Some(node) = &wait.node {
             self.node_of_wait(node, keys.into_iter().all(Option::is_none));
-        }
-        if let Some(key) = &wait.failover_of {
-            self.key(key, "failover-of");
         }
         if let Some(client) = &wait.answer_to
             && !self.under_way.remove(client)
@@ -475,9 +473,17 @@ impl Script<'_, '_> {
         }
     }
 
+    /// A key that servers are asked for.
+    fn key_on_servers(&mut self, key: &str, parameter: &str) {
+        if let Some(servers) = self.servers {
+            servers.judge_question(&self.at(parameter), self.findings);
+        }
+        self.key(key, parameter);
+    }
+
     fn node(&mut self, node: &str, parameter: &str) {
         if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
-            self.key(key, parameter);
+            self.key_on_servers(key, parameter);
         } else if let Some(servers) = self.servers {
             servers.judge_node(node, &self.at(parameter), self.findings);
         }

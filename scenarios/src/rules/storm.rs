@@ -148,6 +148,9 @@ impl Fault<'_> {
 
     fn target(&self, node: &str, parameter: &str, findings: &mut Findings<'_>) {
         if let Some(NodeWord::HolderOf(key)) = NodeWord::read(node) {
+            if let Some(servers) = self.servers {
+                servers.judge_question(&self.at(parameter), findings);
+            }
             self.key(key, parameter, findings);
         } else if let Some(servers) = self.servers {
             servers.judge_node(node, &self.at(parameter), findings);

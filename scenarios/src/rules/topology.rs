@@ -2,7 +2,7 @@
 
 use super::external;
 use super::findings::Findings;
-use crate::model::{Cluster, DurationSpec, Sentinel, Topology};
+use crate::model::{Cluster, Custom, DurationSpec, Sentinel, Topology, unknown_place};
 
 /// Servers of one run at most: more say nothing new and outgrow a test machine.
 pub(super) const NODES_MAX: u32 = 31;
@@ -13,6 +13,8 @@ const SHARDS_MIN: u32 = 3;
 const MEMBERS_MAX: u32 = 7;
 /// Below it servers take each other for dead although nothing is wrong.
 const NODE_TIMEOUT_MIN: DurationSpec = DurationSpec::from_millis(100);
+/// Characters of the name of a system at most.
+const NAME_CHARS_MAX: usize = 40;
 /// Unit of min-replicas-max-lag: it counts whole seconds.
 const MAX_LAG_UNIT_MS: u64 = 1000;
 
@@ -75,6 +77,16 @@ fn mistake(topology: &Topology) -> Option<(&'static str, String, String)> {
         Topology::Zookeeper(zookeeper) => {
             vec![("zookeeper.nodes", wrong_members(zookeeper.nodes))]
         }
+        Topology::Custom(custom) => vec![
+            ("custom.nodes", wrong_nodes(custom.nodes)),
+            ("custom.name", wrong_name(&custom.name)),
+            ("custom.start", missing(&custom.start)),
+            ("custom.answers", missing(&custom.answers)),
+            ("custom.start", wrong_place(&custom.start)),
+            ("custom.answers", wrong_place(&custom.answers)),
+            ("custom.prepare", wrong_place(&custom.prepare)),
+            ("custom.join", wrong_place(&custom.join)),
+        ],
         Topology::Postgres(postgres) => {
             let wrong = too_many_servers(1, postgres.replicas, "the primary");
             vec![("postgres.replicas", wrong)]
@@ -194,6 +206,30 @@ fn wrong_members(nodes: u32) -> Option<Wrong> {
     };
     let help = "3 or 5: one member less has as great a majority; at most 7";
     Some((wrong, help.to_owned()))
+}
+
+/// A name that reports can show in a line.
+fn wrong_name(name: &str) -> Option<Wrong> {
+    let plain = name.chars().all(|c| !c.is_control()) && !name.trim().is_empty();
+    (!plain || name.chars().count() > NAME_CHARS_MAX).then(|| {
+        let help = format!("1 to {NAME_CHARS_MAX} characters, such as \"MongoDB\"");
+        ("`name` must be the name of a system".to_owned(), help)
+    })
+}
+
+fn missing(command: &[String]) -> Option<Wrong> {
+    let is_missing = command.first().is_none_or(String::is_empty);
+    is_missing.then(|| {
+        let help = "a program and its arguments, such as [\"mongod\", \"--port\", \"{port}\"]";
+        ("the command names no program".to_owned(), help.to_owned())
+    })
+}
+
+/// A word in braces that stands for nothing.
+fn wrong_place(command: &[String]) -> Option<Wrong> {
+    let unknown = command.iter().find_map(|word| unknown_place(word))?;
+    let help = format!("must be one of {}", Custom::PLACES.join(", "));
+    Some((format!("`{unknown}` stands for nothing"), help))
 }
 
 fn wrong_nodes(nodes: u32) -> Option<(String, String)> {

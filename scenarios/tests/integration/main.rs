@@ -1,6 +1,7 @@
 //! Tests of scenario files: what is read, refused, expanded and shipped.
 
 mod cluster_rules;
+mod custom_rules;
 mod diagnostics;
 mod ensemble_rules;
 mod expansion;

@@ -57,7 +57,7 @@ fn have(system: System) -> bool {
     let found = match system {
         System::Etcd => find_etcd(),
         System::Zookeeper => find_zookeeper(),
-        System::Redis | System::Mariadb | System::Postgres => {
+        System::Redis | System::Mariadb | System::Postgres | System::Custom => {
             unreachable!("its servers have tests of their own")
         }
     };
@@ -74,7 +74,7 @@ async fn members(system: System) -> Option<Ground> {
     let topology = match system {
         System::Etcd => Topology::Etcd(Etcd::default()),
         System::Zookeeper => Topology::Zookeeper(Zookeeper::default()),
-        System::Redis | System::Mariadb | System::Postgres => {
+        System::Redis | System::Mariadb | System::Postgres | System::Custom => {
             unreachable!("its servers have tests of their own")
         }
     };

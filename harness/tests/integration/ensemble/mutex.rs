@@ -28,7 +28,7 @@ on_each_system!(
 const fn lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"3s\" }",
-        System::Etcd | System::Redis | System::Mariadb | System::Postgres => {
+        System::Etcd | System::Redis | System::Mariadb | System::Postgres | System::Custom => {
             "etcd-mutex = { lease = \"2s\" }"
         }
     }
@@ -38,7 +38,7 @@ const fn lock_of(system: System) -> &'static str {
 const fn long_lock_of(system: System) -> &'static str {
     match system {
         System::Zookeeper => "zookeeper-mutex = { session = \"30s\" }",
-        System::Etcd | System::Redis | System::Mariadb | System::Postgres => {
+        System::Etcd | System::Redis | System::Mariadb | System::Postgres | System::Custom => {
             "etcd-mutex = { lease = \"20s\" }"
         }
     }

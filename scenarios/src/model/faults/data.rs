@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use super::parameters::{ExternalUse, FaultParameters};
+use super::parameters::{ExternalUse, FaultParameters, NOT_KNOWN};
 use crate::model::external::Disturbance;
 use crate::model::system::System;
 
@@ -20,6 +20,10 @@ pub struct DeleteKey {
 }
 
 impl FaultParameters for DeleteKey {
+    fn not_on(&self, system: System) -> Option<&'static str> {
+        (system == System::Custom).then_some(NOT_KNOWN)
+    }
+
     fn on_external(&self) -> ExternalUse {
         ExternalUse::Ours
     }

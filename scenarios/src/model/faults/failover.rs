@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_word::NodeTarget;
-use super::parameters::{ExternalUse, FaultParameters};
+use super::parameters::{ExternalUse, FaultParameters, NOT_KNOWN};
 use crate::model::external::Disturbance;
 use crate::model::system::System;
 
@@ -25,6 +25,7 @@ impl FaultParameters for Failover {
     fn not_on(&self, system: System) -> Option<&'static str> {
         Some(match system {
             System::Mariadb | System::Postgres => "promote a replica: nobody else does",
+            System::Custom => NOT_KNOWN,
             System::Redis | System::Etcd | System::Zookeeper => {
                 "kill or isolate the leader: the others elect another"
             }

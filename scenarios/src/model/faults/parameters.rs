@@ -58,6 +58,10 @@ pub enum ExternalUse {
     Impossible(&'static str, &'static str),
 }
 
+/// The reason where only the servers themselves could tell what a fault needs to know.
+pub const NOT_KNOWN: &str =
+    "Lockstorm does not know what they keep, or which of them leads: kill, pause or cut them off";
+
 /// The remedy where servers have to be our own.
 const OWN_SERVERS: &str = "take a topology that Lockstorm starts itself, such as topology.single";
 

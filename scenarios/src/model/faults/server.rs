@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::Absence;
 use super::node_word::NodeTarget;
-use super::parameters::{ExternalUse, FaultParameters};
+use super::parameters::{ExternalUse, FaultParameters, NOT_KNOWN};
 use crate::model::duration::DurationSpec;
 use crate::model::external::Disturbance;
 use crate::model::system::System;
@@ -57,10 +57,15 @@ impl FaultParameters for Restart {
     const ABSENCE: Option<Absence> = Some(Absence::UntilObserved("restarting"));
 
     fn not_on(&self, system: System) -> Option<&'static str> {
-        let help = "one that comes back without its data has to be removed and added again; \
-                    leave `memory` out";
-        let refuses = matches!(system, System::Etcd | System::Mariadb | System::Postgres);
-        (refuses && self.memory == Memory::Lost).then_some(help)
+        let help = match system {
+            System::Redis | System::Zookeeper => return None,
+            System::Etcd | System::Mariadb | System::Postgres => {
+                "one that comes back without its data has to be removed and added again; leave \
+                 `memory` out"
+            }
+            System::Custom => "nobody can tell whether it has forgotten; leave `memory` out",
+        };
+        (self.memory == Memory::Lost).then_some(help)
     }
 
     fn on_external(&self) -> ExternalUse {
@@ -105,8 +110,13 @@ pub struct Promote {
 
 impl FaultParameters for Promote {
     fn not_on(&self, system: System) -> Option<&'static str> {
-        let elects = "kill or isolate the leader: the others elect another";
-        (!matches!(system, System::Mariadb | System::Postgres)).then_some(elects)
+        match system {
+            System::Mariadb | System::Postgres => None,
+            System::Custom => Some(NOT_KNOWN),
+            System::Redis | System::Etcd | System::Zookeeper => {
+                Some("kill or isolate the leader: the others elect another")
+            }
+        }
     }
 
     fn on_external(&self) -> ExternalUse {
