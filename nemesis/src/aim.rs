@@ -132,7 +132,7 @@ impl Aim<'_> {
             return itself;
         }
         let leads = |node: &str| leaders.iter().any(|leader| leader == node);
-        let sentinels = on.sentinels();
+        let sentinels = on.without_data();
         let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
         let (Self::Script(rng) | Self::Storm(rng, _)) = self;
         let meant = match word {
@@ -184,7 +184,7 @@ fn spread(faults: &[FaultSpec], n: usize, names: &[String]) -> Vec<FaultSpec> {
 /// The nodes that a fault can hit as they stand.
 fn candidates(among: Among, leaders: &[String], on: &dyn Deployment) -> Vec<String> {
     let leads = |node: &str| leaders.iter().any(|leader| leader == node);
-    let sentinels = on.sentinels();
+    let sentinels = on.without_data();
     let watches = |node: &str| sentinels.iter().any(|sentinel| sentinel == node);
     match among {
         Among::All => on.nodes(),

@@ -22,8 +22,8 @@ pub trait Deployment: Send + Sync {
     /// Names of the nodes, in order.
     fn nodes(&self) -> Vec<String>;
 
-    /// The nodes that keep no data, but watch over those that do.
-    fn sentinels(&self) -> Vec<String>;
+    /// The nodes that keep no data: they watch over those that do, or stand in front of them.
+    fn without_data(&self) -> Vec<String>;
 
     /// The nodes that take writes now: the primary, or every master. Where servers fail over by
     /// themselves, they are asked.

@@ -10,8 +10,8 @@ use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
 use super::exit::ExitCode;
 use crate::output;
 use crate::server::{
-    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_postgres, find_program,
-    find_zookeeper,
+    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_pgbouncer, find_postgres,
+    find_program, find_zookeeper,
 };
 
 /// Arguments of `lockstorm doctor`.
@@ -72,6 +72,7 @@ pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
         ("zookeeper", find_zookeeper()),
         ("mariadb", find_mariadb()),
         ("postgres", find_postgres()),
+        ("postgres.pooler", find_pgbouncer()),
     ] {
         output::answer(&match found {
             Ok(program) => format!(

@@ -170,6 +170,7 @@ impl AnyLock {
             Self::Remote(remote) => return remote.lost(),
             Self::MysqlGetLock(lock) => lock.lost(),
             Self::PostgresAdvisory(lock) => lock.lost(),
+            Self::PostgresAdvisoryXact(lock) => lock.lost(),
             _ => Vec::new(),
         };
         let told = lost.into_iter().map(|key| Loss {

@@ -36,7 +36,7 @@ pub use http::{HttpAnswer, HttpLines, ask_http};
 pub use http_client::HttpClient;
 pub use listener::Listener;
 pub use mysql::{MysqlWire, mysql_literal};
-pub use postgres::{PostgresWire, postgres_literal};
+pub use postgres::{PostgresWire, ask_pooler, postgres_literal};
 pub use primary::Primary;
 pub(crate) use probe::info_field;
 pub use route::{Guide, Route, Sentinels};

@@ -39,8 +39,8 @@ pub use scripts::own_scripts;
 pub use setnx::Setnx;
 pub use shared_state::{ClientGroups, SharedState};
 pub use sql::{
-    MysqlGetLock, MysqlUniqueIndex, PostgresAdvisory, PostgresRowLease, mark_of_connection,
-    number_of_lock,
+    MysqlGetLock, MysqlUniqueIndex, PostgresAdvisory, PostgresAdvisoryXact, PostgresRowLease,
+    mark_of_connection, number_of_lock,
 };
 pub use token::{Token, delete_if_equal, set_if_absent};
 pub use token_fenced::TokenFenced;

@@ -51,6 +51,7 @@ pub async fn look(servers: &Servers, topology: &Topology) -> Environment {
 fn role_of(node: &crate::server::Node, topology: &Topology) -> &'static str {
     let data = match &node.role {
         Role::Sentinel(_) => return "sentinel",
+        Role::Pooler => return "pooler",
         Role::Data(data) => data,
     };
     match topology.alike() {

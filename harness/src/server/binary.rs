@@ -24,6 +24,8 @@ const ETCD: (&str, &str) = ("etcd", "etcd-server");
 const MARIADB: (&str, &str) = ("mariadbd", "mariadb-server-core");
 /// Those of PostgreSQL.
 const POSTGRES: (&str, &str) = ("postgres", "postgresql");
+/// Name of the program of the pooler, and of Debian's package.
+const PGBOUNCER: &str = "pgbouncer";
 /// Variable that names the folder of the programs of another PostgreSQL than Debian's.
 const POSTGRES_PROGRAMS: &str = "LOCKSTORM_POSTGRES";
 /// Folder where Debian has its versions.
@@ -134,6 +136,18 @@ pub fn find_postgres() -> Result<Program, EnvironmentError> {
     // Its other programs are where it is itself, and not where a link to it is.
     let path = found.path.canonicalize().unwrap_or(found.path);
     Ok(Program { path, ..found })
+}
+
+/// Finds pgbouncer on PATH, or where Debian has it.
+///
+/// # Errors
+/// When there is none, or it does not work.
+pub fn find_pgbouncer() -> Result<Program, EnvironmentError> {
+    // Its first line is `PgBouncer 1.18.0`.
+    find_other((PGBOUNCER, PGBOUNCER), &[DEBIANS_SERVERS], |text| {
+        let version = text.strip_prefix("PgBouncer ")?.lines().next()?;
+        Some(format!("pgbouncer {version}"))
+    })
 }
 
 /// Folders of Debian's versions, the newest first.

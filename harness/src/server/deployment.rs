@@ -382,10 +382,9 @@ impl Deployment for Servers {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    fn sentinels(&self) -> Vec<String> {
-        let watches = |node: &&Node| node.role.data().is_none();
-        let sentinels = self.nodes.iter().filter(watches);
-        sentinels.map(|node| node.name.clone()).collect()
+    fn without_data(&self) -> Vec<String> {
+        let others = self.nodes.iter().filter(|node| node.role.data().is_none());
+        others.map(|node| node.name.clone()).collect()
     }
 
     async fn writable(&self) -> Vec<String> {

@@ -14,6 +14,7 @@ mod independent;
 mod machines;
 mod mariadb;
 mod node;
+mod pooler;
 mod postgres;
 mod proof;
 mod redis;
@@ -27,7 +28,9 @@ mod wires;
 mod zookeeper;
 
 pub use address::{AddressBlock, DEFAULT_PORT};
-pub use binary::{Program, find_etcd, find_mariadb, find_postgres, find_program, find_zookeeper};
+pub use binary::{
+    Program, find_etcd, find_mariadb, find_pgbouncer, find_postgres, find_program, find_zookeeper,
+};
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
 pub use role::{DataRole, Role};

@@ -15,8 +15,9 @@ use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
 use lockstorm_scenarios::{Memory, Persistence, Postgres, System};
 use tokio::time::{Instant, sleep};
 
-use super::binary::{Program, find_postgres};
+use super::binary::{Program, find_pgbouncer, find_postgres};
 use super::node::{Node, absolute, show};
+use super::pooler::{self, PoolerServer};
 use super::role::{DataRole, Role};
 use super::shape::{Address, NodePlace, Shape, places, start_each};
 use super::software::Software;
@@ -300,14 +301,26 @@ impl Shape for Postgres {
             })
         };
         let replicas = (0..self.replicas).map(|_| role(Some(public[0])));
-        std::iter::once(role(None)).chain(replicas).collect()
+        let pooler = self.pooler.map(|_| Role::Pooler);
+        std::iter::once(role(None))
+            .chain(replicas)
+            .chain(pooler)
+            .collect()
     }
 
     fn program(&self, _redis: Program) -> Result<Program, EnvironmentError> {
+        if self.pooler.is_some() {
+            find_pgbouncer()?;
+        }
         find_postgres()
     }
 
     fn software(&self, place: NodePlace<'_>) -> Box<dyn Software> {
+        if let (Role::Pooler, Some(mode)) = (place.role, self.pooler) {
+            // It was found before; where it went since, its start says so.
+            let program = find_pgbouncer().map_or_else(|_| "pgbouncer".into(), |found| found.path);
+            return Box::new(PoolerServer::new(&place, program, mode));
+        }
         let follows = place.role.data().and_then(|role| role.follows);
         let primary = place.all.iter().find(|node| Some(node.public) == follows);
         Box::new(Database {
@@ -322,7 +335,16 @@ impl Shape for Postgres {
     }
 
     fn route(&self, nodes: &[Node]) -> Route {
-        Route::new(places(&nodes[..1]))
+        Route::new(places(std::slice::from_ref(entrance(nodes))))
+    }
+
+    async fn writable(&self, nodes: &[Node], route: &Route) -> Vec<String> {
+        let entrance = entrance(nodes);
+        if entrance.role.data().is_some() {
+            return route.nodes().into_iter().map(|(name, _)| name).collect();
+        }
+        let behind = data_nodes(nodes).find(|node| pooler::leads_to(entrance, node.public));
+        behind.map(|node| node.name.clone()).into_iter().collect()
     }
 
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
@@ -333,7 +355,7 @@ impl Shape for Postgres {
             told.map_err(|reason| primary[0].not_ready(&reason))?;
         }
         start_each(replicas).await?;
-        for replica in replicas {
+        for replica in data_nodes(replicas) {
             wait_until_streaming(replica).await?;
         }
         Ok(())
@@ -361,9 +383,28 @@ impl Shape for Postgres {
                 ask(other, "SELECT pg_reload_conf()".to_owned()).await?;
             }
         }
-        route.replace(places(std::slice::from_ref(node)));
-        Ok(())
+        let Some(pooler) = nodes.iter().find(|node| node.role.data().is_none()) else {
+            route.replace(places(std::slice::from_ref(node)));
+            return Ok(());
+        };
+        let led = pooler::lead(pooler, node.public).await;
+        led.map_err(|reason| FaultError::Node {
+            action: "lead to another",
+            node: pooler.name.clone(),
+            reason,
+        })
     }
+}
+
+/// The node where clients come.
+fn entrance(nodes: &[Node]) -> &Node {
+    let pooler = nodes.iter().find(|node| node.role.data().is_none());
+    pooler.unwrap_or(&nodes[0])
+}
+
+/// Those that keep data.
+fn data_nodes(nodes: &[Node]) -> impl Iterator<Item = &Node> {
+    nodes.iter().filter(|node| node.role.data().is_some())
 }
 
 /// Waits until a replica hears its primary.

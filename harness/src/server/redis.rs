@@ -44,7 +44,7 @@ pub struct RedisServer {
 impl RedisServer {
     const fn flags(&self) -> &'static [&'static str] {
         match self.role {
-            Role::Data(_) => &[],
+            Role::Data(_) | Role::Pooler => &[],
             Role::Sentinel(_) => &["--sentinel"],
         }
     }

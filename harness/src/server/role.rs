@@ -13,6 +13,8 @@ pub enum Role {
     Data(DataRole),
     /// Watches over those that do: the lines of its configuration that say over whom.
     Sentinel(Vec<String>),
+    /// Lends connections to one that does.
+    Pooler,
 }
 
 /// A server that keeps data.
@@ -43,7 +45,7 @@ impl Role {
     pub const fn data(&self) -> Option<&DataRole> {
         match self {
             Self::Data(data) => Some(data),
-            Self::Sentinel(_) => None,
+            Self::Sentinel(_) | Self::Pooler => None,
         }
     }
 }
@@ -80,6 +82,7 @@ impl Place<'_> {
         set("pidfile", "\"\"");
         match role {
             Role::Data(data) => self.data_settings(data, set),
+            Role::Pooler => {}
             Role::Sentinel(lines) => {
                 set("sentinel announce-ip", &self.public.ip().to_string());
                 set("sentinel announce-port", &self.public.port().to_string());

@@ -110,7 +110,7 @@ impl Shape for Watched {
     async fn started_again(&self, node: &Node) -> Result<(), EnvironmentError> {
         match node.role {
             Role::Sentinel(_) => self.sharpen(node).await,
-            Role::Data(_) => Ok(()),
+            Role::Data(_) | Role::Pooler => Ok(()),
         }
     }
 

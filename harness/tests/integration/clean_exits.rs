@@ -9,7 +9,11 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{have_server, lockstorm, wait_until};
+use crate::support::{have_server, lockstorm, skipped, wait_until};
+use lockstorm_harness::environment_error::EnvironmentError;
+use lockstorm_harness::server::{
+    Program, find_etcd, find_mariadb, find_pgbouncer, find_postgres, find_zookeeper,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -21,8 +25,7 @@ const STORM: &str = r#"
 name = "clean-exits"
 description = "Whatever is broken when the run ends must not stay so."
 expect = { mutual-exclusion = "any", lost-lock = "any", lease-overrun = "any", liveness = "any" }
-topology.replicated = { replicas = 1, persistence = "aof-always" }
-lock.token = { lease = "1s" }
+{servers}
 
 [clients]
 count = 3
@@ -56,6 +59,14 @@ every = "50ms"
 lasts = "200ms"
 "#;
 
+/// Servers and their lock, as a scenario names them.
+const REDIS: &str = "topology.replicated = { replicas = 1, persistence = \"aof-always\" }\n\
+                     lock.token = { lease = \"1s\" }";
+const ETCD: &str = "topology.etcd = {}\nlock.etcd-mutex = { lease = \"2s\" }";
+const ZOOKEEPER: &str = "topology.zookeeper = {}\nlock.zookeeper-mutex = { session = \"2s\" }";
+const MARIADB: &str = "topology.mariadb = {}\nlock.mysql-get-lock = {}";
+const POSTGRES: &str = "topology.postgres = { pooler = \"session\" }\nlock.postgres-advisory = {}";
+
 /// One run and what belongs to it.
 struct Run {
     child: Child,
@@ -66,10 +77,10 @@ struct Run {
 
 impl Run {
     /// Starts the storm. Each round has a mark and a port of its own.
-    fn start(way: u16, round: u16, length: &str) -> Self {
+    fn start(servers: &str, way: u16, round: u16, length: &str) -> Self {
         let out = tempfile::tempdir().expect("a temporary folder can be made");
         let file = out.path().join("clean-exits.toml");
-        fs::write(&file, STORM).expect("the folder takes a file");
+        fs::write(&file, STORM.replace("{servers}", servers)).expect("the folder takes a file");
         let mark = format!("{}-{way}-{round}", std::process::id());
         let port = 20_000 + way * 100 + round % 100;
         let mut command: Command = lockstorm();
@@ -169,15 +180,36 @@ const ENDLESS: &str = "5m";
 
 /// Takes a way out so many times, each time after another number of events.
 fn again_and_again(way: u16, length: &str, exit: impl Fn(&mut Run)) {
+    again_and_again_on(REDIS, way, length, exit);
+}
+
+/// Ends runs on servers of another system by Ctrl-C and by SIGKILL in turn.
+fn ended_on(servers: &str, way: u16, found: Result<Program, EnvironmentError>) {
+    if let Err(error) = found {
+        return skipped(&error.to_string());
+    }
+    again_and_again_on(servers, way, ENDLESS, |run| {
+        let is_even = run.port.is_multiple_of(2);
+        run.signal(if is_even {
+            Signal::SIGKILL
+        } else {
+            Signal::SIGINT
+        });
+    });
+}
+
+fn again_and_again_on(servers: &str, way: u16, length: &str, exit: impl Fn(&mut Run)) {
     if !have_server() {
         return;
     }
     let rounds = std::env::var("LOCKSTORM_ROUNDS").ok();
     let rounds = rounds.map_or(3, |rounds| rounds.parse().expect("a number"));
     for round in 0..rounds {
-        let mut run = Run::start(way, round, length);
+        let mut run = Run::start(servers, way, round, length);
         // One that ends by itself may be short of events on a slow machine.
-        let more = usize::from(round) * 37 % 400;
+        // One whose servers elect and promote has long pauses.
+        let moments = if servers == REDIS { 400 } else { 40 };
+        let more = usize::from(round) * 37 % moments;
         run.wait_for_events(if length == ENDLESS { 2 + more } else { 2 });
         assert!(
             !run.children().is_empty() && is_listened_on(run.port),
@@ -209,6 +241,26 @@ fn after_ctrl_c_twice_nothing_is_left() {
 #[test]
 fn after_sigkill_of_the_harness_nothing_is_left() {
     again_and_again(3, ENDLESS, |run| run.signal(Signal::SIGKILL));
+}
+
+#[test]
+fn after_ends_of_runs_on_etcd_nothing_is_left() {
+    ended_on(ETCD, 6, find_etcd());
+}
+
+#[test]
+fn after_ends_of_runs_on_zookeeper_nothing_is_left() {
+    ended_on(ZOOKEEPER, 7, find_zookeeper());
+}
+
+#[test]
+fn after_ends_of_runs_on_mariadb_nothing_is_left() {
+    ended_on(MARIADB, 8, find_mariadb());
+}
+
+#[test]
+fn after_ends_of_runs_on_postgres_behind_a_pooler_nothing_is_left() {
+    ended_on(POSTGRES, 9, find_postgres().and_then(|_| find_pgbouncer()));
 }
 
 /// Panics end with this signal where they abort.

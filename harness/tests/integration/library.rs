@@ -10,7 +10,9 @@ use crate::support::{
 };
 use lockstorm_checker::Options;
 use lockstorm_checker::history::read_jsonl;
-use lockstorm_harness::server::{find_etcd, find_mariadb, find_postgres, find_zookeeper};
+use lockstorm_harness::server::{
+    find_etcd, find_mariadb, find_pgbouncer, find_postgres, find_zookeeper,
+};
 use lockstorm_scenarios::{FaultSpec, expand, load};
 use serde_json::Value as Json;
 
@@ -200,7 +202,7 @@ fn every_scenario_of_mariadb_comes_out_as_its_file_says() {
 
 #[test]
 fn every_scenario_of_postgres_comes_out_as_its_file_says() {
-    if let Err(error) = find_postgres() {
+    if let Err(error) = find_postgres().and_then(|_| find_pgbouncer()) {
         return skipped(&error.to_string());
     }
     all_come_out_as_expected(shipped("postgres"), &PAGES);

@@ -155,11 +155,11 @@ pub(super) async fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String
         "clients" => Ok(clients),
         "replicas" => {
             let writable = on.writable().await;
-            let sentinels = on.sentinels();
+            let sentinels = on.without_data();
             let is_replica = |node: &String| !writable.contains(node) && !sentinels.contains(node);
             Ok(nodes.into_iter().filter(is_replica).collect())
         }
-        "sentinels" => Ok(on.sentinels()),
+        "sentinels" => Ok(on.without_data()),
         name if nodes.iter().chain(&clients).any(|known| known == name) => {
             Ok(vec![name.to_owned()])
         }

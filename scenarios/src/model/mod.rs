@@ -60,7 +60,7 @@ pub use sync::Sync;
 pub use system::System;
 pub use topology::{Topology, TopologyKind};
 pub use topology_options::{
-    Cluster, Etcd, Independent, Mariadb, Persistence, Postgres, Replicated, Sentinel, Single,
-    Timers, Zookeeper,
+    Cluster, Etcd, Independent, Mariadb, Persistence, Pooler, Postgres, Replicated, Sentinel,
+    Single, Timers, Zookeeper,
 };
 pub use trace::Trace;

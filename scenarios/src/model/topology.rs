@@ -34,7 +34,7 @@ pub enum Topology {
     Zookeeper(Zookeeper),
     /// A primary of MariaDB and replicas: nodes `primary`, `replica-1`, ...
     Mariadb(Mariadb),
-    /// A primary of PostgreSQL and replicas: nodes `primary`, `replica-1`, ...
+    /// A primary of PostgreSQL and replicas: nodes `primary`, `replica-1`, ..., and `pooler`
     Postgres(Postgres),
     /// Servers of any system, which commands of yours start: nodes `n1`, `n2`, ...
     Custom(Custom),
@@ -205,7 +205,9 @@ impl Topology {
             Self::Etcd(etcd) => masters(etcd.nodes).collect(),
             Self::Zookeeper(zookeeper) => masters(zookeeper.nodes).collect(),
             Self::Mariadb(mariadb) => replicated_nodes(mariadb.replicas).collect(),
-            Self::Postgres(postgres) => replicated_nodes(postgres.replicas).collect(),
+            Self::Postgres(postgres) => replicated_nodes(postgres.replicas)
+                .chain(postgres.pooler.map(|_| POOLER.to_owned()))
+                .collect(),
             Self::Custom(custom) => masters(custom.nodes).collect(),
             Self::External(external) => match external.urls.len() {
                 0 | 1 => replicated_nodes(external.replicas.len() as u32).collect(),
@@ -251,7 +253,13 @@ impl Topology {
             Self::Etcd(etcd) => ensemble("etcd", etcd.nodes, etcd.timers),
             Self::Zookeeper(zookeeper) => ensemble("zookeeper", zookeeper.nodes, zookeeper.timers),
             Self::Mariadb(mariadb) => database("mariadb", mariadb.replicas),
-            Self::Postgres(postgres) => database("postgres", postgres.replicas),
+            Self::Postgres(postgres) => {
+                let label = database("postgres", postgres.replicas);
+                match postgres.pooler {
+                    Some(mode) => format!("{label} behind a {} pooler", mode.name()),
+                    None => label,
+                }
+            }
             Self::Custom(custom) => {
                 let s = if custom.nodes == 1 { "" } else { "s" };
                 format!("{} ({} node{s})", custom.name, custom.nodes)
@@ -260,6 +268,9 @@ impl Topology {
         }
     }
 }
+
+/// Name of the pooler in front of a database.
+const POOLER: &str = "pooler";
 
 /// A primary of a database and so many replicas.
 fn database(name: &str, replicas: u32) -> String {

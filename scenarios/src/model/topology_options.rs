@@ -228,12 +228,39 @@ pub struct Postgres {
     /// Number of replicas, which get what was written after the writer has its answer.
     #[serde(default = "one")]
     pub replicas: u32,
+    /// Time for which a pooler of connections (pgbouncer) in front of the primary lends one of them;
+    /// absent means that there is no pooler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooler: Option<Pooler>,
+}
+
+/// Time for which a pooler lends one of its connections to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pooler {
+    /// As long as the client is connected.
+    Session,
+    /// A transaction, or a statement outside of one.
+    Transaction,
+}
+
+impl Pooler {
+    /// The word for it, in scenario files and in pgbouncer's.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Transaction => "transaction",
+        }
+    }
 }
 
 impl Default for Postgres {
     /// A primary and one replica.
     fn default() -> Self {
-        Self { replicas: one() }
+        Self {
+            replicas: one(),
+            pooler: None,
+        }
     }
 }
 

@@ -2,4 +2,4 @@
 
 mod wire;
 
-pub use wire::{PostgresWire, postgres_literal};
+pub use wire::{PostgresWire, ask_pooler, postgres_literal};

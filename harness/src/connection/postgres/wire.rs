@@ -1,15 +1,18 @@
 //! A connection to one server of PostgreSQL, by the crate `tokio-postgres`.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
-use crate::connection::sql::{Answer, SqlWire};
+use crate::connection::sql::{Answer, SqlWire, answer_within};
 use crate::connection::stream::connect;
 
 /// Name under which clients come; servers of a run ask for no password.
 const USER: &str = "lockstorm";
+/// Name of the database in which a pooler is asked about itself.
+const POOLERS_OWN: &str = "pgbouncer";
 /// Database that every server has from the beginning.
 const DATABASE: &str = "postgres";
 
@@ -26,13 +29,17 @@ impl Drop for PostgresWire {
     }
 }
 
-impl SqlWire for PostgresWire {
-    async fn open(source: Option<IpAddr>, address: SocketAddr) -> Result<Self, String> {
+impl PostgresWire {
+    async fn enter(
+        source: Option<IpAddr>,
+        address: SocketAddr,
+        database: &str,
+    ) -> Result<Self, String> {
         let refused = |error: String| format!("no connection to {address}: {error}");
         let stream = connect(source, address).await;
         let stream = stream.map_err(|error| refused(error.to_string()))?;
         let mut config = Config::new();
-        config.user(USER).dbname(DATABASE);
+        config.user(USER).dbname(database);
         let connected = config.connect_raw(stream, NoTls).await;
         let (client, connection) = connected.map_err(|error| refused(words(&error)))?;
         let driver = tokio::spawn(async {
@@ -40,6 +47,12 @@ impl SqlWire for PostgresWire {
             let _ = connection.await;
         });
         Ok(Self { client, driver })
+    }
+}
+
+impl SqlWire for PostgresWire {
+    async fn open(source: Option<IpAddr>, address: SocketAddr) -> Result<Self, String> {
+        Self::enter(source, address, DATABASE).await
     }
 
     async fn ask(&mut self, statement: &str) -> Result<Answer, String> {
@@ -78,6 +91,22 @@ impl SqlWire for PostgresWire {
     fn is_closed(&mut self) -> bool {
         self.client.is_closed()
     }
+}
+
+/// Sends one statement to a pooler itself, and not to the server behind it.
+///
+/// # Errors
+/// In words, why there is no answer, or what it refused.
+pub async fn ask_pooler(
+    address: SocketAddr,
+    statement: &str,
+    within: Duration,
+) -> Result<Answer, String> {
+    let asked = async {
+        let mut wire = PostgresWire::enter(None, address, POOLERS_OWN).await?;
+        wire.ask(statement).await
+    };
+    answer_within(asked, within).await
 }
 
 /// Reason for an error, which the crate keeps below a general word.

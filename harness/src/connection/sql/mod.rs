@@ -5,4 +5,4 @@ mod client;
 mod wire;
 
 pub use client::SqlClient;
-pub use wire::{Answer, SqlWire, ask_sql};
+pub use wire::{Answer, SqlWire, answer_within, ask_sql};

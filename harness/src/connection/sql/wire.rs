@@ -62,6 +62,17 @@ pub async fn ask_sql<W: SqlWire>(
     within: Duration,
 ) -> Result<Answer, String> {
     let asked = async { W::open(None, address).await?.ask(statement).await };
+    answer_within(asked, within).await
+}
+
+/// Waits for an answer, and takes a refusal for an error.
+///
+/// # Errors
+/// In words, why there is no answer, or what was refused.
+pub async fn answer_within(
+    asked: impl Future<Output = Result<Answer, String>>,
+    within: Duration,
+) -> Result<Answer, String> {
     match timeout(within, asked).await {
         Ok(Ok(Answer::Refused(code, text))) => Err(format!("error {code}: {text}")),
         Ok(answer) => answer,

@@ -370,7 +370,7 @@ impl Deployment for Fake {
         Ok(())
     }
 
-    fn sentinels(&self) -> Vec<String> {
+    fn without_data(&self) -> Vec<String> {
         Vec::new()
     }
 

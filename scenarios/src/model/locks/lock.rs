@@ -15,6 +15,7 @@ use super::options::{LockOptions, OptionMistake};
 use super::permits::Permits;
 use super::plain_del::PlainDel;
 use super::postgres_advisory::PostgresAdvisory;
+use super::postgres_advisory_xact::PostgresAdvisoryXact;
 use super::postgres_row_lease::PostgresRowLease;
 use super::redisson::Redisson;
 use super::redlock::Redlock;

@@ -124,6 +124,11 @@ macro_rules! with_every_lock {
             /// ends; the server alone knows of it
             "postgres-advisory" => PostgresAdvisory(PostgresAdvisory) on POSTGRES,
                 sends [], has [Session, Tokens], promises [Reentrant, Fenced], eras [];
+            /// PostgreSQL's advisory lock of a transaction, which stays open while it is held: also
+            /// through a pooler that lends connections for a transaction. A failover may give its
+            /// token once more
+            "postgres-advisory-xact" => PostgresAdvisoryXact(PostgresAdvisoryXact) on POSTGRES,
+                sends [], has [Session, Tokens], promises [], eras [];
             /// A row of PostgreSQL that says who has the lock until when, by the server's clock;
             /// the token counts its holders
             "postgres-row-lease" => PostgresRowLease(PostgresRowLease) on POSTGRES,
