@@ -228,8 +228,8 @@ pub struct Postgres {
     /// Number of replicas, which get what was written after the writer has its answer.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// Time for which a pooler of connections (pgbouncer) in front of the primary lends one of them;
-    /// absent means that there is no pooler.
+    /// Time for which a pooler (pgbouncer) in front of the primary lends a connection; absent means
+    /// that there is no pooler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooler: Option<Pooler>,
 }
