@@ -50,7 +50,11 @@ impl HuntSummary {
                 "What it does not promise breaks with {with}: {broken}"
             ));
         }
-        sentences.extend(self.withstood());
+        let is_broken = !sentences.is_empty();
+        let withstood = self.withstood();
+        let is_told = is_broken || withstood.is_some();
+        sentences.extend(withstood);
+        sentences.extend(self.too_few().filter(|_| !is_told));
         let inherent = self.promises.iter().find_map(|one| {
             let (count, by) = (one.inherent_with?, one.inherent_by.as_ref()?);
             Some(format!(
@@ -60,6 +64,16 @@ impl HuntSummary {
         });
         sentences.extend(inherent);
         sentences
+    }
+
+    /// Says that nothing was broken, and that this is no more than a part of the smallest plans.
+    fn too_few(&self) -> Option<String> {
+        let size = self.sizes.iter().find(|size| size.tried < size.all)?;
+        let (tried, all, faults) = (size.tried, size.all, faults(size.faults));
+        Some(format!(
+            "Nothing that was tried broke it: {tried} of {all} plans of {faults}, too few to say \
+             that it withstands them"
+        ))
     }
 
     /// Says what no plan of the largest size breaks that was tried to the last.

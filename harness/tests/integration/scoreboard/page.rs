@@ -170,10 +170,18 @@ fn hunted(page: &mut String, record: &HuntRecord) {
     for hunted in &record.hunts {
         let summary = HuntSummary::of(hunted, "");
         let trials: u64 = hunted.sizes.iter().map(|size| size.tried).sum();
-        let (on, sentences) = (&hunted.topology, summary.sentences().join(". "));
+        let (on, sentences) = (&hunted.topology, summary.sentences());
+        // The line begins with the same word.
+        let sentences = sentences
+            .iter()
+            .map(|sentence| sentence.replacen("Hunted, it", "It", 1));
+        let sentences: Vec<String> = sentences.collect();
         put(
             page,
-            &format!("\n[Hunted](hunting.md) on {on}, {trials} trials: {sentences}."),
+            &format!(
+                "\n[Hunted](hunting.md) on {on}, {trials} trials. {}.",
+                sentences.join(". ")
+            ),
         );
         let found = hunted.found.iter().filter(|one| one.is_promised);
         let commands: Vec<String> = found
