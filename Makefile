@@ -68,7 +68,7 @@ control: setup
 
 # What every built-in lock promises, keeps and breaks: docs/promises.md, from real runs; an hour.
 promises: setup
-	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration promises:: -- --ignored
+	UPDATE_PROMISES=1 cargo test --locked -p lockstorm --test integration built_in_promises:: -- --ignored
 
 # The fewest faults that break each built-in lock, and each mutant: docs/breaking-numbers.md, from real runs; three
 # hours. Hunts those of which scenarios/hunted has nothing yet; `make breaking-numbers ONLY=redlock` hunts some of them.

@@ -16,6 +16,16 @@ import (
 	"time"
 )
 
+func TestAGrantGoesWithASession(t *testing.T) {
+	lock := newFake()
+	lock.acquire = func(_ context.Context, ask Ask) (Grant, error) {
+		return Grant{UntilSessionEnd: true}, nil
+	}
+	h := opened(t, lock, Opened{})
+	h.say(`{"id":3,"do":"acquire","key":"k"}`)
+	h.hear(`{"id":3,"is":"granted","until":"session-end"}`)
+}
+
 func TestASessionGoesThroughAllCalls(t *testing.T) {
 	lock, token := newFake(), uint64(7)
 	lock.acquire = func(_ context.Context, ask Ask) (Grant, error) {

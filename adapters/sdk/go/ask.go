@@ -36,6 +36,9 @@ type Grant struct {
 	Marks []string
 	// By names the servers that granted it, where the library knows.
 	By []string
+	// UntilSessionEnd says that it has no lease and goes with a session of the client's, which ends
+	// when nobody knows.
+	UntilSessionEnd bool
 	// Waited is how long after the call of Acquire the try was sent that was granted, at least.
 	Waited time.Duration
 }

@@ -98,6 +98,7 @@ type answer struct {
 	Marks     []mark   `json:"marks,omitempty"`
 	By        []string `json:"by,omitempty"`
 	WaitedMS  int64    `json:"waited_ms,omitempty"`
+	Until     string   `json:"until,omitempty"`
 	Reason    string   `json:"reason,omitempty"`
 	Ownership string   `json:"ownership,omitempty"`
 	Count     *int     `json:"count,omitempty"`
@@ -112,6 +113,10 @@ func granted(grant Grant) answer {
 	for i, text := range grant.Marks {
 		marks[i] = mark(text)
 	}
+	until := ""
+	if grant.UntilSessionEnd {
+		until = "session-end"
+	}
 	return answer{
 		Is:       "granted",
 		LeaseMS:  leaseMS(grant.Lease),
@@ -119,6 +124,7 @@ func granted(grant Grant) answer {
 		Marks:    marks,
 		By:       grant.By,
 		WaitedMS: grant.Waited.Milliseconds(),
+		Until:    until,
 	}
 }
 

@@ -84,6 +84,8 @@ export const UNKNOWN = Symbol("unknown");
  * @property {number} [waited] Time from the one to the other, at least.
  * @property {number} [expires] Instead of both: when the lock ends by the wall clock, as
  *   `Date.now()` counts, whatever that clock says in truth.
+ * @property {"session-end"} [until] Instead of a lease: it goes with a session of the client's,
+ *   which ends when nobody knows.
  * @property {number} [token] Fencing token.
  * @property {(string | Uint8Array)[]} [marks] By what servers know the holder.
  * @property {string[]} [by] Names of the servers that granted it.
@@ -479,12 +481,12 @@ async function answerOf(call, place, signal) {
 function granted(said, read, place) {
   if (said === UNKNOWN) return { is: "refused", reason: "unknown" };
   if (!said) return { is: "refused" };
-  const { token, marks, by } = said;
+  const { token, marks, by, until } = said;
   if (token !== undefined && !Number.isSafeInteger(token)) {
     throw new TypeError(`a fencing token must be a whole number, and is ${shown(token)}`);
   }
   holds.set(place, { count: (holds.get(place)?.count ?? 0) + 1, isSuspended: false });
-  return { is: "granted", ...validity(said, read), token, marks: marks?.map(markOf), by };
+  return { is: "granted", ...validity(said, read), token, marks: marks?.map(markOf), by, until };
 }
 
 function renewed(said, read) {

@@ -165,6 +165,7 @@ withAdapter(
          const marks = ["m", Buffer.from([255])];
          return { token: 3, waited: 5.9, lease: 100.9, by: ["n1"], marks };
        }
+       case "of a session": return { until: "session-end" };
        case "odd": return { token: 1.5 };
      }
      throw new RangeError("no server");
@@ -183,6 +184,7 @@ withAdapter(
     const expected = [
       ["acquire", "free", { is: "granted" }],
       ["acquire", "taken", { is: "refused" }],
+      ["acquire", "of a session", { is: "granted", until: "session-end" }],
       ["acquire", "silent", { is: "refused", reason: "unknown" }],
       [
         "acquire",

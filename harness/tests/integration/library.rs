@@ -216,7 +216,7 @@ fn every_scenario_of_mongodb_comes_out_as_its_file_says() {
     if !has_server || !adapter.join(".venv/installed").exists() {
         return skipped("adapters/python/mongodb is not set up");
     }
-    all_come_out_as_expected(shipped("mongodb"), &PAGES);
+    all_come_out_as_expected(shipped("mongodb"), &["--report", "html", "--jobs", "2"]);
 }
 
 #[test]

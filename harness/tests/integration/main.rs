@@ -9,6 +9,7 @@ mod bad_adapters;
 mod bad_input;
 mod baseline;
 mod breaking_numbers;
+mod built_in_promises;
 #[path = "../../../checker/tests/integration/support/carried.rs"]
 mod carried;
 mod causes;
@@ -44,7 +45,6 @@ mod orders;
 mod orphans;
 mod outputs;
 mod processes;
-mod promises;
 mod real_redisson;
 mod redisson;
 mod redisson_multi;

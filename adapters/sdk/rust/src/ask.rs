@@ -65,6 +65,9 @@ pub struct Grant {
     pub marks: Vec<Mark>,
     /// Names of the servers that granted it, where the library knows.
     pub by: Vec<String>,
+    /// True if it has no lease and goes with a session of the client's, which ends when nobody
+    /// knows.
+    pub until_session_end: bool,
     /// Time from the call to the sending of the try that was granted, at least.
     pub waited: Option<Duration>,
 }

@@ -224,6 +224,8 @@ pub(crate) struct Granted {
     by: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'static str>,
 }
 
 impl From<Grant> for Granted {
@@ -234,6 +236,7 @@ impl From<Grant> for Granted {
             marks: grant.marks,
             by: grant.by,
             waited_ms: grant.waited.map(milliseconds),
+            until: grant.until_session_end.then_some("session-end"),
         }
     }
 }

@@ -61,6 +61,11 @@ impl Lock for Scripted {
                 marks: vec!["text".into(), vec![255, 0].into()],
                 by: vec!["n1".to_owned()],
                 waited: Some(Duration::from_millis(3)),
+                until_session_end: false,
+            })),
+            "of a session" => Ok(Acquired::Granted(Grant {
+                until_session_end: true,
+                ..Grant::default()
             })),
             "refused" => Ok(Acquired::Refused),
             "silent" => Ok(Acquired::RefusedUnknown),
@@ -249,6 +254,8 @@ fn a_session_goes_through_all_calls() {
             "waited_ms": 3,
         }),
     );
+    let granted = json!({"is": "granted", "until": "session-end"});
+    harness.expect("acquire", "of a session", granted);
     harness.expect("alive", "full", json!({"is": "held"}));
     harness.expect("touch", "full", json!({"is": "done"}));
     harness.expect("renew", "full", json!({"is": "renewed", "lease_ms": 1000}));

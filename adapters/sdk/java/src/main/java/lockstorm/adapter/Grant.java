@@ -46,6 +46,15 @@ public final class Grant {
         return this;
     }
 
+    /**
+     * Adds that the lock has no lease and goes with a session of the client's, which ends when
+     * nobody knows.
+     */
+    public Grant untilSessionEnd() {
+        answer.addProperty("until", "session-end");
+        return this;
+    }
+
     /** Adds the fencing token. */
     public Grant token(long token) {
         answer.addProperty("token", token);

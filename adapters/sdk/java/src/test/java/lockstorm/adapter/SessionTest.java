@@ -222,6 +222,8 @@ class SessionTest {
                     "{'is':'granted','lease_ms':1500,'token':9223372036854775807,"
                             + "'marks':['ä',{'base64':'/wA='}],'by':['n1','n2'],'waited_ms':5}",
                     talk.ask(ACQUIRE));
+            lock.acquire = () -> Grant.granted().untilSessionEnd();
+            assertEquals("{'is':'granted','until':'session-end'}", talk.ask(ACQUIRE));
             lock.acquire = () -> Grant.of(false);
             assertEquals("{'is':'refused'}", talk.ask(ACQUIRE));
             lock.acquire = Grant::refusedForUnknownReason;
