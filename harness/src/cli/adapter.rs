@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Error};
 use clap::{Args, Subcommand};
-use lockstorm_scenarios::TopologyKind;
+use lockstorm_scenarios::{System, TopologyKind};
 
 use super::exit::ExitCode;
 use super::topologies::{custom_servers, startable_topology};
 use crate::clock::wall_clock;
 use crate::conformance::{Check, Finding, TestBed, usual_servers};
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_program};
+use crate::server::{DEFAULT_PORT, Program, ServerSettings, Wiring, find_program};
 use crate::{folder, output};
 
 /// Arguments of `lockstorm adapter`.
@@ -71,9 +71,14 @@ pub fn execute(args: &AdapterArgs) -> Result<ExitCode, Error> {
 
 /// Carries out every check and prints what came of each.
 fn test(args: &TestArgs) -> Result<ExitCode, Error> {
-    let program = find_program(args.redis_server.as_deref())?;
     let custom = args.servers.as_deref().map(custom_servers).transpose()?;
     let topology = custom.unwrap_or_else(|| usual_servers(args.topology));
+    // Whoever tests a lock of another system needs no Redis.
+    let program = if topology.kind().system() == System::Redis {
+        find_program(args.redis_server.as_deref())?
+    } else {
+        Program::none()
+    };
     let folder = folder::create(&args.out, "adapter-test", wall_clock(), Seed::fresh())?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {

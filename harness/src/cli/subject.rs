@@ -16,7 +16,7 @@ use crate::conformance::{introduce, usual_servers};
 use crate::folder;
 use crate::rerun::quoted;
 use crate::seed::Seed;
-use crate::server::find_program;
+use crate::server::{Program, find_program};
 use crate::usage_error::UsageError;
 
 /// Locks that are put to the test, and on which servers.
@@ -146,10 +146,8 @@ impl Subject {
             let text = "--adapter must name a program, such as --adapter \"python3 mine.py\"";
             return Err(UsageError(text.to_owned()).into());
         }
-        let program = find_program(ground.redis_server.as_deref())?;
         let folder = folder::create(&ground.out, "adapter", wall_clock(), Seed::fresh())?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-        let servers = (&program, ground.port);
         let kinds = args.kinds();
         let custom = args.custom()?;
         let is_asked = custom.is_some() || !args.topologies.is_empty();
@@ -160,6 +158,14 @@ impl Subject {
             || asked.into_iter().map(usual_servers).collect(),
             |servers| vec![servers],
         );
+        // Whoever tests a lock of another system needs no Redis.
+        let is_of_redis = |topology: &Topology| topology.kind().system() == System::Redis;
+        let program = if asked.iter().any(is_of_redis) {
+            find_program(ground.redis_server.as_deref())?
+        } else {
+            Program::none()
+        };
+        let servers = (&program, ground.port);
         let found = runtime.block_on(introduce(&words, &asked, servers, &folder))?;
         let others = others.into_iter().map(|kind| {
             let name = kind.name();

@@ -8,8 +8,7 @@ use super::external::External;
 use super::faults::FailoverMode;
 use super::system::System;
 use super::topology_options::{
-    Cluster, Etcd, Independent, Mariadb, Persistence, Postgres, Replicated, Sentinel, Single,
-    Timers, Zookeeper,
+    Cluster, Etcd, Independent, Mariadb, Postgres, Replicated, Sentinel, Single, Timers, Zookeeper,
 };
 use super::trace::Trace;
 
@@ -153,24 +152,6 @@ impl Topology {
             | Self::Mariadb(_)
             | Self::Postgres(_)
             | Self::Custom(_) => None,
-        }
-    }
-
-    /// Data that its servers keep on disk.
-    pub const fn persistence(&self) -> Persistence {
-        match self {
-            Self::Single(single) => single.persistence,
-            Self::Replicated(replicated) => replicated.persistence,
-            Self::Sentinel(sentinel) => sentinel.persistence,
-            Self::Independent(independent) => independent.persistence,
-            Self::Cluster(cluster) => cluster.persistence,
-            // They answer only what is safe on the disks of a majority.
-            // Of a database, the logs of its changes and of its tables.
-            Self::Etcd(_) | Self::Zookeeper(_) | Self::Mariadb(_) | Self::Postgres(_) => {
-                Persistence::AofAlways
-            }
-            // Nobody tells; whatever it is, no fault can try it.
-            Self::Custom(_) | Self::External(_) => Persistence::None,
         }
     }
 
