@@ -68,5 +68,12 @@ pub enum Command {
     /// Start and end the processes of clients, as standard input tells; what `run` starts beside
     /// itself, so that they end with it.
     #[command(hide = true)]
-    Guard,
+    Guard {
+        /// Name of the pipe by which servers, and what they have started, are known.
+        #[arg(long)]
+        leash: String,
+        /// Process id of the harness, with whose end all of them end.
+        #[arg(long)]
+        harness: i32,
+    },
 }

@@ -43,6 +43,7 @@ pub use exit::ExitCode;
 use anyhow::Error;
 
 use crate::output;
+use crate::process::guardian::Charge;
 /// Does what was typed.
 ///
 /// # Errors
@@ -65,6 +66,6 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Adapter(args) => adapter::execute(&args),
         Command::Clean(args) => clean_up::execute(&args),
         Command::Worker => worker::execute(),
-        Command::Guard => guard::execute(),
+        Command::Guard { leash, harness } => guard::execute(&Charge { leash, harness }),
     }
 }

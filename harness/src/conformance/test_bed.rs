@@ -17,7 +17,7 @@ use crate::adapter::{
 use crate::clock::RunClock;
 use crate::connection::{Gate, NoTrail};
 use crate::environment_error::EnvironmentError;
-use crate::process::ClientProcess;
+use crate::process::{ClientProcess, guardian};
 use crate::recorder::{Processes, Recorder};
 use crate::run::RunError;
 use crate::server::{Node, ServerSettings, Servers};
@@ -77,6 +77,7 @@ impl TestBed {
         let show = |path: &Path| path.display().to_string();
         fs::create_dir_all(&clients).map_err(EnvironmentError::io("create", show(&clients)))?;
         let history = folder.join("history.jsonl");
+        guardian::stand_by().map_err(EnvironmentError::io("start", "the guardian"))?;
         let recorder = Recorder::start(&history, &Header::new(), RunClock::start())?;
         Ok(Self {
             command,

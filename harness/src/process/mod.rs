@@ -4,6 +4,7 @@
 mod child;
 mod client_process;
 pub mod guardian;
+mod leash;
 mod own_user;
 mod secrets;
 mod shim;

@@ -25,7 +25,7 @@ use crate::environment_error::EnvironmentError;
 use crate::locks::ClientGroups;
 use crate::orders::OrderDatabase;
 use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
-use crate::process::Shim;
+use crate::process::{Shim, guardian};
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
 use crate::server::{Program, ServerSettings, Servers, Wiring};
@@ -89,6 +89,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let path = folder.join(folder::SCENARIO);
     fs::write(&path, scenario)
         .map_err(EnvironmentError::io("write", path.display().to_string()))?;
+    guardian::stand_by().map_err(EnvironmentError::io("start", "the guardian"))?;
     let servers = Servers::start(ServerSettings {
         topology: job.case.topology.clone(),
         program: settings.program.clone(),

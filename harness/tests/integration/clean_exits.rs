@@ -258,14 +258,10 @@ fn after_ends_of_runs_on_mariadb_nothing_is_left() {
     ended_on(MARIADB, 8, find_mariadb());
 }
 
-/// By Ctrl-C only: of a paused server whose harness is killed, stopped processes are left, which
-/// docs/postgres.md says.
+/// A server of PostgreSQL that is paused has processes that cannot see it die.
 #[test]
-fn after_ctrl_c_of_runs_on_postgres_behind_a_pooler_nothing_is_left() {
-    if let Err(error) = find_postgres().and_then(|_| find_pgbouncer()) {
-        return skipped(&error.to_string());
-    }
-    again_and_again_on(POSTGRES, 9, ENDLESS, |run| run.signal(Signal::SIGINT));
+fn after_ends_of_runs_on_postgres_behind_a_pooler_nothing_is_left() {
+    ended_on(POSTGRES, 9, find_postgres().and_then(|_| find_pgbouncer()));
 }
 
 /// Panics end with this signal where they abort.

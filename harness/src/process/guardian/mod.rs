@@ -2,7 +2,8 @@
 //! harness ends, the guardian ends them, and whatever they have started.
 //!
 //! For: programs of other people, which may start processes of their own, in process groups and
-//! sessions of their own. Not for: servers, whose processes we know.
+//! sessions of their own. Servers are started by the harness, whose end ends them; what they have
+//! started is found by the leash that all of them hold, and ended too.
 //!
 //! ```text
 //! harness → lines of JSON → lockstorm guard → a client's process → whatever that starts
@@ -16,5 +17,5 @@ mod order;
 mod serve;
 mod ward;
 
-pub use serve::serve;
-pub use ward::Ward;
+pub use serve::{Charge, serve};
+pub use ward::{Ward, stand_by};

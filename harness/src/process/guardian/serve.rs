@@ -15,6 +15,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use super::super::child::spawn_here;
+use super::super::leash;
 use super::order::{Answer, Order, Start};
 
 /// Time that processes which nobody owns may take to die, once they are killed.
@@ -22,15 +23,40 @@ const DIES_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two looks whether they have.
 const POLL: Duration = Duration::from_millis(1);
 
-/// Does what it is told until nobody tells it anything any more, and leaves nothing behind.
+/// The harness whose guardian this is.
+pub struct Charge {
+    /// Name of its leash.
+    pub leash: String,
+    /// Its process id.
+    pub harness: i32,
+}
+
+impl Charge {
+    /// Kills those on the leash once the harness is gone. One that lives has only had enough of
+    /// this guardian, and looks after its servers itself.
+    fn end_servers(&self) {
+        let deadline = Instant::now() + DIES_WITHIN;
+        while Pid::parent().as_raw() == self.harness {
+            if Instant::now() >= deadline {
+                return;
+            }
+            thread::park_timeout(POLL);
+        }
+        leash::kill_holders(&self.leash);
+    }
+}
+
+/// Does what it is told until nobody tells it anything any more, and leaves nothing behind: neither
+/// of what it has started, nor of what its charge has.
 ///
 /// # Errors
 /// When what it is told makes no sense, or nobody hears the answer.
-pub fn serve(input: impl BufRead, output: impl Write) -> io::Result<()> {
+pub fn serve(charge: &Charge, input: impl BufRead, output: impl Write) -> io::Result<()> {
     prctl::set_child_subreaper(true)?;
     let mut house = House::default();
     let served = house.serve(input, output);
     house.clear();
+    charge.end_servers();
     served
 }
 

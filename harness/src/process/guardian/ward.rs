@@ -6,6 +6,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard};
 
+use super::super::leash;
 use super::super::secrets::scrub;
 use super::order::{Answer, Order, Start};
 
@@ -108,7 +109,8 @@ impl Guardian {
         let mut command = Command::new(std::env::current_exe()?);
         scrub(&mut command);
         let mut child = command
-            .arg("guard")
+            .args(["guard", "--leash", &leash::name()?])
+            .args(["--harness", &std::process::id().to_string()])
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -133,13 +135,27 @@ impl Guardian {
     }
 }
 
-/// Asks the guardian, which is started where there is none.
-fn ask(order: &Order) -> io::Result<Answer> {
+/// Starts the guardian where there is none: whatever servers start from now on ends with the
+/// harness.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn stand_by() -> io::Result<()> {
     let mut guardian = guardian();
     if guardian.is_none() {
         *guardian = Some(Guardian::start()?);
     }
-    let answer = guardian.as_mut().expect("it was started").ask(order);
+    Ok(())
+}
+
+/// Asks the guardian, which is started where there is none.
+fn ask(order: &Order) -> io::Result<Answer> {
+    stand_by()?;
+    let mut guardian = guardian();
+    let answer = match guardian.as_mut() {
+        Some(guardian) => guardian.ask(order),
+        None => Err(io::Error::other("it has ended")),
+    };
     answer.map_err(|error| {
         // Its wards have died with it; the next one is another's.
         *guardian = None;
