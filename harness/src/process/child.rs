@@ -1,6 +1,6 @@
 //! A process, a server's or a client's, that dies with the harness.
 //!
-//! A server is on the [leash] too, by which what it has started is found.
+//! A server is on the leash too, by which what it has started is found.
 //!
 //! It takes `unsafe`: between fork and exec the child asks the kernel to kill it when
 //! the thread that forked it ends. That thread is therefore a spawner of our own, which lives as
@@ -36,7 +36,7 @@ static SPAWNER: LazyLock<mpsc::Sender<Order>> = LazyLock::new(|| {
 });
 
 /// Starts `command` in a process group of its own (so that Ctrl-C at the terminal reaches only
-/// the harness), on the [leash], and so that it is killed when the harness ends, however it ends.
+/// the harness), on the leash, and so that it is killed when the harness ends, however it ends.
 /// It inherits no passwords.
 ///
 /// # Errors
