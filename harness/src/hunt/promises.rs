@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstorm_checker::Property;
-use lockstorm_scenarios::{Promise, TopologyKind};
+use lockstorm_scenarios::{LockOperation, Promise, TopologyKind};
 
 use super::fault::{Fault, Victim};
 use super::plan::{Base, Placement, Plan};
@@ -44,8 +44,10 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
         }
     }
     if why_it_lasts(plan).is_some() {
-        tests.remove(&Promise::HonestRefusal);
         tests.remove(&Promise::LeavesNothing);
+    }
+    if why_it_is_refused(plan, terms).is_some() {
+        tests.remove(&Promise::HonestRefusal);
     }
     if !plan.base.is_careful() {
         // A release by a client that was refused may free a lock that was stuck.
@@ -82,6 +84,23 @@ fn why_it_lasts(plan: &Plan) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The reason why a client may be refused though nobody holds; `None` if nothing in the plan is
+/// one.
+fn why_it_is_refused(plan: &Plan, terms: &Terms) -> Option<&'static str> {
+    let votes_split = terms.topology.kind() == TopologyKind::Independent && tries_meet(plan);
+    let split = "Of two that ask several servers at the same time, each may get some: both may be \
+                 refused, or the one that came later.";
+    why_it_lasts(plan).or_else(|| votes_split.then_some(split))
+}
+
+/// Tells whether one client may ask for the lock while another's try is under way.
+fn tries_meet(plan: &Plan) -> bool {
+    let lets_others_in = |placement: &Placement| {
+        placement.point.operation == LockOperation::Acquire && placement.fault.lets_another_ask()
+    };
+    plan.base == Base::Queue || plan.placements.iter().any(lets_others_in)
 }
 
 /// Tells whether everything that goes wrong is on fewer than half of servers that decide together.
@@ -128,8 +147,11 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
             }
         }
     }
-    for property in [Property::SpuriousRefusal, Property::Leftover] {
-        if let Some(reason) = why_it_lasts(plan).filter(|_| !is_judged(property)) {
+    for (property, reason) in [
+        (Property::SpuriousRefusal, why_it_is_refused(plan, terms)),
+        (Property::Leftover, why_it_lasts(plan)),
+    ] {
+        if let Some(reason) = reason.filter(|_| !is_judged(property)) {
             inherent.insert(property, reason.to_owned());
         }
     }
@@ -143,7 +165,7 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
 
 #[cfg(test)]
 mod tests {
-    use lockstorm_scenarios::{LockOperation, Message, Topology};
+    use lockstorm_scenarios::{Message, Topology};
 
     use super::super::point::Point;
     use super::*;
@@ -170,6 +192,27 @@ mod tests {
             lease_ms: 400,
             renews: true,
             promised: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn votes_that_are_split_are_not_held_against_a_lock_on_several_servers() {
+        let meets = Fault::lets_another_ask;
+        for (kind, splits) in [
+            (TopologyKind::Independent, true),
+            (TopologyKind::Single, false),
+        ] {
+            let terms = terms(usual_servers(kind));
+            for fault in Fault::ALL {
+                let plan = plan(fault, "n2");
+                if why_it_lasts(&plan).is_some() {
+                    continue;
+                }
+                let tested = tests(&plan, &terms).contains(&Promise::HonestRefusal);
+                assert_eq!(tested, !(splits && meets(fault)), "{kind:?}: {fault:?}");
+                let inherent = inherent(&plan, &terms);
+                assert_eq!(inherent.contains_key(&Property::SpuriousRefusal), !tested);
+            }
         }
     }
 
