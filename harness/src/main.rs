@@ -2,14 +2,17 @@
 
 use std::process::ExitCode as Status;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
+use clap_complete::CompleteEnv;
 use lockstorm_harness::cli::{self, Arguments, ExitCode};
 use lockstorm_harness::output;
 
 fn main() -> Status {
     // What a panic says may quote input.
     std::panic::set_hook(Box::new(|panic| output::human(&panic.to_string())));
+    // A shell that completes a line asks for words instead; the program ends with the answer.
+    CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),

@@ -48,7 +48,7 @@ fn gather(folder: &Path, depth: usize, listed: &mut Vec<Listed>) -> io::Result<(
             .is_some_and(|extension| extension == "toml")
         {
             let text = std::fs::read_to_string(&path).map_err(|error| named(&path, error))?;
-            listed.push(describe(path, &text));
+            listed.push(describe(&path, &text));
         }
         if listed.len() >= FILES_MAX {
             break;
@@ -57,7 +57,8 @@ fn gather(folder: &Path, depth: usize, listed: &mut Vec<Listed>) -> io::Result<(
     Ok(())
 }
 
-fn describe(path: PathBuf, text: &str) -> Listed {
+/// Describes the scenario file at `path`, whose text this is, as a list shows it.
+pub fn describe(path: &Path, text: &str) -> Listed {
     let stem = path
         .file_stem()
         .unwrap_or_default()
@@ -65,7 +66,7 @@ fn describe(path: PathBuf, text: &str) -> Listed {
         .into_owned();
     let Ok(table) = DeTable::parse(text) else {
         return Listed {
-            path,
+            path: path.to_owned(),
             name: stem,
             description: "not readable; `lockstorm validate` says why".to_owned(),
         };
@@ -74,7 +75,7 @@ fn describe(path: PathBuf, text: &str) -> Listed {
     Listed {
         name: word("name").unwrap_or(stem),
         description: first_sentence(&word("description").unwrap_or_default()),
-        path,
+        path: path.to_owned(),
     }
 }
 

@@ -17,7 +17,9 @@ use crate::model::Scenario;
 use crate::overrides::Override;
 use crate::rules;
 use crate::shape::SCENARIO;
+use crate::shipped::{SHIPPED, Shipped, shipped, shipped_at};
 use crate::source::Sources;
+use crate::suggest::nearest;
 use crate::written::Words;
 
 /// Bytes of a scenario file at most: hundreds of times the longest shipped one.
@@ -54,7 +56,52 @@ pub fn load(path: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> 
 /// # Errors
 /// As for [`load`].
 pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
-    load_level(text, name, overrides, Level::Top)
+    load_level(text, name, overrides, (Level::Top, Shelf::Disk))
+}
+
+/// Reads what somebody names: a scenario file, or a scenario that the program carries by its name.
+///
+/// # Errors
+/// As for [`load`]; and where there is neither, what is called nearly so.
+pub fn open(named: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
+    let is_word = named.components().count() == 1 && named.extension().is_none();
+    let Some(name) = named.to_str().filter(|_| is_word && !named.exists()) else {
+        return load(named, overrides);
+    };
+    match shipped(name) {
+        Some(file) => load_shipped(file, overrides),
+        None => Err(Diagnostics::unreadable(name, unheard_of(name))),
+    }
+}
+
+/// The message about a name that is nobody's.
+fn unheard_of(name: &str) -> String {
+    let names: Vec<&str> = SHIPPED.iter().map(Shipped::name).collect();
+    let near = nearest(name, &names).map(|near| format!("; did you mean '{near}'?"));
+    format!(
+        "is no file, and no scenario that `lockstorm list scenarios` shows{}",
+        near.unwrap_or_default()
+    )
+}
+
+/// Loads a scenario that the program carries; so are those that its matrix names.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_shipped(file: &Shipped, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
+    load_level(
+        file.text,
+        file.path,
+        overrides,
+        (Level::Top, Shelf::Program),
+    )
+}
+
+/// Place where the files of a matrix are looked for.
+#[derive(Clone, Copy)]
+enum Shelf {
+    Disk,
+    Program,
 }
 
 /// True if a scenario may have a matrix of files: those files may not name files again.
@@ -68,7 +115,7 @@ fn load_level(
     text: &str,
     name: &str,
     overrides: &[Override],
-    level: Level,
+    (level, shelf): (Level, Shelf),
 ) -> Result<Loaded, Diagnostics> {
     let mut sources = Sources::default();
     let mut diagnostics = Diagnostics::default();
@@ -101,6 +148,7 @@ fn load_level(
         (Level::Top, Some(matrix)) => {
             let mut table = MatrixFiles {
                 name,
+                shelf,
                 places: &places,
                 mistakes: &mut mistakes,
                 nested: &mut nested,
@@ -151,6 +199,7 @@ fn deserialize(root: Spanned<DeValue<'_>>) -> Result<Scenario, Mistake> {
 /// Loads the files of a matrix.
 struct MatrixFiles<'a> {
     name: &'a str,
+    shelf: Shelf,
     places: &'a Places,
     mistakes: &'a mut Vec<Mistake>,
     nested: &'a mut Diagnostics,
@@ -180,18 +229,27 @@ impl MatrixFiles<'_> {
                 continue;
             }
             let name = path.display().to_string();
-            match read_named(&path) {
+            match self.read(&path) {
                 Err(message) => {
                     let help = format!("paths are relative to this file; looked for {name}");
                     self.refuse(n, format!("'{file}' {message}"), &help);
                 }
-                Ok(text) => match load_level(&text, &name, &[], Level::InMatrix) {
+                Ok(text) => match load_level(&text, &name, &[], (Level::InMatrix, self.shelf)) {
                     Ok(file) => loaded.push(file),
                     Err(diagnostics) => self.nested.append(diagnostics),
                 },
             }
         }
         loaded
+    }
+
+    fn read(&self, path: &Path) -> Result<String, String> {
+        match self.shelf {
+            Shelf::Disk => read_named(path),
+            Shelf::Program => shipped_at(path)
+                .map(|file| file.text.to_owned())
+                .ok_or_else(|| "is none that the program carries".to_owned()),
+        }
     }
 
     fn refuse(&mut self, n: usize, message: String, help: &str) {

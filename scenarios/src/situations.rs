@@ -1,27 +1,13 @@
 //! The situations that the program carries: those of `lockstorm assess`.
 
-/// A situation file, as it lies in `scenarios/library/situations`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShippedSituation {
-    /// Path of the file in the library, for diagnostics.
-    pub path: &'static str,
-    /// Text of the file.
-    pub text: &'static str,
-}
+use crate::shipped::{SHIPPED, Shipped};
 
-macro_rules! situations {
-    ($($name:literal,)*) => {
-        /// Every shipped situation: the plain ones first, then what goes wrong, storms last.
-        pub const SITUATIONS: &[ShippedSituation] = &[$(
-            ShippedSituation {
-                path: concat!("scenarios/library/situations/", $name, ".toml"),
-                text: include_str!(concat!("../library/situations/", $name, ".toml")),
-            },
-        )*];
-    };
-}
+/// Folder of the library in which situations lie.
+pub const SITUATIONS: &str = "situations";
 
-situations! {
+/// Names of situations in the order of reports: the plain ones first, then what goes wrong, storms
+/// last.
+const ORDER: &[&str] = &[
     "plain-use",
     "release-by-a-stranger",
     "release-twice",
@@ -136,4 +122,29 @@ situations! {
     "storm-of-deaths",
     "storm-of-lost-connections",
     "storm-of-stalls",
+];
+
+/// Every shipped situation, in the order of reports.
+pub fn situations() -> Vec<&'static Shipped> {
+    let mut all: Vec<_> = SHIPPED
+        .iter()
+        .filter(|file| file.folder() == SITUATIONS)
+        .collect();
+    all.sort_by_key(|file| ORDER.iter().position(|name| *name == file.name()));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_situation_has_its_place_in_the_order() {
+        let listed: BTreeSet<&str> = ORDER.iter().copied().collect();
+        let shipped = situations().into_iter().map(Shipped::name).collect();
+        assert_eq!(listed, shipped);
+        assert_eq!(ORDER.len(), listed.len(), "none is named twice");
+    }
 }

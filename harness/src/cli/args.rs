@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use super::exit::ExitCode;
 use super::{
-    adapter, assess, check, clean_up, doctor, explain, export, hunt, list, report, run, schema,
-    shrink, validate,
+    adapter, assess, check, clean_up, completion, doctor, explain, export, hunt, list, man, report,
+    run, schema, shrink, validate,
 };
 use crate::output::Color;
 
@@ -62,6 +62,11 @@ pub enum Command {
     /// Show, or remove, the keys that a run has left on servers that someone else runs, after it
     /// was killed or lost a server.
     Clean(clean_up::CleanArgs),
+    /// Print the script that lets a shell complete commands, scenarios and locks.
+    Completions(completion::CompletionsArgs),
+    /// Write the manual pages into a folder, for packages.
+    #[command(hide = true)]
+    Man(man::ManArgs),
     /// Be a client of one lock, told what to do by the adapter protocol on standard input; what
     /// `run` starts for clients that are processes.
     Worker,

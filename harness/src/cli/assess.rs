@@ -10,8 +10,8 @@ use lockstorm_reports::{
     write_suite,
 };
 use lockstorm_scenarios::{
-    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, SITUATIONS, Scenario, Step,
-    Topology, Workload, load, load_str, put_into,
+    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Step, Topology,
+    Workload, load, load_shipped, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
@@ -152,8 +152,8 @@ fn show(finished: &Finished) {
 fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
     let mut all = Vec::new();
     let none: &[Override] = &[];
-    for shipped in SITUATIONS {
-        all.push(load_str(shipped.text, shipped.path, none)?);
+    for shipped in lockstorm_scenarios::situations() {
+        all.push(load_shipped(shipped, none)?);
     }
     for path in &args.situations {
         all.push(load(path, none)?);

@@ -2,8 +2,10 @@
 
 use anyhow::Error;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lockstorm_checker::Property;
 
+use super::completion;
 use super::exit::ExitCode;
 use crate::output;
 
@@ -11,6 +13,7 @@ use crate::output;
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// A property, as in `lockstorm list properties`.
+    #[arg(add = ArgValueCompleter::new(completion::properties))]
     pub property: Property,
 }
 

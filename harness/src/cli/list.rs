@@ -1,12 +1,14 @@
 //! `lockstorm list`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
 use lockstorm_checker::history::Format;
 use lockstorm_checker::{ModelName, Property};
-use lockstorm_scenarios::{LockKind, Mutant, Promise, TopologyKind};
+use lockstorm_scenarios::{
+    Listed, LockKind, Mutant, Promise, SHIPPED, SITUATIONS, TopologyKind, describe, list,
+};
 
 use super::exit::ExitCode;
 use crate::output;
@@ -17,9 +19,9 @@ pub struct ListArgs {
     /// Kind of thing to list.
     #[arg(value_enum)]
     pub what: What,
-    /// Folder of scenarios.
-    #[arg(long, default_value = "scenarios/library", value_name = "DIR")]
-    pub scenarios: PathBuf,
+    /// Folder of scenarios to list, instead of those that the program carries.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
 }
 
 /// Kinds of things that can be listed.
@@ -41,7 +43,7 @@ pub enum What {
     Topologies,
     /// The formats in which a history may come.
     Formats,
-    /// The scenario files.
+    /// The scenarios that the program carries, which `run` takes by name.
     Scenarios,
 }
 
@@ -107,13 +109,31 @@ fn mutant(mutant: Mutant) -> (String, String) {
 }
 
 fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {
-    let found = lockstorm_scenarios::list(&args.scenarios).map_err(|error| {
+    let Some(folder) = &args.scenarios else {
+        return Ok(list_shipped());
+    };
+    let found = list(folder).map_err(|error| {
         let text = format!("{error}; name the folder of scenarios: --scenarios DIR");
         std::io::Error::new(error.kind(), text)
     })?;
-    let row =
-        |entry: lockstorm_scenarios::Listed| (entry.path.display().to_string(), entry.description);
+    let row = |entry: Listed| (entry.path.display().to_string(), entry.description);
     Ok(found.into_iter().map(row).collect())
+}
+
+/// Those that can be run by name; situations are for `assess`, which has them all.
+fn list_shipped() -> Vec<(String, String)> {
+    let mut listed: Vec<_> = SHIPPED
+        .iter()
+        .filter(|file| file.folder() != SITUATIONS)
+        .map(|file| {
+            (
+                file.name().to_owned(),
+                describe(Path::new(file.path), file.text).description,
+            )
+        })
+        .collect();
+    listed.sort();
+    listed
 }
 
 /// Two columns, the first as wide as its widest entry.

@@ -10,6 +10,7 @@ mod baseline;
 mod bytes;
 mod check;
 mod clean_up;
+pub mod completion;
 mod descriptors;
 mod doctor;
 mod exit;
@@ -22,6 +23,7 @@ mod input;
 mod interrupt;
 mod killed;
 mod list;
+mod man;
 mod open;
 mod perform;
 mod publish;
@@ -65,6 +67,8 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Doctor(args) => doctor::execute(&args),
         Command::Adapter(args) => adapter::execute(&args),
         Command::Clean(args) => clean_up::execute(&args),
+        Command::Completions(args) => completion::execute(&args),
+        Command::Man(args) => man::execute(&args),
         Command::Worker => worker::execute(),
         Command::Guard { leash, harness } => guard::execute(&Charge { leash, harness }),
     }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 use lockstorm_scenarios::{
     Case, Origin, Override, Trace, with_password_variable, without_passwords,
 };
 
+use super::completion;
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
 use crate::output;
@@ -20,8 +22,13 @@ use crate::usage_error::UsageError;
 /// Arguments of `lockstorm run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario files.
-    #[arg(required = true, value_name = "SCENARIO.toml")]
+    /// Scenario files, or scenarios that the program carries, by name: see `lockstorm list
+    /// scenarios`.
+    #[arg(
+        required = true,
+        value_name = "SCENARIO",
+        add = ArgValueCompleter::new(completion::scenarios)
+    )]
     pub scenarios: Vec<PathBuf>,
     /// Run everything this many times.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -110,7 +117,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     let mut names = Vec::new();
     let mut is_matrix = false;
     for path in &args.scenarios {
-        let loaded = lockstorm_scenarios::load(path, &overrides)?;
+        let loaded = lockstorm_scenarios::open(path, &overrides)?;
         let scenario = &loaded.scenario;
         is_matrix |= scenario.matrix.is_some();
         names.push((scenario.name.clone(), one_paragraph(&scenario.description)));

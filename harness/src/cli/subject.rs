@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Error};
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lockstorm_scenarios::{Adapter, Lock, Promise, System, Topology, TopologyKind, typed_lock};
 use serde_json::json;
 
+use super::completion;
 use super::ground::GroundArgs;
 use super::topologies::{custom_servers, startable_topologies, startable_topology};
 use crate::adapter::Can;
@@ -24,7 +26,7 @@ use crate::usage_error::UsageError;
 pub struct SubjectArgs {
     /// Locks by name, as in `lockstorm list locks`, or with options, such as
     /// `redisson={era="3.10"}`; several become a comparison.
-    #[arg(value_name = "LOCK")]
+    #[arg(value_name = "LOCK", add = ArgValueCompleter::new(completion::locks))]
     pub locks: Vec<String>,
     /// The program that drives a library's lock, with its arguments; may be repeated.
     #[arg(long = "adapter", value_name = "COMMAND")]

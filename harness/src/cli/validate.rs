@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Error;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lockstorm_scenarios::{Diagnostics, Loaded, Override};
 
+use super::completion;
 use super::exit::ExitCode;
 use crate::output;
 use crate::usage_error::UsageError;
@@ -13,8 +15,12 @@ use crate::usage_error::UsageError;
 /// Arguments of `lockstorm validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
-    /// Scenario files.
-    #[arg(required = true, value_name = "SCENARIO.toml")]
+    /// Scenario files, or scenarios that the program carries, by name.
+    #[arg(
+        required = true,
+        value_name = "SCENARIO",
+        add = ArgValueCompleter::new(completion::scenarios)
+    )]
     pub scenarios: Vec<PathBuf>,
     /// Replace a value of the scenario first.
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -34,7 +40,7 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
         .map_err(|error| UsageError(error.to_string()))?;
     let mut worst = ExitCode::AsExpected;
     for path in &args.scenarios {
-        match lockstorm_scenarios::load(path, &overrides).and_then(|loaded| extent(&loaded)) {
+        match lockstorm_scenarios::open(path, &overrides).and_then(|loaded| extent(&loaded)) {
             Ok(extent) => output::human(&format!("{}: ok, {extent}", path.display())),
             Err(diagnostics) => {
                 output::painted(&diagnostics.render(output::colored()));

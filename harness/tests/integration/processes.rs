@@ -153,7 +153,7 @@ fn the_guarded_orders_say_the_same_of_tasks_and_of_processes() {
 
 #[test]
 fn ten_contenders_say_the_same_of_tasks_and_of_processes() {
-    same_for_both_kinds("scenarios/library/storms/storm-contention.toml");
+    same_for_both_kinds("scenarios/library/storms/storm-crowd.toml");
 }
 
 /// Kills whoever takes the writes while `a` holds, on these servers, and sees to it that the

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{
-    FaultSpec, Loaded, Role, SITUATIONS, Scenario, ShippedSituation, Situation, Step, Topology,
-    load_str,
+    FaultSpec, Loaded, Role, Scenario, Shipped, Situation, Step, Topology, load_shipped, situations,
 };
 
 const HEAD: &str = "\
@@ -77,8 +76,8 @@ fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn loaded(shipped: &ShippedSituation) -> Loaded {
-    load_str(shipped.text, shipped.path, &[]).expect("shipped situations load")
+fn loaded(shipped: &Shipped) -> Loaded {
+    load_shipped(shipped, &[]).expect("shipped situations load")
 }
 
 fn put(page: &mut String, line: &str) {
@@ -123,7 +122,7 @@ fn entry(page: &mut String, path: &str, scenario: &Scenario, situation: &Situati
 
 fn page() -> String {
     let mut groups: BTreeMap<Befallen, String> = BTreeMap::new();
-    for shipped in SITUATIONS {
+    for shipped in situations() {
         let scenario = loaded(shipped).scenario;
         let situation = scenario.situation.clone().expect("it is a situation");
         let group = groups.entry(Befallen::of(&scenario)).or_default();

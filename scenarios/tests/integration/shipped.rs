@@ -1,10 +1,14 @@
 //! Every shipped scenario file loads, means something, survives being written and read again, and
 //! says which schema it follows.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstorm_scenarios::{Case, Loaded, Origins, effective, expand, list, load, load_str};
+use lockstorm_scenarios::{
+    Case, Loaded, Origins, SHIPPED, Shipped, effective, expand, list, load, load_shipped, load_str,
+    open,
+};
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("library")
@@ -62,6 +66,54 @@ fn every_case_written_as_a_file_is_the_same_case_when_read() {
             assert_eq!(cases, [all_written], "{}", path.display());
         }
     }
+}
+
+#[test]
+fn the_program_carries_every_shipped_file_under_a_name_of_its_own() {
+    let project = library().join("../..");
+    let on_disk: BTreeSet<PathBuf> = shipped().into_iter().map(|(path, _)| path).collect();
+    let carried = SHIPPED.iter().map(|file| {
+        let path = project.join(file.path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), file.text);
+        fs::canonicalize(path).unwrap()
+    });
+    let on_disk: BTreeSet<PathBuf> = on_disk
+        .iter()
+        .map(|at| fs::canonicalize(at).unwrap())
+        .collect();
+    assert_eq!(carried.collect::<BTreeSet<_>>(), on_disk);
+    let names: BTreeSet<&str> = SHIPPED.iter().map(Shipped::name).collect();
+    assert_eq!(names.len(), SHIPPED.len(), "two are run by one name");
+}
+
+#[test]
+fn what_the_program_carries_stands_for_the_same_as_the_file() {
+    for file in SHIPPED {
+        let from_disk = load(&library().join("../..").join(file.path), &[]).unwrap();
+        let carried = load_shipped(file, &[]).unwrap();
+        assert_eq!(carried.scenario, from_disk.scenario);
+        assert_eq!(
+            expand(&carried).ok(),
+            expand(&from_disk).ok(),
+            "{}",
+            file.path
+        );
+    }
+}
+
+#[test]
+fn a_scenario_is_opened_by_its_name_and_a_slip_of_the_pen_is_named() {
+    let opened = open(Path::new("failover-loses-the-lock"), &[]).unwrap();
+    assert_eq!(opened.scenario.name, "failover-loses-the-lock");
+    let mistakes = open(Path::new("failover-looses-the-lock"), &[]).unwrap_err();
+    let told = mistakes.render(false);
+    assert!(
+        told.contains("did you mean 'failover-loses-the-lock'?"),
+        "{told}"
+    );
+    // What looks like a file is one.
+    let missing = open(Path::new("failover-loses-the-lock.toml"), &[]).unwrap_err();
+    assert!(missing.render(false).contains("cannot be opened"));
 }
 
 #[test]

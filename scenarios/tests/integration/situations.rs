@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstorm_scenarios::{
-    Case, Expected, Loaded, Lock, Promise, SITUATIONS, expand, load_str, put_into, typed_lock,
+    Case, Expected, Loaded, Lock, Promise, expand, load_shipped, load_str, put_into, situations,
+    typed_lock,
 };
 use serde_json::json;
 
@@ -14,9 +15,9 @@ fn folder() -> PathBuf {
 }
 
 fn shipped() -> Vec<Loaded> {
-    let loaded = SITUATIONS
-        .iter()
-        .map(|shipped| match load_str(shipped.text, shipped.path, &[]) {
+    let loaded = situations()
+        .into_iter()
+        .map(|shipped| match load_shipped(shipped, &[]) {
             Ok(loaded) => loaded,
             Err(mistakes) => panic!("{}", mistakes.render(false)),
         });
@@ -29,7 +30,7 @@ fn every_file_of_the_folder_is_in_the_program() {
     let files: BTreeSet<String> = files
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
-    let shipped = SITUATIONS.iter().map(|shipped| {
+    let shipped = situations().into_iter().map(|shipped| {
         let path = Path::new(shipped.path);
         path.file_name().unwrap().to_str().unwrap().to_owned()
     });
@@ -38,9 +39,8 @@ fn every_file_of_the_folder_is_in_the_program() {
 
 #[test]
 fn a_situation_has_the_name_of_its_file() {
-    for (loaded, shipped) in shipped().iter().zip(SITUATIONS) {
-        let stem = Path::new(shipped.path).file_stem().unwrap();
-        assert_eq!(stem.to_str(), Some(loaded.scenario.name.as_str()));
+    for (loaded, shipped) in shipped().iter().zip(situations()) {
+        assert_eq!(shipped.name(), loaded.scenario.name);
     }
 }
 

@@ -4,18 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use lockstorm_reports::{Answer, Record, RunRecord, read_record};
-use lockstorm_scenarios::{
-    Case, Loaded, Promise, SITUATIONS, ShippedSituation, effective, load_str,
-};
+use lockstorm_scenarios::{Case, Loaded, Promise, effective, load_shipped, situations};
 
 use super::{run_scenario, stderr};
 
 /// Reads all shipped situations, in the order in which they are run.
 pub fn all_shipped() -> impl Iterator<Item = Loaded> {
-    let read = |shipped: &ShippedSituation| load_str(shipped.text, shipped.path, &[]);
-    SITUATIONS
-        .iter()
-        .map(move |shipped| read(shipped).expect("shipped situations load"))
+    situations()
+        .into_iter()
+        .map(|shipped| load_shipped(shipped, &[]).expect("shipped situations load"))
 }
 
 /// Reads the shipped situation of this name.

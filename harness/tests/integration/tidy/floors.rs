@@ -40,8 +40,15 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
     (
         "scenarios",
         &[
-            &["library", "model", "old_words", "situations", "suggest"],
-            &["hits", "schema", "source", "typed_lock", "write"],
+            &["library", "model", "old_words", "shipped", "suggest"],
+            &[
+                "hits",
+                "schema",
+                "situations",
+                "source",
+                "typed_lock",
+                "write",
+            ],
             &["excerpt", "shape"],
             &["diagnostics", "written"],
             &["overrides"],
