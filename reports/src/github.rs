@@ -4,6 +4,8 @@
 //! For: what a pull request shows without a click. Not for: everything; GitHub shows ten
 //! annotations of a kind and refuses long summaries, so both are cut, and say so.
 
+use lockstorm_scenarios::Lines;
+
 use crate::head::{self, Head, Standing};
 use crate::inert::visible;
 use crate::markdown::{markdown_run, markdown_suite};
@@ -50,6 +52,8 @@ struct Annotation {
     level: Level,
     title: String,
     message: String,
+    /// File and line to which it is pinned.
+    place: Option<(String, usize)>,
 }
 
 /// The annotations of a run, one workflow command a line, the sum of it last.
@@ -75,6 +79,7 @@ fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
         level: Level::of(outcome.into()).min(Level::of(head.standing)),
         title,
         message: format!("{}.", head.line()),
+        place: None,
     }
 }
 
@@ -89,21 +94,38 @@ pub fn step_summary_suite(suite: &SuiteRecord) -> String {
 }
 
 fn of_run(run: &RunRecord) -> Vec<Annotation> {
-    let place = words::cell_name(&run.labels);
+    let cell = words::cell_name(&run.labels);
+    let lines = run.lines.as_ref();
     let unmet = run.expectations.iter().filter(|result| !result.met);
     let mut all: Vec<Annotation> = unmet
         .map(|result| Annotation {
             level: Level::of(head::for_machines(run, result)),
-            title: format!("{}: {place}", words::property(result.property)),
+            title: format!("{}: {cell}", words::property(result.property)),
             message: format!("{}\nrepeat: {}", head::complaint(run, result), run.rerun),
+            place: lines.map(|lines| (lines.file.clone(), lines.expect)),
         })
         .collect();
-    all.extend(run.stopped.as_ref().map(|reason| Annotation {
-        level: Level::Warning,
-        title: format!("stopped early: {place}"),
-        message: reason.clone(),
-    }));
+    all.extend(run.stopped.as_ref().map(|reason| end(run, reason)));
     all
+}
+
+/// The annotation of a run that did not come to its end, at the step that ended it.
+fn end(run: &RunRecord, reason: &str) -> Annotation {
+    let (level, what) = match run.unmet_step {
+        Some(_) => (Level::Error, "answer"),
+        None => (Level::Warning, "stopped early"),
+    };
+    let line = |lines: &Lines| {
+        let step = run.unmet_step.and_then(|n| lines.steps.get(n - 1));
+        step.copied().unwrap_or(lines.expect)
+    };
+    let lines = run.lines.as_ref();
+    Annotation {
+        level,
+        title: format!("{what}: {}", words::cell_name(&run.labels)),
+        message: format!("{reason}\nrepeat: {}", run.rerun),
+        place: lines.map(|lines| (lines.file.clone(), line(lines))),
+    }
 }
 
 fn commands(mut all: Vec<Annotation>, mut sum: Annotation) -> String {
@@ -123,9 +145,12 @@ fn commands(mut all: Vec<Annotation>, mut sum: Annotation) -> String {
 fn command(annotation: &Annotation) -> String {
     let message: Vec<_> = annotation.message.lines().map(visible).collect();
     let message: String = message.join("\n").chars().take(MESSAGE_CHARS_MAX).collect();
+    let pinned =
+        |(file, line): &(String, usize)| format!("file={},line={line},", property(&visible(file)));
     format!(
-        "::{} title={}::{}\n",
+        "::{} {}title={}::{}\n",
         annotation.level.command(),
+        annotation.place.as_ref().map(pinned).unwrap_or_default(),
         property(&visible(&annotation.title)),
         data(&message)
     )
@@ -173,6 +198,32 @@ mod tests {
         let text = github_run(&sample::failover_run());
         assert!(text.starts_with("::notice title=token on"), "{text}");
         assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn what_was_not_as_expected_is_pinned_to_its_line() {
+        let mut run = sample::failover_run();
+        run.lines = Some(Lines {
+            file: "a,b.toml".to_owned(),
+            expect: 2,
+            steps: vec![5, 8],
+        });
+        run.expectations[0].met = false;
+        run.stopped = Some("step 2 (acquire): expected granted, got refused".to_owned());
+        run.unmet_step = Some(2);
+        run.outcome = run.due_outcome();
+        let text = github_run(&run);
+        let [expectation, answer, sum] = text.lines().collect::<Vec<_>>()[..] else {
+            panic!("{text}");
+        };
+        let pinned = "::error file=a%2Cb.toml,line=2,title=";
+        assert!(expectation.starts_with(pinned), "{text}");
+        let pinned = "::error file=a%2Cb.toml,line=8,title=answer";
+        assert!(answer.starts_with(pinned), "{text}");
+        assert!(
+            sum.contains("step 2 was not answered as the scenario says"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -135,14 +135,15 @@ impl Head {
         if run.situation.is_some() {
             return Self::of_situation(run);
         }
-        let stopped = run.stopped.is_some();
-        if claims_nothing(run) {
+        let end = end(run);
+        if claims_nothing(run) && run.unmet_step.is_none() {
             let standing = Standing::Unclaimed(run_verdict(run));
-            let found = Found::of(&run.analysis, &unclaimed(&run.analysis)).sentence(stopped);
+            let found =
+                Found::of(&run.analysis, &unclaimed(&run.analysis)).sentence(end.as_deref());
             return Self { standing, found };
         }
         let standing = run.outcome.into();
-        let found = Found::of(&run.analysis, &run.expectations).sentence(stopped);
+        let found = Found::of(&run.analysis, &run.expectations).sentence(end.as_deref());
         Self { standing, found }
     }
 
@@ -221,7 +222,7 @@ impl Head {
     pub(crate) fn of_analysis(analysis: &Analysis) -> Self {
         Self {
             standing: Standing::Unclaimed(analysis.verdict),
-            found: Found::of(analysis, &unclaimed(analysis)).sentence(false),
+            found: Found::of(analysis, &unclaimed(analysis)).sentence(None),
         }
     }
 
@@ -234,6 +235,15 @@ impl Head {
     pub(crate) fn signed(&self) -> String {
         format!("{} {}", self.standing.sign().glyph(), self.line())
     }
+}
+
+/// Words for the end of a run that stopped before its last step.
+fn end(run: &RunRecord) -> Option<String> {
+    run.stopped.as_ref()?;
+    Some(match run.unmet_step {
+        Some(n) => format!("step {n} was not answered as the scenario says"),
+        None => "stopped early".to_owned(),
+    })
 }
 
 /// Tells whether nothing at all is expected of what was judged.
@@ -259,7 +269,9 @@ fn unclaimed(analysis: &Analysis) -> Vec<ExpectationResult> {
 pub(crate) fn of_property(run: &RunRecord, result: &ExpectationResult) -> String {
     let word = Standing::of_result(run, result).word();
     let found = found(&words::property(result.property), result.actual);
-    let against = if claims_nothing(run) {
+    let against = if run.stopped.is_some() && result.actual == Verdict::Valid {
+        " before the run stopped early".to_owned()
+    } else if claims_nothing(run) {
         String::new()
     } else {
         against(result)

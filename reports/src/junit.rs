@@ -2,7 +2,8 @@
 //!
 //! One test case for each property of each run. A failure says that what its scenario expects did
 //! not come; an error says that the run could not tell; a cell without a run is skipped, and so is
-//! a property of which nothing is expected. An expected violation passes, with its story as output.
+//! a property of which nothing is expected, or nothing is known because the run stopped early. An
+//! expected violation passes, with its story as output.
 //! A run in a situation has a test case for each promise instead, and so has a hunt.
 
 use std::time::Duration;
@@ -86,9 +87,13 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         case
     }));
     if let Some(reason) = &run.stopped {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("stopped").set_message(&*visible(reason));
-        let mut case = TestCase::new("ran to its end", status);
+        let (name, kind, cause) = match run.unmet_step {
+            Some(_) => ("answers", NonSuccessKind::Failure, "answer"),
+            None => ("ran to its end", NonSuccessKind::Error, "stopped"),
+        };
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_type(cause).set_message(&*visible(reason));
+        let mut case = TestCase::new(name, status);
         case.set_classname(place);
         suite.add_test_case(case);
     }
@@ -154,8 +159,11 @@ fn status(run: &RunRecord, result: &ExpectationResult) -> TestCaseStatus {
     let kind = match head::for_machines(run, result) {
         Standing::Pass => return TestCaseStatus::success(),
         Standing::Fail => NonSuccessKind::Failure,
-        Standing::Undecided => NonSuccessKind::Error,
-        Standing::Unclaimed(_) => {
+        // One test case more tells what stopped it.
+        Standing::Undecided if run.stopped.is_none() || result.actual == Verdict::Unknown => {
+            NonSuccessKind::Error
+        }
+        Standing::Undecided | Standing::Unclaimed(_) => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(head::of_property(run, result));
             return status;

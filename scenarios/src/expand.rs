@@ -8,7 +8,7 @@ use crate::load::Loaded;
 use crate::model::{
     Case, CaseLabels, Lock, LockKind, Matrix, Origins, Scenario, Topology, TopologyKind, Workload,
 };
-use crate::origin::{Row, origin, origins};
+use crate::origin::{Row, lines, origin, origins};
 use crate::rules;
 
 /// Runs that a scenario stands for.
@@ -78,6 +78,7 @@ pub(crate) fn case(file: &Loaded, lock: &Lock, topology: &Topology, row: Option<
     };
     case.trace = scenario.trace.clone().unwrap_or_else(|| case.usual_trace());
     case.origins = origins(&case, |path| origin(file, row, lock.kind(), path));
+    case.origins.lines = lines(file, &case);
     case
 }
 

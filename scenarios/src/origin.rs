@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::document::join;
 use crate::load::Loaded;
-use crate::model::{Case, LockKind, Origin, Origins};
+use crate::model::{Case, Lines, LockKind, Origin, Origins, Workload};
 use crate::write::to_toml;
 use crate::written::Written;
 
@@ -18,6 +18,27 @@ pub(crate) fn origins(case: &Case, origin: impl Fn(&str) -> Option<Origin>) -> O
     let values = values(&text).into_iter();
     let known = values.filter_map(|(path, _)| Some((path.clone(), origin(&path)?)));
     known.collect()
+}
+
+/// Lines of `case` in `file`.
+pub(crate) fn lines(file: &Loaded, case: &Case) -> Lines {
+    let line = |span| file.sources.spot(&span).line_column().0;
+    let expect = if file.places.has("expect") {
+        "expect"
+    } else {
+        "name"
+    };
+    let steps = match &case.workload {
+        Workload::Litmus(steps) => 0..steps.len(),
+        Workload::Storm(..) => 0..0,
+    };
+    Lines {
+        file: file.sources.spot(&(0..0)).source.name.clone(),
+        expect: line(file.places.key(expect)),
+        steps: steps
+            .map(|n| line(file.places.value(&format!("step.{n}"))))
+            .collect(),
+    }
 }
 
 /// The case as a scenario file of its own, in which a comment names the origin of each value that

@@ -129,6 +129,8 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         outcome: Outcome::of(&expectations, stopped.is_some()),
         expectations,
         stopped: stopped.map(|stopped| stopped.why),
+        unmet_step: None,
+        lines: None,
         analysis,
         cost: Some(Cost::of(history, None)),
         environment: Environment {

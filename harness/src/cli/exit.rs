@@ -74,7 +74,10 @@ impl ExitCode {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AsExpected => "all as expected, expected violations included",
-            Self::Unexpected => "an unexpected violation, or an expected one that did not appear",
+            Self::Unexpected => {
+                "an unexpected violation, an expected one that did not appear, or an answer that a \
+                 step does not expect"
+            }
             Self::Unknown => "unknown: the run could not tell",
             Self::LivenessFailed => {
                 "only waiting was worse than allowed: spurious refusal, leftover, fairness, \

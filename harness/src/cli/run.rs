@@ -112,7 +112,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         .map(|text| text.parse::<Override>())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| UsageError(without_passwords(&error.to_string())))?;
-    let mut cases = Vec::new();
+    let mut selected = Vec::new();
     let mut left_out = Vec::new();
     let mut names = Vec::new();
     let mut is_matrix = false;
@@ -122,16 +122,17 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         is_matrix |= scenario.matrix.is_some();
         names.push((scenario.name.clone(), one_paragraph(&scenario.description)));
         let expanded = lockstorm_scenarios::expand(&loaded)?;
-        cases.extend(expanded.cases);
+        selected.extend(alone(path, expanded.cases));
         left_out.extend(expanded.left_out);
     }
     if let Some(text) = &args.filter {
-        cases.retain(|case| matches_filter(case, text));
+        selected.retain(|(case, _)| cell(case).contains(text.as_str()));
         left_out.clear();
     }
-    if cases.is_empty() {
+    if selected.is_empty() {
         return Err(NothingSelected("no run is selected; see --filter and [matrix]".into()).into());
     }
+    let (mut cases, alone): (Vec<Case>, Vec<_>) = selected.into_iter().unzip();
     let asked = args.trace.iter().filter_map(|kind| kind.trace());
     let mut refused = asked.flat_map(|trace| cases.iter().map(move |case| (trace, case)));
     if let Some(why) = refused.find_map(|(trace, case)| case.topology.refuses(trace)) {
@@ -149,10 +150,14 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         [only] => only.clone(),
         _ => ("suite".to_owned(), String::new()),
     };
-    let rerun = command(args, seed);
+    let rerun = command(args, &Selection::of(args), seed);
     let mut jobs = jobs(&cases, |_| args.repeat, seed);
-    if !suite {
-        jobs[0].rerun = Some(rerun.clone());
+    for (job, one) in jobs.iter_mut().zip(alone.iter().cycle()) {
+        job.rerun = if suite {
+            one.as_ref().map(|one| command(args, one, job.seed))
+        } else {
+            Some(rerun.clone())
+        };
     }
     Ok(RunPlan {
         name,
@@ -166,25 +171,58 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
     })
 }
 
-fn matches_filter(case: &Case, text: &str) -> bool {
+/// Text of a case in which `--filter` looks for its own.
+fn cell(case: &Case) -> String {
     let labels = &case.labels;
     format!(
         "{} {} {} {}",
         case.name, labels.lock, labels.topology, labels.hazard
     )
-    .contains(text)
 }
 
-/// The exact command that repeats the whole.
-fn command(args: &RunArgs, seed: Seed) -> String {
-    let path = |path: &Path| quoted(&path.display().to_string());
+/// Runs that a command selects, by what is typed.
+struct Selection {
+    scenarios: Vec<PathBuf>,
+    filter: Option<String>,
+    repeat: u32,
+}
+
+impl Selection {
+    /// Those that were asked for.
+    fn of(args: &RunArgs) -> Self {
+        Self {
+            scenarios: args.scenarios.clone(),
+            filter: args.filter.clone(),
+            repeat: args.repeat,
+        }
+    }
+}
+
+/// The cases of a file, each with what selects it and no other; `None` where no filter does.
+fn alone(path: &Path, cases: Vec<Case>) -> Vec<(Case, Option<Selection>)> {
+    let cells: Vec<String> = cases.iter().map(cell).collect();
+    let selection = |own: &String| {
+        let alike = cells.iter().filter(|cell| cell.contains(own));
+        (alike.count() == 1).then(|| Selection {
+            scenarios: vec![path.to_owned()],
+            filter: (cells.len() > 1).then(|| own.clone()),
+            repeat: 1,
+        })
+    };
+    let selections: Vec<_> = cells.iter().map(selection).collect();
+    cases.into_iter().zip(selections).collect()
+}
+
+/// The exact command that repeats what is selected.
+fn command(args: &RunArgs, selected: &Selection, seed: Seed) -> String {
+    let path = |path: &PathBuf| quoted(&path.display().to_string());
     // Whoever repeats it knows the passwords; whoever reads it need not.
     let shown = |text: &String| quoted(&with_password_variable(text));
     let mut words = vec![rerun::program(), "run".to_owned()];
-    words.extend(args.scenarios.iter().map(|scenario| path(scenario)));
+    words.extend(selected.scenarios.iter().map(path));
     words.push(format!("--seed {}", seed.0));
-    if args.repeat > 1 {
-        words.push(format!("--repeat {}", args.repeat));
+    if selected.repeat > 1 {
+        words.push(format!("--repeat {}", selected.repeat));
     }
     if args.fail_fast {
         words.push("--fail-fast".to_owned());
@@ -196,7 +234,7 @@ fn command(args: &RunArgs, seed: Seed) -> String {
             .iter()
             .map(|kind| format!("--trace {}", kind.name())),
     );
-    let filter = args.filter.iter();
+    let filter = selected.filter.iter();
     words.extend(filter.map(|text| format!("--filter {}", quoted(text))));
     words.extend(args.how.words());
     words.join(" ")

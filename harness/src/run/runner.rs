@@ -14,7 +14,7 @@ use lockstorm_nemesis::Nemesis;
 use lockstorm_nemesis::messages::Passed;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationSpec, GuardedResource, Lock, LockFeature, Trace, Workload,
+    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, Trace, Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -133,7 +133,9 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         outcome: Outcome::default(),
         expectations,
         situation,
+        unmet_step: stopped.as_ref().and_then(unmet_step),
         stopped: stopped.map(|stopped| stopped.why),
+        lines: lines(&job.case),
         analysis,
         cost: Some(cost),
         environment,
@@ -146,6 +148,17 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     record.outcome = record.due_outcome();
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)
+}
+
+/// Number of the step, from 1, that was answered otherwise than it says, if one was.
+fn unmet_step(stopped: &Stopped) -> Option<usize> {
+    stopped.step.filter(|_| stopped.is_unmet).map(|n| n + 1)
+}
+
+/// Place of the case in its file, where there is one.
+fn lines(case: &Case) -> Option<Lines> {
+    let lines = &case.origins.lines;
+    Path::new(&lines.file).is_file().then(|| lines.clone())
 }
 
 /// Keeps what the situation tests with the record, if the case is one.
@@ -274,7 +287,7 @@ fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
     match (stopped, left) {
         (Some(stopped), Some(left)) => Some(Stopped {
             why: format!("{stopped}; {left}"),
-            breaks: stopped.breaks,
+            ..stopped
         }),
         (stopped, left) => stopped.or(left),
     }

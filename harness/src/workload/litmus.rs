@@ -47,6 +47,7 @@ pub async fn run(
         ));
         let stop = |why: Stopped| Stopped {
             why: format!("step {} ({}): {why}", n + 1, step.kind()),
+            step: Some(n),
             ..why
         };
         let ended = take(stage, nemesis, (&clients, &mut waits), step).await;
@@ -333,6 +334,8 @@ impl Expectation {
             why: format!("expected {expected}, got {told}"),
             // Who is dead has answered nothing, and why it died is judged by itself.
             breaks: self.breaks.filter(|_| heard.reply != Reply::Killed),
+            is_unmet: !matches!(heard.reply, Reply::Unknown | Reply::Killed),
+            step: None,
         })
     }
 }

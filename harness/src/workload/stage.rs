@@ -72,12 +72,22 @@ pub struct Stopped {
     pub why: String,
     /// Promise of the lock that an answer broke, where the script says that it does.
     pub breaks: Option<Promise>,
+    /// True if a client was answered otherwise than the script says. Without an answer nobody
+    /// knows.
+    pub is_unmet: bool,
+    /// Step of the script at which it stopped, from 0.
+    pub step: Option<usize>,
 }
 
 impl Stopped {
     /// A stop that breaks no promise.
     pub const fn new(why: String) -> Self {
-        Self { why, breaks: None }
+        Self {
+            why,
+            breaks: None,
+            is_unmet: false,
+            step: None,
+        }
     }
 }
 

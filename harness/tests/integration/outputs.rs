@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::{have_server, lockstorm, root, run, run_scenario, stderr, stdout};
 use serde_json::Value;
@@ -125,6 +126,74 @@ fn the_stream_tells_of_each_run_and_ends_with_the_exit_code() {
         .as_str()
         .expect("a path");
     assert!(Path::new(stored).join("results.json").is_file());
+}
+
+#[test]
+fn an_answer_that_the_scenario_does_not_expect_fails_at_its_line() {
+    if !have_server() {
+        return;
+    }
+    let (folder, scenario) = handed_over();
+    let out = folder.path().join("runs");
+    let text = HANDED_OVER.replacen("expect = \"refused\"", "expect = \"granted\"", 1);
+    fs::write(&scenario, &text).expect("a scenario can be written");
+    let output = run_scenario(&scenario, &out, &["--format", "github"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let (before, _) = text
+        .split_once("[[step]]\nacquire = { client = \"b\"")
+        .expect("b asks");
+    let line = before.matches('\n').count() + 1;
+    let pinned = format!("::error file={scenario},line={line},title=answer");
+    assert!(stdout(&output).contains(&pinned), "{}", stdout(&output));
+    let junit = fs::read_to_string(out.join("latest/junit.xml")).expect("it is a usual report");
+    assert!(
+        junit.contains("failures=\"1\" errors=\"0\"")
+            || junit.contains("errors=\"0\" failures=\"1\""),
+        "{junit}"
+    );
+}
+
+#[test]
+fn every_run_of_a_suite_says_how_to_repeat_it_alone_with_the_files_that_were_named() {
+    if !have_server() {
+        return;
+    }
+    let (folder, scenario) = handed_over();
+    let out = folder.path().join("runs");
+    let more = [
+        "--set",
+        "matrix.locks=[{ token = { lease = \"5s\" } }, { redisson = { lease = \"5s\" } }]",
+    ];
+    let text = HANDED_OVER.replace("topology.single = {}", "").replace(
+        "lock.token = { lease = \"5s\" }",
+        "matrix.topologies = [{ single = {} }]",
+    );
+    fs::write(&scenario, text).expect("a scenario can be written");
+    let output = run_scenario(
+        &scenario,
+        &out,
+        &[&["--report", "none"], &more[..]].concat(),
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let results = json(&out.join("latest/results.json"));
+    for run in results["runs"].as_array().expect("it is a suite") {
+        let repeat = run["record"]["rerun"].as_str().expect("it can be repeated");
+        assert!(repeat.contains(&format!(" run {scenario} ")), "{repeat}");
+        assert!(!repeat.contains("cells/"), "{repeat}");
+        let again = Command::new("sh")
+            .args(["-c", &format!("{repeat} --format json")])
+            .output()
+            .expect("there is a shell");
+        assert!(again.status.success(), "{}", stderr(&again));
+        let again: Value = serde_json::from_str(&stdout(&again)).expect("it is JSON");
+        let only = again["runs"]
+            .as_array()
+            .expect("a filter selects from a suite");
+        assert_eq!(only.len(), 1, "{repeat}");
+        for part in ["seed", "labels"] {
+            assert_eq!(only[0]["record"][part], run["record"][part], "{repeat}");
+        }
+    }
 }
 
 #[test]

@@ -47,8 +47,9 @@ impl<'a> Found<'a> {
         Self { analysis, results }
     }
 
-    /// All of it.
-    pub(super) fn sentence(&self, stopped: bool) -> String {
+    /// All of it; of a run that stopped before its end, with the words for that.
+    pub(super) fn sentence(&self, end: Option<&str>) -> String {
+        let stopped = end.is_some();
         let mut clauses: Vec<String> = GROUPS
             .iter()
             .filter_map(|group| self.clause(*group, stopped))
@@ -56,11 +57,11 @@ impl<'a> Found<'a> {
         if clauses.is_empty() {
             clauses.push(self.nothing(stopped));
         }
-        if stopped {
+        if let Some(end) = end {
             // Where nothing is certain it is the reason, and otherwise a remark.
             let is_certain = self.results.iter().any(|r| r.actual == Verdict::Violated);
             let at = if is_certain { clauses.len() } else { 0 };
-            clauses.insert(at, "stopped early".to_owned());
+            clauses.insert(at, end.to_owned());
         }
         clauses.join("; ")
     }

@@ -1,7 +1,7 @@
 //! The stored form of runs and suites: the contract of `results.json`, version 1.
 
 use lockstorm_checker::{Analysis, Property, Verdict};
-use lockstorm_scenarios::{CaseLabels, Expected};
+use lockstorm_scenarios::{CaseLabels, Expected, Lines};
 use serde::{Deserialize, Serialize};
 
 use super::changes::Changes;
@@ -47,6 +47,13 @@ pub struct RunRecord {
     /// Reason why the script or the load stopped before its end, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// Number of the step, from 1, that was answered otherwise than the scenario says, if that is
+    /// the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmet_step: Option<usize>,
+    /// Its place in the file of its scenario, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Lines>,
     /// Analysis of the history by the checker.
     pub analysis: Analysis,
     /// Cost of the lock for its clients; absent in what older versions stored.

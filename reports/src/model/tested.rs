@@ -128,10 +128,13 @@ impl RunRecord {
     }
 
     /// Returns the outcome that follows from the verdicts of the run: from the promises that it
-    /// tests, where it is a situation, and else from what was expected.
+    /// tests, where it is a situation, and else from what was expected of it and of its steps.
     pub fn due_outcome(&self) -> Outcome {
         let stopped = self.stopped.is_some();
-        let of_expectations = || Outcome::of(&self.expectations, stopped);
+        let of_expectations = || match self.unmet_step {
+            Some(_) => Outcome::Unexpected,
+            None => Outcome::of(&self.expectations, stopped),
+        };
         self.outcome_of_situation().unwrap_or_else(of_expectations)
     }
 

@@ -46,7 +46,7 @@ pub use guarded_resource::{GuardedResource, Orders};
 pub use locks::*;
 pub use matrix::Matrix;
 pub use mutant::Mutant;
-pub use origin::{Origin, Origins};
+pub use origin::{Lines, Origin, Origins};
 pub use promise::Promise;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};

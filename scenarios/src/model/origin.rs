@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Origin of a value, when not from the file of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -30,22 +33,43 @@ impl Origin {
 /// The values of a case that are not from the file of its scenario, by their paths: names and
 /// indexes joined by dots, as for `--set`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origins(BTreeMap<String, Origin>);
+pub struct Origins {
+    elsewhere: BTreeMap<String, Origin>,
+    /// Its place in the file of its scenario.
+    pub lines: Lines,
+}
+
+/// Place of a case in the file of its scenario, for whoever reads that beside a report. Lines count
+/// from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Lines {
+    /// The file, as it was named.
+    pub file: String,
+    /// Line of what is expected, or else of the name.
+    pub expect: usize,
+    /// Lines of the steps, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<usize>,
+}
 
 impl FromIterator<(String, Origin)> for Origins {
     fn from_iter<I: IntoIterator<Item = (String, Origin)>>(origins: I) -> Self {
-        Self(origins.into_iter().collect())
+        Self {
+            elsewhere: origins.into_iter().collect(),
+            lines: Lines::default(),
+        }
     }
 }
 
 impl Origins {
     /// Notes that the value at `path` is from somewhere else than the file.
     pub fn note(&mut self, path: &str, origin: Origin) {
-        self.0.insert(path.to_owned(), origin);
+        self.elsewhere.insert(path.to_owned(), origin);
     }
 
     /// Where the value at `path` is from; `None` is the file of the scenario.
     pub fn get(&self, path: &str) -> Option<Origin> {
-        self.0.get(path).copied()
+        self.elsewhere.get(path).copied()
     }
 }
