@@ -87,12 +87,12 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         case
     }));
     if let Some(reason) = &run.stopped {
-        let (name, kind, cause) = match run.unmet_step {
+        let (name, kind, end) = match run.unmet_step {
             Some(_) => ("answers", NonSuccessKind::Failure, "answer"),
             None => ("ran to its end", NonSuccessKind::Error, "stopped"),
         };
         let mut status = TestCaseStatus::non_success(kind);
-        status.set_type(cause).set_message(&*visible(reason));
+        status.set_type(end).set_message(&*visible(reason));
         let mut case = TestCase::new(name, status);
         case.set_classname(place);
         suite.add_test_case(case);
