@@ -5,7 +5,7 @@ use std::process::ExitCode as Status;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::CompleteEnv;
-use lockstorm_harness::cli::{self, Arguments, ExitCode};
+use lockstorm_harness::cli::{self, Arguments, ExitCode, mishap};
 use lockstorm_harness::output;
 
 fn main() -> Status {
@@ -17,17 +17,27 @@ fn main() -> Status {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
+    let format = arguments.format();
     match std::panic::catch_unwind(|| cli::execute(arguments)) {
         Ok(Ok(code)) => code.number().into(),
         Ok(Err(error)) if is_closed_pipe(&error) => Status::SUCCESS,
         Ok(Err(error)) => {
             output::failure(&error);
+            told(mishap::publish(&error, format));
             ExitCode::of(&error).number().into()
         }
         Err(_) => {
             output::human("this is a bug in lockstorm; the message above says where");
+            told(mishap::publish_bug(format));
             ExitCode::Bug.number().into()
         }
+    }
+}
+
+/// Says that machines could not be told; people are told already.
+fn told(result: std::io::Result<()>) {
+    if let Err(error) = result {
+        output::human(&format!("standard output takes no more: {error}"));
     }
 }
 

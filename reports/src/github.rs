@@ -9,7 +9,7 @@ use lockstorm_scenarios::Lines;
 use crate::head::{self, Head, Standing};
 use crate::inert::visible;
 use crate::markdown::{markdown_run, markdown_suite};
-use crate::model::{Outcome, RunRecord, SuiteRecord};
+use crate::model::{Mishap, Outcome, RunRecord, SuiteRecord};
 use crate::words;
 
 /// Annotations at most, beside the one that sums up.
@@ -83,6 +83,18 @@ fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
     }
 }
 
+/// The annotations of errors, one workflow command a line.
+pub fn github_mishaps(mishaps: &[Mishap]) -> String {
+    let annotation = |mishap: &Mishap| Annotation {
+        level: Level::Error,
+        title: "lockstorm".to_owned(),
+        message: mishap.message.clone(),
+        place: mishap.place.clone(),
+    };
+    let shown = mishaps.iter().take(ANNOTATIONS_MAX);
+    shown.map(|mishap| command(&annotation(mishap))).collect()
+}
+
 /// The step summary of a run: its Markdown, cut where it is too long.
 pub fn step_summary_run(run: &RunRecord) -> String {
     cut(markdown_run(run), SUMMARY_BYTES_MAX)
@@ -106,6 +118,17 @@ fn of_run(run: &RunRecord) -> Vec<Annotation> {
         })
         .collect();
     all.extend(run.stopped.as_ref().map(|reason| end(run, reason)));
+    all.extend(
+        run.earlier
+            .iter()
+            .filter(|_| run.is_flaky())
+            .map(|before| Annotation {
+                level: Level::Warning,
+                title: format!("flaky: {cell}"),
+                message: format!("{}: {}\nrepeat: {}", before.folder, before.found, run.rerun),
+                place: lines.map(|lines| (lines.file.clone(), lines.expect)),
+            }),
+    );
     all
 }
 

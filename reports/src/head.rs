@@ -144,6 +144,10 @@ impl Head {
         }
         let standing = run.outcome.into();
         let found = Found::of(&run.analysis, &run.expectations).sentence(end.as_deref());
+        let found = match tries(run) {
+            Some(tries) => format!("{found}; {tries}"),
+            None => found,
+        };
         Self { standing, found }
     }
 
@@ -212,8 +216,9 @@ impl Head {
         Self {
             standing: suite.outcome().into(),
             found: format!(
-                "{} of {runs} as expected: {violated} violated, {others}",
-                met.count()
+                "{} of {runs} as expected: {violated} violated, {others}{}",
+                met.count(),
+                flaky(suite)
             ),
         }
     }
@@ -244,6 +249,32 @@ fn end(run: &RunRecord) -> Option<String> {
         Some(n) => format!("step {n} was not answered as the scenario says"),
         None => "stopped early".to_owned(),
     })
+}
+
+/// Words for the runs of a suite that needed more than one try.
+fn flaky(suite: &SuiteRecord) -> String {
+    match suite
+        .runs
+        .iter()
+        .filter(|run| run.record.is_flaky())
+        .count()
+    {
+        0 => String::new(),
+        some => format!("; {some} flaky"),
+    }
+}
+
+/// Words for the tries before this one.
+fn tries(run: &RunRecord) -> Option<String> {
+    let before = run.earlier.len();
+    if run.is_flaky() {
+        Some(format!(
+            "flaky: not so in {}",
+            words::count(before as u64, "earlier try")
+        ))
+    } else {
+        (before > 0).then(|| format!("tried {} times", before + 1))
+    }
 }
 
 /// Tells whether nothing at all is expected of what was judged.

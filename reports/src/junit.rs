@@ -16,8 +16,8 @@ use crate::error::RenderError;
 use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
 use crate::model::{
-    Answer, Endured, ExpectationResult, HuntRecord, HuntSummary, NotRun, PromiseOutcome, RunRecord,
-    SuiteRecord,
+    Answer, Endured, ExpectationResult, HuntRecord, HuntSummary, Mishap, NotRun, PromiseOutcome,
+    RunRecord, SuiteRecord,
 };
 use crate::remedy::Scene;
 use crate::{story, words};
@@ -61,12 +61,35 @@ pub(crate) fn junit_hunt(hunt: &HuntRecord) -> Result<String, RenderError> {
     Ok(report.to_string()?)
 }
 
+/// Errors that kept a command from its result, as JUnit XML: a test case each.
+///
+/// # Errors
+/// [`RenderError::Junit`] when the document cannot be written as XML.
+pub fn junit_mishaps(mishaps: &[Mishap]) -> Result<String, RenderError> {
+    let mut report = Report::new("lockstorm");
+    let mut suite = TestSuite::new("lockstorm");
+    suite.add_test_cases(mishaps.iter().map(|mishap| {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status
+            .set_type("error")
+            .set_message(&*visible(&mishap.message));
+        let place = mishap.place.as_ref();
+        let name = place.map_or("began".to_owned(), |(file, line)| format!("{file}:{line}"));
+        TestCase::new(&*visible(&name), status)
+    }));
+    report.add_test_suite(suite);
+    Ok(report.to_string()?)
+}
+
 fn suite_of(run: &RunRecord) -> TestSuite {
     let place = visible(&words::cell_name(&run.labels)).into_owned();
     let mut suite = TestSuite::new(format!("{place} · seed {}", run.seed));
     suite.add_property(("outcome", &*visible(&Head::of_run(run).line())));
     suite.add_property(("seed", run.seed.to_string().as_str()));
     suite.add_property(("rerun", &*visible(&run.rerun)));
+    for before in &run.earlier {
+        suite.add_property((before.folder.as_str(), &*visible(&before.found)));
+    }
     suite.set_time(Duration::try_from_secs_f64(run.duration_s).unwrap_or_default());
     if run.situation.is_some() {
         suite.add_test_cases(run.outcomes().iter().map(|outcome| {

@@ -62,17 +62,17 @@ pub use encode::{
     write_run, write_suite,
 };
 pub use error::RenderError;
-pub use github::{github_run, github_suite, step_summary_run, step_summary_suite};
+pub use github::{github_mishaps, github_run, github_suite, step_summary_run, step_summary_suite};
 pub use head::{Head, Standing};
 pub use hunted::{HUNT_FILE, read_hunt, write_hunt};
 pub use index_file::write_index;
-pub use junit::{junit_run, junit_suite};
+pub use junit::{junit_mishaps, junit_run, junit_suite};
 pub use markdown::{markdown_hunt, markdown_run, markdown_suite};
 pub use model::{
-    Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, Endurance, Endured, Environment,
-    ExpectationResult, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted, Node, NotRun, Outcome,
-    PromiseOutcome, RESULTS_VERSION, RunRecord, Share, Size, SuiteRecord, SuiteRun, Tested,
-    TriedOf,
+    Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, EarlierTry, Endurance, Endured,
+    Environment, ExpectationResult, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted, Mishap,
+    Node, NotRun, Outcome, PromiseOutcome, RESULTS_VERSION, RunRecord, Share, Size, SuiteRecord,
+    SuiteRun, Tested, TriedOf,
 };
 pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};

@@ -18,11 +18,13 @@ mod tests {
         Kind, Mode, Name, NodeView, Ownership, PhaseNote, Process, RoleNote, RouteNote, StallNote,
         Until, Value as Words, ViewNote, write_event,
     };
+    use lockstorm_scenarios::Lines;
     use serde_json::{Value, json};
 
     use super::*;
+
     use crate::encode::Record;
-    use crate::model::{Changes, RESULTS_VERSION};
+    use crate::model::{Changes, EarlierTry, Outcome, RESULTS_VERSION};
     use crate::sample;
 
     /// The schema with every object closed: a field that it does not know is a mistake.
@@ -56,6 +58,17 @@ mod tests {
         let schema = closed(RESULTS_SCHEMA);
         let mut run = sample::failover_run();
         run.stopped = Some("interrupted".to_owned());
+        run.unmet_step = Some(1);
+        run.lines = Some(Lines {
+            file: "a.toml".to_owned(),
+            expect: 2,
+            steps: vec![4],
+        });
+        run.earlier = vec![EarlierTry {
+            folder: "try-1".to_owned(),
+            outcome: Outcome::Unknown,
+            found: "lost lock unknown".to_owned(),
+        }];
         let before = Record::Run(Box::new(sample::control_run()));
         run.changed = Some(Changes::of_run(&run, &before));
         run.environment.prefix = Some("team:20e32186:".to_owned());

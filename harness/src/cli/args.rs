@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::exit::ExitCode;
+use super::publish::OutputFormat;
 use super::{
     adapter, assess, check, clean_up, completion, doctor, explain, export, hunt, list, man, report,
     run, schema, shrink, validate,
@@ -25,6 +26,19 @@ pub struct Arguments {
     /// Command to carry out.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// Content of standard output.
+    pub const fn format(&self) -> OutputFormat {
+        match &self.command {
+            Command::Run(args) => args.how.format,
+            Command::Assess(args) => args.how.format,
+            Command::Report(args) => args.format,
+            Command::Validate(args) => args.format,
+            _ => OutputFormat::Human,
+        }
+    }
 }
 
 /// The commands.

@@ -69,6 +69,7 @@ pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
     let pace = Pace {
         at_once: args.how.ground.jobs_or(1),
         fail_fast: false,
+        retries: args.how.ci.retries,
     };
     let further = async |finished: &mut Finished, folder: &Path, settings: &RunSettings| {
         let (Some(time), Finished::Suite(suite, _)) = (args.hunt, finished) else {
@@ -76,7 +77,7 @@ pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
         };
         hunt_beside((args, &subjects, time), suite, folder, settings).await
     };
-    let (finished, end) = args.how.perform(&plan, prepared, pace, further, show)?;
+    let (finished, end) = args.how.perform(plan, prepared, pace, further, show)?;
     let code = code(&finished);
     end.conclude(finished, code)
 }

@@ -131,6 +131,7 @@ fn record(history: &History, file: &Path, out: &Path) -> RunRecord {
         stopped: stopped.map(|stopped| stopped.why),
         unmet_step: None,
         lines: None,
+        earlier: Vec::new(),
         analysis,
         cost: Some(Cost::of(history, None)),
         environment: Environment {

@@ -3,9 +3,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use lockstorm_reports::{
-    Changes, Record, RenderError, RunRecord, SuiteRecord, SuiteRun, read_baseline, read_record,
-    write_run, write_suite,
+    ChangeState, Changes, Outcome, Record, RenderError, RunRecord, SuiteRecord, SuiteRun,
+    read_baseline, read_record, write_run, write_suite,
 };
+
+use lockstorm_scenarios::CaseLabels;
 
 use crate::run::Finished;
 
@@ -34,6 +36,24 @@ impl Baseline {
         }
     }
 
+    /// The worst outcome of what is not in it: of a run that was as expected there, or is new, or
+    /// has findings that are.
+    pub fn new_outcome(&self, finished: &Finished) -> Outcome {
+        let record = finished.record();
+        let before = self.0.iter().flat_map(runs);
+        let before: Vec<_> = before.map(|run| (cell(run), run.outcome)).collect();
+        let is_old = |run: &&RunRecord| {
+            let mut alike = before.iter().filter(|(known, _)| *known == cell(run));
+            let changes = run.changed.iter().flat_map(|changes| &changes.findings);
+            alike.any(|(_, outcome)| *outcome >= run.outcome)
+                && !changes
+                    .into_iter()
+                    .any(|change| change.state == ChangeState::New)
+        };
+        let new = runs(&record).into_iter().filter(|run| !is_old(run));
+        new.map(|run| run.outcome).max().unwrap_or_default()
+    }
+
     /// Notes in the record stored in `folder` what changed against the baseline. Without a baseline
     /// the record keeps what it has.
     ///
@@ -48,6 +68,19 @@ impl Baseline {
             Record::Suite(mut suite) => note_suite(&mut suite, baseline, folder),
         }
     }
+}
+
+/// Runs of a record.
+fn runs(record: &Record) -> Vec<&RunRecord> {
+    match record {
+        Record::Run(run) => vec![run],
+        Record::Suite(suite) => suite.runs.iter().map(|run| &run.record).collect(),
+    }
+}
+
+/// Scenario and place of a run in a comparison.
+const fn cell(run: &RunRecord) -> (&String, &CaseLabels) {
+    (&run.scenario, &run.labels)
 }
 
 fn note_run(run: &mut RunRecord, baseline: &Record, folder: &Path) -> Result<(), RenderError> {

@@ -205,6 +205,7 @@ fn settings(args: &HuntArgs, program: Program, end: &Interrupt) -> Result<RunSet
         interrupt: end.token.clone(),
         progress,
         overheard: None,
+        timeout: None,
     })
 }
 

@@ -11,7 +11,8 @@ use lockstorm_reports::{Format, Formats, Outcome};
 use lockstorm_scenarios::System;
 
 use super::baseline::Baseline;
-use super::exit::ExitCode;
+use super::ci::{CiArgs, FailOn};
+use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use super::publish::{OutputFormat, publish};
@@ -45,6 +46,8 @@ pub struct HowArgs {
     #[arg(long, value_name = "DIR")]
     pub baseline: Option<PathBuf>,
     #[command(flatten)]
+    pub ci: CiArgs,
+    #[command(flatten)]
     pub budget: BudgetArgs,
     /// Open the page in a browser when it is written.
     #[arg(long)]
@@ -63,6 +66,8 @@ pub struct Prepared {
 /// End of a plan that was carried out.
 pub struct End {
     interrupt: Option<ExitCode>,
+    /// The worst of what is new, where only that counts.
+    new: Option<Outcome>,
     files: Vec<PathBuf>,
     format: OutputFormat,
 }
@@ -73,6 +78,9 @@ impl HowArgs {
     /// # Errors
     /// When a report's format is unknown, or there is no baseline to be read.
     pub fn prepare(&self) -> Result<Prepared, Error> {
+        if self.ci.fail_on == FailOn::New && self.baseline.is_none() {
+            return Err(UsageError("--fail-on new needs a --baseline".to_owned()).into());
+        }
         Ok(Prepared {
             formats: parse_formats(&self.report)?,
             baseline: Baseline::read(self.baseline.as_ref())?,
@@ -86,12 +94,20 @@ impl HowArgs {
     /// When the servers cannot be had, or a file cannot be written.
     pub fn perform(
         &self,
-        plan: &RunPlan,
+        mut plan: RunPlan,
         Prepared { formats, baseline }: Prepared,
         pace: Pace,
         further: impl AsyncFnOnce(&mut Finished, &Path, &RunSettings) -> Result<(), Error>,
         show: impl Fn(&Finished),
     ) -> Result<(Finished, End), Error> {
+        if let Some(shard) = self.ci.shard {
+            shard.keep(&mut plan.jobs);
+            if plan.jobs.is_empty() {
+                let text =
+                    format!("no run is in part {shard} of all; there are fewer runs than parts");
+                return Err(NothingSelected(text).into());
+            }
+        }
         for job in &plan.jobs {
             note_secrets(&job.case);
         }
@@ -107,7 +123,7 @@ impl HowArgs {
         } else {
             Program::none()
         };
-        let folder = run::prepare(plan)?;
+        let folder = run::prepare(&plan)?;
         output::human(&format!(
             "seed {}, run folder {}",
             plan.seed.0,
@@ -132,8 +148,9 @@ impl HowArgs {
                 interrupt: interrupt.token.clone(),
                 progress: self.follow(plan.jobs.len()),
                 overheard: None,
+                timeout: self.ci.timeout.map(|time| time.0),
             };
-            let mut finished = run::execute(plan, &folder, &settings, pace).await?;
+            let mut finished = run::execute(&plan, &folder, &settings, pace).await?;
             let added = further(&mut finished, &folder, &settings).await;
             baseline.note(&mut finished, &folder)?;
             Ok::<_, Error>((finished, interrupt, added))
@@ -154,8 +171,10 @@ impl HowArgs {
         }
         // What was run before is told all the same.
         added?;
+        let is_counted = self.ci.fail_on == FailOn::New;
         let end = End {
             interrupt: interrupt.code(),
+            new: is_counted.then(|| baseline.new_outcome(&finished)),
             files,
             format: self.format,
         };
@@ -176,6 +195,8 @@ impl HowArgs {
     pub fn words(&self) -> Vec<String> {
         let mut words = self.ground.at_once();
         words.extend(self.where_run());
+        let timeout = self.ci.timeout.iter();
+        words.extend(timeout.map(|time| format!("--timeout {time}")));
         if self.report != USUAL_REPORT {
             words.push(format!("--report {}", quoted(&self.report)));
         }
@@ -198,6 +219,18 @@ impl End {
     /// The error that ended the plan early, if one did.
     pub fn conclude(self, finished: Finished, code: ExitCode) -> Result<ExitCode, Error> {
         let outcome: Outcome = finished.outcome();
+        let code = match self.new.map(ExitCode::from) {
+            Some(new) if new != code => {
+                output::human(&format!(
+                    "only failures that the baseline does not have count: exit code {} instead \
+                     of {}",
+                    new.number(),
+                    code.number()
+                ));
+                new
+            }
+            Some(_) | None => code,
+        };
         let code = match finished {
             Finished::Suite(_, Some(error)) => Err(Error::from(error)),
             Finished::Run(_) | Finished::Suite(_, None) => Ok(self.interrupt.unwrap_or(code)),

@@ -89,9 +89,10 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let pace = Pace {
         at_once: args.how.ground.jobs_or(1),
         fail_fast: args.fail_fast,
+        retries: args.how.ci.retries,
     };
     let nothing = async |_: &mut Finished, _: &Path, _: &RunSettings| Ok(());
-    let (finished, end) = args.how.perform(&plan, prepared, pace, nothing, show)?;
+    let (finished, end) = args.how.perform(plan, prepared, pace, nothing, show)?;
     let code = ExitCode::from(finished.outcome());
     end.conclude(finished, code)
 }

@@ -77,6 +77,7 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
             interrupt: interrupt.token.clone(),
             progress: Arc::from(progress::show(args.ground.progress, 0)),
             overheard: None,
+            timeout: None,
         };
         let place = (folder.as_path(), &settings);
         let shrunk = match case.workload {

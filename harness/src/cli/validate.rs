@@ -9,6 +9,8 @@ use lockstorm_scenarios::{Diagnostics, Loaded, Override};
 
 use super::completion;
 use super::exit::ExitCode;
+use super::mishap;
+use super::publish::OutputFormat;
 use crate::output;
 use crate::usage_error::UsageError;
 
@@ -25,6 +27,9 @@ pub struct ValidateArgs {
     /// Replace a value of the scenario first.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// Content of standard output: annotations for GitHub's runners, JUnit XML, or nothing.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputFormat,
 }
 
 /// Reads every file and shows every mistake in all of them.
@@ -38,17 +43,22 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
         .map(|text| text.parse::<Override>())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| UsageError(error.to_string()))?;
-    let mut worst = ExitCode::AsExpected;
+    let mut wrong = Vec::new();
     for path in &args.scenarios {
         match lockstorm_scenarios::open(path, &overrides).and_then(|loaded| extent(&loaded)) {
             Ok(extent) => output::human(&format!("{}: ok, {extent}", path.display())),
             Err(diagnostics) => {
                 output::painted(&diagnostics.render(output::colored()));
-                worst = ExitCode::InvalidInput;
+                wrong.push(diagnostics);
             }
         }
     }
-    Ok(worst)
+    mishap::publish_mistakes(&wrong, args.format)?;
+    Ok(if wrong.is_empty() {
+        ExitCode::AsExpected
+    } else {
+        ExitCode::InvalidInput
+    })
 }
 
 /// Says how much a file stands for.

@@ -9,7 +9,8 @@ use lockstorm_reports::{Head, NotRun, Outcome, RunRecord, SuiteRun};
 use lockstorm_scenarios::CaseLabels;
 use tokio::task::{JoinError, JoinSet};
 
-use super::runner::{self, RunError, RunSettings};
+use super::runner::{RunError, RunSettings};
+use super::tries;
 use crate::environment_error::EnvironmentError;
 use crate::folder::CELLS;
 use crate::plan::{Job, RunPlan};
@@ -26,6 +27,8 @@ pub struct Pace {
     pub at_once: usize,
     /// `true` if none begins after one that was not as expected.
     pub fail_fast: bool,
+    /// Number of times that a run is tried again which was not as expected and proved nothing.
+    pub retries: u32,
 }
 
 /// Outcomes of the runs, in the order of the plan.
@@ -80,7 +83,8 @@ pub async fn run_cells(plan: &RunPlan, suite: &Path, settings: &RunSettings, pac
                 break;
             };
             let (job, suite, settings) = (job.clone(), suite.to_owned(), settings.clone());
-            going.spawn(async move { (n, run_cell(&job, suite, &settings).await) });
+            let retries = pace.retries;
+            going.spawn(async move { (n, run_cell(&job, suite, &settings, retries).await) });
         }
         let Some(joined) = going.join_next().await else {
             break;
@@ -125,13 +129,18 @@ fn reason(error: JoinError) -> Box<dyn std::any::Any + Send> {
     error.into_panic()
 }
 
-async fn run_cell(job: &Job, suite: PathBuf, settings: &RunSettings) -> Result<SuiteRun, RunError> {
+async fn run_cell(
+    job: &Job,
+    suite: PathBuf,
+    settings: &RunSettings,
+    retries: u32,
+) -> Result<SuiteRun, RunError> {
     let settings = titled(job, settings);
     let name = format!("{CELLS}/{}", job.slug);
     let folder = suite.join(&name);
     fs::create_dir_all(&folder)
         .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
-    let record = runner::run(job, &folder, &settings).await?;
+    let record = tries::run(job, &folder, &settings, retries).await?;
     settings.progress.stored(&record, &folder);
     settings.progress.end(&summary(&record));
     Ok(SuiteRun {

@@ -8,6 +8,8 @@ mod environment;
 mod network;
 mod runner;
 mod suite;
+mod time_limit;
+mod tries;
 
 pub use cells::Pace;
 pub use network::{NetworkChoice, Networks};

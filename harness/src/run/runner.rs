@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lockstorm_checker::history::{Header, PhaseNote, read_jsonl};
 use lockstorm_checker::{Analysis, END, Options, Verdict};
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::environment;
 use super::network::Networks;
+use super::time_limit::TimeLimit;
 use crate::clock::{RunClock, wall_clock};
 use crate::environment_error::EnvironmentError;
 use crate::locks::ClientGroups;
@@ -50,6 +51,8 @@ pub struct RunSettings {
     pub progress: Arc<dyn Progress>,
     /// Hears every message between clients and servers, where somebody wants to know them.
     pub overheard: Option<Overheard>,
+    /// Time after which a run is ended.
+    pub timeout: Option<Duration>,
 }
 
 /// The messages of a run, once it has ended.
@@ -85,6 +88,11 @@ impl RunError {
 /// When there is nothing to judge: no servers, or no history.
 pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<RunRecord, RunError> {
     let begun = Instant::now();
+    let limit = TimeLimit::start(settings.timeout, &settings.interrupt);
+    let settings = &RunSettings {
+        interrupt: limit.token.clone(),
+        ..settings.clone()
+    };
     let scenario = lockstorm_scenarios::effective(&job.case);
     let path = folder.join(folder::SCENARIO);
     fs::write(&path, scenario)
@@ -113,6 +121,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let registry = servers.registry();
     let ground = (Arc::new(servers), orders);
     let (stopped, round_trips) = record(job, ground, settings, &history, &started).await?;
+    let stopped = limit.told(stopped);
     environment.adapter = registry.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
     let judged = analyse(history, &job.case, round_trips).await?;
@@ -136,6 +145,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         unmet_step: stopped.as_ref().and_then(unmet_step),
         stopped: stopped.map(|stopped| stopped.why),
         lines: lines(&job.case),
+        earlier: Vec::new(),
         analysis,
         cost: Some(cost),
         environment,

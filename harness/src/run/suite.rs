@@ -6,7 +6,8 @@ use std::time::Instant;
 use lockstorm_reports::{NotRun, Outcome, RESULTS_VERSION, Record, RunRecord, SuiteRecord};
 
 use super::cells::{Fates, Pace, run_cells, summary, titled};
-use super::runner::{self, RunError, RunSettings};
+use super::runner::{RunError, RunSettings};
+use super::tries;
 use crate::clock::wall_clock;
 use crate::environment_error::EnvironmentError;
 use crate::folder;
@@ -59,7 +60,7 @@ pub async fn execute(
     if !plan.suite {
         let job = &plan.jobs[0];
         let settings = titled(job, settings);
-        let record = runner::run(job, folder, &settings).await?;
+        let record = tries::run(job, folder, &settings, pace.retries).await?;
         settings.progress.stored(&record, folder);
         settings.progress.end(&summary(&record));
         return Ok(Finished::Run(Box::new(record)));

@@ -55,6 +55,7 @@ mod stalls;
 mod support;
 mod tidy;
 mod trace;
+mod unwatched;
 mod verdicts;
 mod watchdog;
 mod without_servers;

@@ -9,6 +9,7 @@ use crate::junit::junit_run;
 use crate::listing::{Entry, Listing};
 use crate::markdown::markdown_run;
 use crate::measures::Measures;
+use crate::model::EarlierTry;
 use crate::terminal::{TerminalOptions, terminal_run};
 use crate::trace::Trace;
 use crate::{gallery, sample};
@@ -131,6 +132,36 @@ fn no_report_ticks_off_a_violation_without_a_word_on_it() {
             }
         }
     }
+}
+
+#[test]
+fn a_run_that_came_out_in_a_later_try_is_called_flaky_by_every_report() {
+    let mut run = run(Expected::Valid, Verdict::Valid, false);
+    run.earlier = vec![EarlierTry {
+        folder: "try-1".to_owned(),
+        outcome: Outcome::Unknown,
+        found: "mutual exclusion unknown".to_owned(),
+    }];
+    assert!(run.is_flaky());
+    for (kind, text) in rendered(&run) {
+        assert!(
+            text.contains("flaky: not so in 1 earlier try"),
+            "{kind}: {text}"
+        );
+    }
+    assert!(
+        github_run(&run).contains("::warning title=flaky"),
+        "a green step says it too"
+    );
+}
+
+#[test]
+fn what_proves_something_is_not_tried_again() {
+    let again = |expected, actual| run(expected, actual, false).may_be_tried_again();
+    assert!(!again(Expected::Valid, Verdict::Valid));
+    assert!(!again(Expected::Valid, Verdict::Violated));
+    assert!(again(Expected::Violated, Verdict::Valid));
+    assert!(again(Expected::Valid, Verdict::Unknown));
 }
 
 #[test]

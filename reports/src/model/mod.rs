@@ -3,6 +3,7 @@
 mod changes;
 mod cost;
 mod hunt;
+mod mishap;
 mod outcome;
 mod record;
 mod tested;
@@ -13,9 +14,10 @@ pub use hunt::{
     Cell, CellAnswer, Endurance, Endured, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted,
     Size, TriedOf,
 };
+pub use mishap::Mishap;
 pub(crate) use outcome::run_verdict;
 pub use record::{
-    Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord, SuiteRecord,
-    SuiteRun,
+    EarlierTry, Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord,
+    SuiteRecord, SuiteRun,
 };
 pub use tested::{Answer, PromiseOutcome, Tested};

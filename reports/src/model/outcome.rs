@@ -41,6 +41,28 @@ impl Outcome {
     }
 }
 
+impl RunRecord {
+    /// Tells whether another try may show what this one did not. A violation that nobody expected
+    /// is a proof, and a broken promise is one too.
+    pub fn may_be_tried_again(&self) -> bool {
+        let is_proof = |result: &ExpectationResult| {
+            !result.met && result.actual == Verdict::Violated && result.property.is_safety()
+        };
+        match self.outcome {
+            Outcome::AsExpected => false,
+            Outcome::LivenessFailed | Outcome::Unknown => true,
+            Outcome::Unexpected => {
+                self.situation.is_none() && !self.expectations.iter().any(is_proof)
+            }
+        }
+    }
+
+    /// Tells whether it was as expected in a later try only.
+    pub fn is_flaky(&self) -> bool {
+        self.outcome == Outcome::AsExpected && !self.earlier.is_empty()
+    }
+}
+
 /// The verdict of a run as one word: violated if anything is, and unknown if the run was stopped
 /// before its end. Otherwise a liveness that could not be decided does not blur what the safety
 /// properties say.

@@ -54,6 +54,9 @@ pub struct RunRecord {
     /// Its place in the file of its scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Lines>,
+    /// Earlier tries of the run, none of which was as expected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierTry>,
     /// Analysis of the history by the checker.
     pub analysis: Analysis,
     /// Cost of the lock for its clients; absent in what older versions stored.
@@ -66,6 +69,17 @@ pub struct RunRecord {
     /// Changes against an earlier run or suite, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changes>,
+}
+
+/// A try of a run that was not as expected, and was followed by another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierTry {
+    /// Its folder, below that of the run.
+    pub folder: String,
+    /// Outcome, against what was expected.
+    pub outcome: Outcome,
+    /// Result in a sentence.
+    pub found: String,
 }
 
 /// A run against its expectation, best first; the worst of a suite is the suite's.

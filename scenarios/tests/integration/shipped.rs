@@ -96,9 +96,9 @@ fn what_the_program_carries_stands_for_the_same_as_the_file() {
         let [carried, from_disk] = [carried, from_disk].map(|loaded| {
             let mut cases = expand(&loaded).map(|expanded| expanded.cases).ok()?;
             // They lie elsewhere.
-            cases
-                .iter_mut()
-                .for_each(|case| case.origins.lines = Lines::default());
+            for case in &mut cases {
+                case.origins.lines = Lines::default();
+            }
             Some(cases)
         });
         assert_eq!(carried, from_disk, "{}", file.path);
