@@ -73,8 +73,9 @@ pub fn fenced_lines(text: &str) -> Vec<String> {
 
 /// The cells of each row of the first table below `heading`, without its head.
 pub fn table(text: &str, heading: &str) -> Vec<Vec<String>> {
-    let (_, below) = text
+    let (_, below) = format!("\n{text}")
         .split_once(&format!("\n{heading}\n"))
+        .map(|(above, below)| (above.to_owned(), below.to_owned()))
         .unwrap_or_else(|| panic!("there is no '{heading}'"));
     let rows = below.lines().skip_while(|line| !line.starts_with('|'));
     let rows = rows.take_while(|line| line.starts_with('|')).skip(2);

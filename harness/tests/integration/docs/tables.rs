@@ -23,13 +23,17 @@ fn listed(what: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_readme_names_what_there_is() {
-    let readme = read("README.md");
-    let rows = table(&readme, "## What there is now");
+fn the_page_of_everything_names_what_there_is() {
+    let page = read("docs/what-there-is.md");
+    let rows = table(&page, "# Everything there is");
     for what in ["locks", "topologies", "faults", "properties"] {
         let row = rows.iter().find(|row| row[0] == what);
-        let row = row.unwrap_or_else(|| panic!("README has no row of {what}"));
-        assert_eq!(code_spans(&row[1]), listed(what), "README on {what}");
+        let row = row.unwrap_or_else(|| panic!("it has no row of {what}"));
+        assert_eq!(
+            code_spans(&row[1]),
+            listed(what),
+            "docs/what-there-is.md on {what}"
+        );
     }
 }
 
@@ -66,9 +70,8 @@ fn tables_of_exit_codes_are_those_of_the_program() {
         .into_iter()
         .map(|code| vec![code.number().to_string(), code.meaning().to_owned()])
         .collect();
-    for page in ["README.md", "docs/reading-a-report.md"] {
-        assert_eq!(table(&read(page), "## Exit codes"), all, "{page}");
-    }
+    let page = read("docs/reading-a-report.md");
+    assert_eq!(table(&page, "## Exit codes"), all);
 }
 
 /// A row behind a blank line is no row: it shows as text.
@@ -88,4 +91,28 @@ fn no_row_is_cut_off_from_its_table() {
             assert!(!is_first || has_head, "{page}:{}: {line}", at + 1);
         }
     }
+}
+
+/// A page that nobody finds is not read.
+#[test]
+fn every_page_is_in_the_list_of_all_pages() {
+    let list = read("docs/README.md");
+    for (page, _) in pages() {
+        let Some(name) = page
+            .strip_prefix("docs/")
+            .filter(|name| *name != "README.md")
+        else {
+            continue;
+        };
+        assert!(
+            list.contains(&format!("]({name})")),
+            "docs/README.md on {name}"
+        );
+    }
+    let readme = read("README.md");
+    assert!(
+        readme.lines().count() <= 120,
+        "the README is read in a minute"
+    );
+    assert!(readme.contains("(docs/README.md)"));
 }
