@@ -155,16 +155,15 @@ impl HowArgs {
             baseline.note(&mut finished, &folder)?;
             Ok::<_, Error>((finished, interrupt, added))
         })?;
+        let files = super::report::render(&folder, &formats, &self.budget.extent())?;
+        if let Err(error) = run_index::list(&plan.out) {
+            // A convenience that no run depends on.
+            output::human(&error.to_string());
+        }
         show(&finished);
         publish(&finished.record(), &folder, self.format)?;
-        let files = super::report::render(&folder, &formats, &self.budget.extent())?;
-        for path in &files {
-            output::human(&format!("report   {}", path.display()));
-        }
-        match run_index::list(&plan.out) {
-            Ok(index) => output::human(&format!("all runs {}", index.display())),
-            // A convenience that no run depends on.
-            Err(error) => output::human(&error.to_string()),
+        for line in written(&files) {
+            output::human(&line);
         }
         if self.open {
             open::page(&folder);
@@ -244,6 +243,25 @@ impl End {
             });
         }
         code
+    }
+}
+
+/// Says where the files of a report are: its page, or each of them where there is none.
+fn written(files: &[PathBuf]) -> Vec<String> {
+    let is_page = |path: &&PathBuf| path.extension().is_some_and(|end| end == "html");
+    match (files.iter().find(is_page), files.len().saturating_sub(1)) {
+        (None, _) => files
+            .iter()
+            .map(|path| format!("file     {}", path.display()))
+            .collect(),
+        (Some(page), 0) => vec![format!("page     {}", page.display())],
+        (Some(page), others) => {
+            let word = if others == 1 { "file" } else { "files" };
+            vec![format!(
+                "page     {} ({others} {word} beside it)",
+                page.display()
+            )]
+        }
     }
 }
 

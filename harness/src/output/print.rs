@@ -4,9 +4,14 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstorm_reports::TerminalOptions;
+use terminal_size::{Width, terminal_size_of};
 
 use super::clean::{self, Escapes, clean};
 use super::error_text::describe;
+
+/// Columns that the text of reports takes at least, and at most: longer lines are hard to read.
+const WIDTH_MIN: usize = 60;
+const WIDTH_MAX: usize = 140;
 
 static COLORED: AtomicBool = AtomicBool::new(false);
 
@@ -44,11 +49,13 @@ pub fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Layout of the text of reports for this terminal.
+/// Layout of the text of reports for this terminal: as wide as it is, within reason.
 pub fn terminal() -> TerminalOptions {
+    let usual = TerminalOptions::default();
+    let here = terminal_size_of(io::stderr()).map(|(Width(columns), _)| usize::from(columns));
     TerminalOptions {
         color: colored(),
-        ..TerminalOptions::default()
+        width: here.map_or(usual.width, |columns| columns.clamp(WIDTH_MIN, WIDTH_MAX)),
     }
 }
 

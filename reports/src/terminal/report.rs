@@ -69,7 +69,6 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
     text.line(Tone::Plain, &suite.description);
     text.blank();
     text.changes(suite.changed.as_ref());
-    text.findings(&Findings::of_suite(suite));
     let grid = Grid::new(suite);
     let table = table(&grid);
     text.push(&table.render(text.width, text.paint));
@@ -82,6 +81,16 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
     text.blank();
     if grid.has_prices() {
         push_costs(&mut text, &grid);
+    }
+    let unexpected = Findings::unexpected(suite);
+    text.findings(&unexpected);
+    let others = Findings::of_suite(suite).total - unexpected.total;
+    if others > 0 {
+        let kinds = words::count(others as u64, "kind");
+        let note =
+            format!("{kinds} of violation more, none of them unexpected; the page has the stories");
+        text.line(Tone::Quiet, &note);
+        text.blank();
     }
     text.head("outcome", &Head::of_suite(suite));
     text.ending("repeat", Tone::Plain, &suite.rerun);

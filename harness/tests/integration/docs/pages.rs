@@ -73,9 +73,10 @@ pub fn fenced_lines(text: &str) -> Vec<String> {
 
 /// The cells of each row of the first table below `heading`, without its head.
 pub fn table(text: &str, heading: &str) -> Vec<Vec<String>> {
-    let (_, below) = format!("\n{text}")
+    // The heading of a page has nothing before it.
+    let text = format!("\n{text}");
+    let (_, below) = text
         .split_once(&format!("\n{heading}\n"))
-        .map(|(above, below)| (above.to_owned(), below.to_owned()))
         .unwrap_or_else(|| panic!("there is no '{heading}'"));
     let rows = below.lines().skip_while(|line| !line.starts_with('|'));
     let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
