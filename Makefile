@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
+.PHONY: demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each, and how many faults does it take? Four minutes, once
@@ -12,8 +12,8 @@ demo: setup
 	cargo build --release --locked --quiet --bin lockstorm
 	./target/release/lockstorm assess $(DEMO)
 
-# Tests mostly wait, for leases to end and for servers: two more at once than there are cores keep them busy.
-export RUST_TEST_THREADS ?= $(shell expr 2 + $$(nproc))
+# Tests mostly wait, for leases to end and for servers: three more at once than there are cores keep them busy.
+export RUST_TEST_THREADS ?= $(shell expr 3 + $$(nproc))
 
 # Every test, those of real servers included.
 test: setup-tests
@@ -25,6 +25,11 @@ test-quick:
 	cargo test --workspace --locked --lib
 	LOCKSTORM_ROUNDS=100 cargo test --locked -p lockstorm-checker -p lockstorm-scenarios --test integration
 	cargo test --locked -p lockstorm --test integration -- tidy:: docs::
+
+# The packages of this version, in target/dist, each installed into a place of its own and tried: some ten minutes.
+dist: setup
+	bash .ci/dist
+	bash .ci/dist-check
 
 # What CI runs.
 check:
