@@ -163,7 +163,7 @@ impl Inspection {
         for (_, key) in keys {
             let name = key.get_ref().as_ref();
             let Some(shape) = variants.get(name) else {
-                let mistake = Mistake::new(key.span(), format!("{path} cannot be '{name}'"));
+                let mistake = Mistake::new(key.span(), format!("unknown {} '{name}'", kind(path)));
                 self.report(path, mistake.help(suggest(name, &known)));
                 readable = false;
                 self.visit_as_meant(variants, &key, table, path);
@@ -258,5 +258,20 @@ fn check_range(text: &str) -> Result<(), String> {
             "the range runs backwards: {min} is longer than {max}; write \"{max}..{min}\""
         )),
         _ => Err(error.to_string()),
+    }
+}
+
+/// Kind of thing that stands at `path`: `step` at `step.1`, `lock` at `matrix.locks.0`.
+fn kind(path: &str) -> String {
+    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let name = path.rsplit('.').find(|part| !is_number(part));
+    let name = name.unwrap_or("word");
+    if name.len() == path.len() || !path.ends_with(|end: char| end.is_ascii_digit()) {
+        return name.to_owned();
+    }
+    match (name.strip_suffix("ies"), name.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(one)) => one.to_owned(),
+        (None, None) => name.to_owned(),
     }
 }
