@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use lockstorm_reports::{
-    ChangeState, Changes, Outcome, Record, RenderError, RunRecord, SuiteRecord, SuiteRun,
+    ChangeState, Changes, NotRun, Outcome, Record, RenderError, RunRecord, SuiteRecord, SuiteRun,
     read_baseline, read_record, write_run, write_suite,
 };
 
@@ -37,7 +37,7 @@ impl Baseline {
     }
 
     /// The worst outcome of what is not in it: of a run that was as expected there, or is new, or
-    /// has findings that are.
+    /// has findings that are. A run that was not reached has shown nothing, whatever was before.
     pub fn new_outcome(&self, finished: &Finished) -> Outcome {
         let record = finished.record();
         let before = self.0.iter().flat_map(runs);
@@ -51,7 +51,11 @@ impl Baseline {
                     .any(|change| change.state == ChangeState::New)
         };
         let new = runs(&record).into_iter().filter(|run| !is_old(run));
-        new.map(|run| run.outcome).max().unwrap_or_default()
+        let missing = has_unreached(&record).then_some(Outcome::Unknown);
+        new.map(|run| run.outcome)
+            .chain(missing)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Notes in the record stored in `folder` what changed against the baseline. Without a baseline
@@ -75,6 +79,16 @@ fn runs(record: &Record) -> Vec<&RunRecord> {
     match record {
         Record::Run(run) => vec![run],
         Record::Suite(suite) => suite.runs.iter().map(|run| &run.record).collect(),
+    }
+}
+
+/// Tells whether a suite ended before all its runs had begun.
+fn has_unreached(record: &Record) -> bool {
+    match record {
+        Record::Run(_) => false,
+        Record::Suite(suite) => {
+            suite.runs.is_empty() || suite.not_run.iter().any(NotRun::was_not_reached)
+        }
     }
 }
 

@@ -196,6 +196,10 @@ fn failures_that_the_baseline_has_fail_nothing_where_only_new_ones_count() {
     );
     let output = again(&[&["0.toml", "1.toml"], &only_new[..]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    // What was not reached is not cleared by a failure that was known.
+    let fast = ["0.toml", "1.toml", "--fail-fast"];
+    let output = again(&[&fast[..], &only_new[..]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let output = again(&["0.toml", "--fail-on", "new"]);
     assert_eq!(output.status.code(), Some(64), "{}", stderr(&output));
 }

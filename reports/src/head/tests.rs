@@ -162,6 +162,9 @@ fn what_proves_something_is_not_tried_again() {
     assert!(!again(Expected::Valid, Verdict::Violated));
     assert!(again(Expected::Violated, Verdict::Valid));
     assert!(again(Expected::Valid, Verdict::Unknown));
+    let mut late = run(Expected::Valid, Verdict::Violated, false);
+    late.outcome = Outcome::LivenessFailed;
+    assert!(!late.may_be_tried_again());
 }
 
 #[test]

@@ -45,12 +45,11 @@ impl RunRecord {
     /// Tells whether another try may show what this one did not. A violation that nobody expected
     /// is a proof, and a broken promise is one too.
     pub fn may_be_tried_again(&self) -> bool {
-        let is_proof = |result: &ExpectationResult| {
-            !result.met && result.actual == Verdict::Violated && result.property.is_safety()
-        };
+        let is_proof =
+            |result: &ExpectationResult| !result.met && result.actual == Verdict::Violated;
         match self.outcome {
-            Outcome::AsExpected => false,
-            Outcome::LivenessFailed | Outcome::Unknown => true,
+            Outcome::AsExpected | Outcome::LivenessFailed => false,
+            Outcome::Unknown => true,
             Outcome::Unexpected => {
                 self.situation.is_none() && !self.expectations.iter().any(is_proof)
             }
