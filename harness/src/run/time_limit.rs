@@ -39,14 +39,16 @@ impl TimeLimit {
         }
     }
 
-    /// The reason why a run stopped, which is its time where that was over.
+    /// The reason why a run stopped, which is its time where that was over. An answer that came
+    /// before and broke something stands.
     pub fn told(&self, stopped: Option<Stopped>) -> Option<Stopped> {
-        match (stopped, self.limit) {
-            (Some(_), Some(limit)) if self.is_over.load(Ordering::Relaxed) => Some(Stopped::new(
-                format!("it took longer than {limit:?}, see --timeout"),
-            )),
-            (stopped, _) => stopped,
+        let mut stopped = stopped?;
+        let is_over = self.is_over.load(Ordering::Relaxed);
+        let was_answered = stopped.is_unmet || stopped.breaks.is_some();
+        if let Some(limit) = self.limit.filter(|_| is_over && !was_answered) {
+            stopped.why = format!("it took longer than {limit:?}, see --timeout");
         }
+        Some(stopped)
     }
 }
 
@@ -55,5 +57,25 @@ impl Drop for TimeLimit {
         if let Some(timer) = &self.timer {
             timer.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_that_broke_something_is_not_lost_to_the_limit() {
+        let limit = TimeLimit::start(Some(Duration::ZERO), &CancellationToken::new());
+        limit.token.cancelled().await;
+        let told = limit.told(Some(Stopped::new("interrupted".to_owned())));
+        assert!(told.is_some_and(|stopped| stopped.why.contains("--timeout")));
+        let answered = Stopped {
+            is_unmet: true,
+            step: Some(1),
+            ..Stopped::new("expected granted, got refused".to_owned())
+        };
+        assert_eq!(limit.told(Some(answered.clone())), Some(answered));
+        assert_eq!(limit.told(None), None);
     }
 }
