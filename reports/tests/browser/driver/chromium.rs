@@ -18,9 +18,10 @@ const ENDING: Duration = Duration::from_secs(10);
 /// How often we look whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Flags that keep it from asking the network anything, and pages in the background as quick as the
-/// one in front. The sandbox wants rights that a container does not have; the pages are ours.
-const FLAGS: [&str; 13] = [
+/// Flags that keep it from asking the network anything, pages in the background as quick as the
+/// one in front, and a page where it was asked to scroll to at once: a click in the middle of a
+/// smooth scroll misses what it is meant for. The sandbox wants rights that a container does not have; the pages are ours.
+const FLAGS: [&str; 14] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -34,6 +35,7 @@ const FLAGS: [&str; 13] = [
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
+    "--force-prefers-reduced-motion",
 ];
 
 /// The one browser of this process, as long as somebody has a page in it.
