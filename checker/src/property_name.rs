@@ -61,7 +61,7 @@ macro_rules! with_every_property {
                 "a free lock cannot be had within a named bound", "cannot be had";
             /// Nobody was granted a lock that was wanted and free, for longer than a bound.
             "availability" => Availability, availability, Waiting,
-                "nobody gets a lock that is wanted and free, for longer than a bound", "no grant";
+                "a free lock that is asked for cannot be had for longer than a bound", "no grant";
             /// No order of the operations is one that the chosen model allows.
             "model" => Model, model, Safety,
                 "no order of the operations is one that the chosen model allows", "in no order";

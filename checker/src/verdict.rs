@@ -154,8 +154,8 @@ impl Availability {
     pub fn sentence(&self) -> String {
         let permille = self.permille_without_grant();
         format!(
-            "nobody was granted a lock that was wanted and free for {}.{} % of the time, and for \
-             {} at the longest",
+            "a free lock was unavailable to clients that asked for it for {}.{} % of the time, {} \
+             at a stretch",
             permille / 10,
             permille % 10,
             crate::text::length(self.longest)

@@ -310,7 +310,7 @@ impl<'a> Assessment<'a> {
             sentences.push(format!("kept in these runs: {}", names(&kept)));
         }
         if !open.is_empty() {
-            sentences.push(format!("could not be told: {}", names(&open)));
+            sentences.push(format!("undecided: {}", names(&open)));
         }
         sentences
     }

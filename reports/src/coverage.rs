@@ -71,7 +71,7 @@ pub(crate) fn counters(run: &RunRecord) -> Vec<Counter> {
             "Grants under a fault",
             coverage.granted_under_fault,
             any_fault,
-            "a fault while nobody holds tries no lock",
+            "a fault that hits while nobody holds the lock tests nothing",
         ),
         counter("Leases that ran out", coverage.expired, None, ""),
         counter("Without answer", coverage.indeterminate, None, ""),

@@ -196,7 +196,7 @@ pub(crate) fn coverage(size: &Size) -> String {
         one => format!("; {one} more never came about"),
     };
     format!(
-        "{}: {} of {} plans tried, {} told something{impossible}",
+        "{}: {} of {} plans tried, {} conclusive{impossible}",
         faults(size.faults),
         size.tried,
         size.all,

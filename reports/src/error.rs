@@ -30,7 +30,7 @@ pub enum RenderError {
     },
     /// `results.json` is not what this version writes.
     #[error(
-        "{} is no results.json: {}; `lockstorm check` judges the history beside it anew",
+        "{} is no results.json: {}; `lockstorm check` judges the history beside it again",
         path.display(),
         visible(&source.to_string())
     )]
@@ -43,7 +43,7 @@ pub enum RenderError {
     /// `results.json` is of another version.
     #[error(
         "{} has version {found} and this lockstorm reads version {known}; use the lockstorm that \
-         wrote it, or `lockstorm check` to judge its history anew",
+         wrote it, or `lockstorm check` to judge its history again",
         path.display()
     )]
     Version {

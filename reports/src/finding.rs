@@ -60,7 +60,7 @@ impl<'a> Finding<'a> {
             Some(_) | None if self.is_not_promised() => "not promised",
             Some(_) | None if self.run.situation.is_some() => "breaks no promise for certain",
             Some(result) if !result.met => "not as expected",
-            Some(result) if result.expected != Expected::Any => "as expected",
+            Some(result) if result.expected.of_one_run() != Expected::Any => "as expected",
             Some(_) | None => "nothing expected",
         })
     }
@@ -100,7 +100,7 @@ impl<'a> Finding<'a> {
         let mut sentences = Vec::new();
         if self.here > 1 {
             sentences.push(format!(
-                "{} witnesses of this kind in the run; the first is told.",
+                "{} witnesses of this kind in the run; the first is shown.",
                 self.here
             ));
         }
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(
             findings.told[0].counted().as_deref(),
             Some(
-                "3 witnesses of this kind in the run; the first is told. The run violates mutual \
+                "3 witnesses of this kind in the run; the first is shown. The run violates mutual \
                  exclusion 421 times in all; the first 4 have a witness."
             )
         );

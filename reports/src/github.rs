@@ -9,7 +9,7 @@ use lockstorm_scenarios::Lines;
 use crate::head::{self, Head, Standing};
 use crate::inert::visible;
 use crate::markdown::{markdown_run, markdown_suite};
-use crate::model::{Mishap, Outcome, RunRecord, SuiteRecord};
+use crate::model::{Mishap, Outcome, Rate, RunRecord, SuiteRecord};
 use crate::words;
 
 /// Annotations at most, beside the one that sums up.
@@ -69,8 +69,12 @@ pub fn github_run(run: &RunRecord) -> String {
 /// The annotations of a suite, one workflow command a line, the sum of it last.
 pub fn github_suite(suite: &SuiteRecord) -> String {
     let all = suite.runs.iter().flat_map(|run| of_run(&run.record));
+    let rates = suite.rates();
+    let missed = rates
+        .iter()
+        .filter(|rate| rate.outcome() != Outcome::AsExpected);
     let sum = sum(&Head::of_suite(suite), suite.outcome(), suite.name.clone());
-    commands(all.collect(), sum)
+    commands(all.chain(missed.map(of_rate)).collect(), sum)
 }
 
 fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
@@ -130,6 +134,21 @@ fn of_run(run: &RunRecord) -> Vec<Annotation> {
             }),
     );
     all
+}
+
+/// The annotation of an expectation that counts runs, and was not met.
+fn of_rate(rate: &Rate<'_>) -> Annotation {
+    let lines = rate.first.lines.as_ref();
+    Annotation {
+        level: Level::of(rate.outcome().into()),
+        title: format!(
+            "{}: {}",
+            words::property(rate.property),
+            words::cell_name(rate.labels)
+        ),
+        message: format!("{}.", head::of_rate(rate)),
+        place: lines.map(|lines| (lines.file.clone(), lines.expect)),
+    }
 }
 
 /// The annotation of a run that did not come to its end, at the step that ended it.

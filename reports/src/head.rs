@@ -16,14 +16,19 @@ mod property;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write as _;
+
 use lockstorm_checker::{Analysis, Verdict};
 use lockstorm_scenarios::Expected;
 
 pub(crate) use self::property::{complaint, expectation};
 
 use self::found::{Found, found};
-use crate::model::{Answer, ExpectationResult, Outcome, RunRecord, SuiteRecord, run_verdict};
+use crate::model::{Answer, ExpectationResult, Outcome, Rate, RunRecord, SuiteRecord, run_verdict};
 use crate::{assessment, words};
+
+/// Expectations that count runs which the head of a suite names; results.json has them all.
+const RATES_MAX: usize = 3;
 
 /// Meaning of a colour, a shape and a glyph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +97,10 @@ impl Standing {
     /// That of one property of a run. What a run that stopped early has not shown says nothing.
     pub(crate) fn of_result(run: &RunRecord, result: &ExpectationResult) -> Self {
         let is_open = run.stopped.is_some() && result.actual != Verdict::Violated;
-        match result.expected {
+        match result.expected.of_one_run() {
             _ if is_open => Self::Undecided,
             _ if run.without_scenario => Self::Unclaimed(result.actual),
-            Expected::Any => Self::Unclaimed(result.actual),
+            Expected::Any | Expected::ViolatedIn(_) => Self::Unclaimed(result.actual),
             Expected::Valid | Expected::Violated | Expected::Unknown => result.outcome().into(),
         }
     }
@@ -206,7 +211,9 @@ impl Head {
             words::not_reached(suite)
         );
         let verdicts = records().map(run_verdict).reduce(Verdict::merge);
-        if let Some(verdict) = verdicts.filter(|_| records().all(claims_nothing)) {
+        let rates = rates(suite);
+        let is_unclaimed = rates.is_empty() && records().all(claims_nothing);
+        if let Some(verdict) = verdicts.filter(|_| is_unclaimed) {
             return Self {
                 standing: Standing::Unclaimed(verdict),
                 found: format!("{violated} of {runs} violated, {others}"),
@@ -216,7 +223,7 @@ impl Head {
         Self {
             standing: suite.outcome().into(),
             found: format!(
-                "{} of {runs} as expected: {violated} violated, {others}{}",
+                "{} of {runs} as expected: {violated} violated, {others}{}{rates}",
                 met.count(),
                 flaky(suite)
             ),
@@ -264,6 +271,52 @@ fn flaky(suite: &SuiteRecord) -> String {
     }
 }
 
+/// Words for the expectations that count runs: those that were not met, and where all were, the
+/// first, each behind a semicolon.
+fn rates(suite: &SuiteRecord) -> String {
+    let rates = suite.rates();
+    let is_met = |rate: &&Rate<'_>| rate.outcome() == Outcome::AsExpected;
+    let missed = rates.iter().filter(|rate| !is_met(rate));
+    let told: Vec<&Rate<'_>> = match missed.clone().count() {
+        0 => rates.iter().collect(),
+        _ => missed.collect(),
+    };
+    let mut text = String::new();
+    for rate in told.iter().take(RATES_MAX) {
+        let _ = write!(text, "; {}", of_rate(rate));
+    }
+    if let Some(more @ 1..) = told.len().checked_sub(RATES_MAX) {
+        let alike = if is_met(&told[0]) {
+            "as expected"
+        } else {
+            "not as expected"
+        };
+        let _ = write!(text, "; {more} more counts {alike}");
+    }
+    text
+}
+
+/// One expectation that counts runs, and what came: `lost lock violated in 3 of 20 runs, as
+/// expected`.
+pub(crate) fn of_rate(rate: &Rate<'_>) -> String {
+    let property = words::property(rate.property);
+    let open = match rate.unknown {
+        0 => String::new(),
+        some => format!(" ({some} could not tell)"),
+    };
+    let runs = words::count(rate.of, "run");
+    let against = match rate.outcome() {
+        Outcome::AsExpected => ", as expected".to_owned(),
+        Outcome::LivenessFailed | Outcome::Unknown | Outcome::Unexpected => {
+            format!(", where {} were expected", words::runs(rate.expected))
+        }
+    };
+    format!(
+        "{property} violated in {} of {runs}{open}{against}",
+        rate.violated
+    )
+}
+
 /// Words for the tries before this one.
 fn tries(run: &RunRecord) -> Option<String> {
     let before = run.earlier.len();
@@ -280,7 +333,7 @@ fn tries(run: &RunRecord) -> Option<String> {
 /// Tells whether nothing at all is expected of what was judged.
 pub(crate) fn claims_nothing(run: &RunRecord) -> bool {
     let mut results = run.expectations.iter();
-    let is_any = results.all(|result| result.expected == Expected::Any);
+    let is_any = results.all(|result| result.expected.of_one_run() == Expected::Any);
     !run.expectations.is_empty() && (run.without_scenario || is_any)
 }
 
@@ -312,7 +365,9 @@ pub(crate) fn of_property(run: &RunRecord, result: &ExpectationResult) -> String
 
 /// How a verdict stands against what was expected of it, as the end of a sentence.
 pub(crate) fn against(result: &ExpectationResult) -> String {
-    if result.expected == Expected::Any {
+    if matches!(result.expected, Expected::ViolatedIn(_)) {
+        ", which is counted over the repeated runs".to_owned()
+    } else if result.expected == Expected::Any {
         match result.actual {
             Verdict::Violated | Verdict::Unknown => ", of which nothing was expected".to_owned(),
             Verdict::Valid => String::new(),

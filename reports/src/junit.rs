@@ -17,7 +17,7 @@ use crate::head::{self, Head, Standing};
 use crate::inert::{visible, visible_lines};
 use crate::model::{
     Answer, Endured, ExpectationResult, HuntRecord, HuntSummary, Mishap, NotRun, PromiseOutcome,
-    RunRecord, SuiteRecord,
+    Rate, RunRecord, SuiteRecord,
 };
 use crate::remedy::Scene;
 use crate::{story, words};
@@ -40,6 +40,12 @@ pub fn junit_suite(suite: &SuiteRecord) -> Result<String, RenderError> {
     let mut report = Report::new(&*visible(&suite.name));
     for run in &suite.runs {
         report.add_test_suite(suite_of(&run.record));
+    }
+    let rates = suite.rates();
+    if !rates.is_empty() {
+        let mut counted = TestSuite::new("counted over the repeated runs");
+        counted.add_test_cases(rates.iter().map(counted_case));
+        report.add_test_suite(counted);
     }
     report.add_test_suites(suite.hunts.iter().map(hunted));
     if !suite.not_run.is_empty() {
@@ -121,6 +127,19 @@ fn suite_of(run: &RunRecord) -> TestSuite {
         suite.add_test_case(case);
     }
     suite
+}
+
+/// An expectation that counts the runs of a cell.
+fn counted_case(rate: &Rate<'_>) -> TestCase {
+    let mut status = match Standing::from(rate.outcome()) {
+        Standing::Pass | Standing::Unclaimed(_) => TestCaseStatus::success(),
+        Standing::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Standing::Undecided => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    status.set_message(head::of_rate(rate));
+    let mut case = TestCase::new(rate.property.name(), status);
+    case.set_classname(visible(&words::cell_name(rate.labels)).into_owned());
+    case
 }
 
 /// The promises of a lock that was hunted: what is broken fails, and what was not tried enough to

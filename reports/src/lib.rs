@@ -71,8 +71,8 @@ pub use markdown::{markdown_hunt, markdown_run, markdown_suite};
 pub use model::{
     Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, EarlierTry, Endurance, Endured,
     Environment, ExpectationResult, Found, HUNT_VERSION, HuntRecord, HuntSummary, Hunted, Mishap,
-    Node, NotRun, Outcome, PromiseOutcome, RESULTS_VERSION, RunRecord, Share, Size, SuiteRecord,
-    SuiteRun, Tested, TriedOf,
+    Node, NotRun, Outcome, PromiseOutcome, RESULTS_VERSION, Rate, RunRecord, Share, Size,
+    SuiteRecord, SuiteRun, Tested, TriedOf,
 };
 pub use remedy::remedies;
 pub use render::{Format, Formats, Rendered, UnknownFormat, render_run, render_suite};

@@ -68,7 +68,7 @@ fn withstood(own: &[(&str, &Fate)]) -> String {
             FateKind::Overran,
             "a client overran its lease, which no lease prevents,"
         ),
-        and(FateKind::Open, "could not be told"),
+        and(FateKind::Open, "undecided"),
     )
 }
 

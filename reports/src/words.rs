@@ -2,14 +2,14 @@
 
 use lockstorm_checker::verdict::Coverage;
 use lockstorm_checker::{Analysis, Nanos, Property, Verdict};
-use lockstorm_scenarios::{CaseLabels, Expected};
+use lockstorm_scenarios::{Amount, CaseLabels, Expected, RunRange};
 
 use crate::model::SuiteRecord;
 use crate::trace::{Answer, CallKind};
 
 /// Sentence on a verdict without the history that it is of.
 pub(crate) const UNCHECKED: &str =
-    "The verdict is told as it is stored, and could not be checked against its history";
+    "The verdict is shown as stored, and could not be checked against its history";
 
 /// A verdict in words. A test can show a violation, never its absence.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -22,11 +22,26 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
 
 /// Says what a scenario expects, in words.
 pub(crate) const fn expected(expected: Expected) -> &'static str {
-    match expected {
+    match expected.of_one_run() {
         Expected::Valid => "no violation",
         Expected::Violated => "a violation",
         Expected::Unknown => "a verdict of unknown",
-        Expected::Any => "nothing in particular",
+        Expected::Any | Expected::ViolatedIn(_) => "nothing in particular",
+    }
+}
+
+/// Says how many runs a scenario expects to be violated, in words.
+pub(crate) fn runs(range: RunRange) -> String {
+    let amount = |amount: Amount| match amount {
+        Amount::Runs(runs) => runs.to_string(),
+        Amount::Percent(share) => format!("{share} %"),
+    };
+    match (range.min, range.max) {
+        (Some(min), Some(max)) if min == max => format!("exactly {}", amount(min)),
+        (Some(min), Some(max)) => format!("{} to {}", amount(min), amount(max)),
+        (Some(min), None) => format!("at least {}", amount(min)),
+        (None, Some(max)) => format!("at most {}", amount(max)),
+        (None, None) => "any number".to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostics::Mistake;
 use crate::document::join;
-use crate::model::{DurationRange, DurationSpec};
+use crate::model::{DurationRange, DurationSpec, RunRange};
 use crate::shape::{Field, Shape};
 use crate::suggest::{nearest, one_of, suggest};
 
@@ -51,7 +51,7 @@ impl Inspection {
         let span = value.span();
         match (shape, value.get_mut()) {
             (Shape::Table(fields), DeValue::Table(table)) => self.table(fields, table, path, &span),
-            (Shape::Choice(variants), DeValue::Table(table)) => {
+            (Shape::Choice(variants) | Shape::WordOrChoice(_, variants), DeValue::Table(table)) => {
                 self.choice(variants, table, path, &span)
             }
             (Shape::List(element), DeValue::Array(array)) => {
@@ -197,7 +197,7 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
     let wrong = |message: String| Mistake::new(span.clone(), message);
     match (shape, leaf) {
         (Shape::Text, DeValue::String(_)) | (Shape::Flag, DeValue::Boolean(_)) => Ok(()),
-        (Shape::Word(words), DeValue::String(word)) => {
+        (Shape::Word(words) | Shape::WordOrChoice(words, _), DeValue::String(word)) => {
             if words.iter().any(|known| known == word) {
                 Ok(())
             } else {
@@ -206,6 +206,10 @@ fn check_leaf(shape: &Shape, leaf: &DeValue<'_>, span: &Range<usize>) -> Result<
         }
         (Shape::DurationSpec, DeValue::String(text)) => check_span(text).map_err(wrong),
         (Shape::Range, DeValue::String(text)) => check_range(text).map_err(wrong),
+        (Shape::Runs, DeValue::String(text)) => match text.parse::<RunRange>() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(wrong(error.to_string())),
+        },
         (Shape::Count, DeValue::Integer(number)) => {
             u32::from_str_radix(number.as_str(), number.radix())
                 .map(|_| ())

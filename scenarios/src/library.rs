@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-/// Files listed at most, and folders gone down at most: a wrong folder is not searched for ever.
+/// Files listed at most, and folders gone down at most: a wrong folder is not searched forever.
 const FILES_MAX: usize = 10_000;
 const DEPTH_MAX: usize = 8;
 

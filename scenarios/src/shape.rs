@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::model::{RANGE_FORMAT, SPAN_FORMAT};
+use crate::model::{RANGE_FORMAT, RUNS_FORMAT, SPAN_FORMAT};
 use crate::schema::schema;
 
 /// The form of a value.
@@ -22,12 +22,16 @@ pub(crate) enum Shape {
     List(Box<Shape>),
     /// One of these words.
     Word(Vec<String>),
+    /// One of these words, or a table with exactly one of these keys.
+    WordOrChoice(Vec<String>, BTreeMap<String, Shape>),
     /// Any string.
     Text,
     /// A [`DurationSpec`](crate::DurationSpec).
     DurationSpec,
     /// A [`DurationRange`](crate::DurationRange).
     Range,
+    /// A [`RunRange`](crate::RunRange).
+    Runs,
     /// A `u32`.
     Count,
     /// A `bool`.
@@ -78,6 +82,7 @@ impl Shape {
             (Some("array"), _) => Self::List(Box::new(Self::read(&schema["items"], defs))),
             (Some("string"), Some(SPAN_FORMAT)) => Self::DurationSpec,
             (Some("string"), Some(RANGE_FORMAT)) => Self::Range,
+            (Some("string"), Some(RUNS_FORMAT)) => Self::Runs,
             (Some("string"), None) => Self::Text,
             (Some("integer"), Some("uint32")) => Self::Count,
             (Some("boolean"), _) => Self::Flag,
@@ -86,13 +91,12 @@ impl Shape {
     }
 
     fn read_variants(variants: &[Value], defs: &Value) -> Self {
-        if variants.iter().all(|variant| variant["const"].is_string()) {
-            return Self::Word(
-                variants
-                    .iter()
-                    .map(|variant| text(&variant["const"]))
-                    .collect(),
-            );
+        let (words, variants): (Vec<_>, Vec<_>) = variants
+            .iter()
+            .partition(|variant| variant["const"].is_string());
+        let words: Vec<String> = words.into_iter().map(|word| text(&word["const"])).collect();
+        if variants.is_empty() {
+            return Self::Word(words);
         }
         let mut choice = BTreeMap::new();
         for variant in variants {
@@ -104,7 +108,11 @@ impl Shape {
                 choice.extend(more);
             }
         }
-        Self::Choice(choice)
+        if words.is_empty() {
+            Self::Choice(choice)
+        } else {
+            Self::WordOrChoice(words, choice)
+        }
     }
 
     fn read_fields(schema: &Value, defs: &Value) -> BTreeMap<String, Field> {
@@ -129,9 +137,11 @@ impl Shape {
             Self::Table(_) | Self::Choice(_) => "a table",
             Self::List(_) => "a list",
             Self::Word(_) => "one of a few words",
+            Self::WordOrChoice(..) => "one of a few words or a table",
             Self::Text => "a string",
             Self::DurationSpec => "a duration such as \"250ms\"",
             Self::Range => "a duration or a range such as \"5ms..20ms\"",
+            Self::Runs => "a number of runs such as \"1..\"",
             Self::Count => "a whole number",
             Self::Flag => "true or false",
         }
@@ -142,9 +152,10 @@ impl Shape {
         match self {
             Self::Table(_) | Self::Choice(_) => "{ ... }",
             Self::List(_) => "[...]",
-            Self::Word(_) | Self::Text => "\"...\"",
+            Self::Word(_) | Self::WordOrChoice(..) | Self::Text => "\"...\"",
             Self::DurationSpec => "\"250ms\"",
             Self::Range => "\"5ms..20ms\"",
+            Self::Runs => "\"1..\"",
             Self::Count => "1",
             Self::Flag => "true",
         }

@@ -75,7 +75,7 @@ impl ModelName {
     /// Says in one line what the model allows.
     pub const fn summary(self) -> &'static str {
         match self {
-            Self::Mutex => "acquire iff free, release iff held, whoever asks",
+            Self::Mutex => "acquire iff free, release iff held, no matter who asks",
             Self::OwnerAware => "acquire iff free, release iff the caller is the owner",
             Self::Reentrant { .. } => "owner-aware; the owner may acquire again, up to LIMIT times",
             Self::Fenced => "owner-aware; each grant's token exceeds every earlier one",

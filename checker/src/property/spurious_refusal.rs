@@ -7,7 +7,7 @@
 //!
 //! Certainly free is the time outside every hold that may have existed: from the sending of an
 //! acquire to the answer of its release, or to the lease ceiling; what was never answered may hold
-//! for ever. A reader is kept out by writers only, a semaphore by as many permits as leave too few,
+//! forever. A reader is kept out by writers only, a semaphore by as many permits as leave too few,
 //! and a fair lock may refuse a newcomer while others stand in its queue.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -122,7 +122,7 @@ fn answer(operation: &Operation) -> &'static str {
         }
         (_, Outcome::Ok) => "and was told that it is done",
         (_, Outcome::Refused | Outcome::NotOwner) => "and was refused",
-        (_, Outcome::Failed) => "in vain",
+        (_, Outcome::Failed) => "and failed",
         (_, Outcome::Unknown) => "and had no answer",
     }
 }

@@ -149,7 +149,7 @@ impl Teller<'_> {
                 format!("{owner} released {lock}, and was told that it does not hold it")
             }
             Outcome::Refused | Outcome::Failed => {
-                format!("{owner} tried in vain to release {lock}")
+                format!("{owner} tried to release {lock}, and failed")
             }
             Outcome::Unknown => format!("{owner} sent its release of {lock}, without an answer"),
         };

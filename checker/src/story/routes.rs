@@ -27,7 +27,7 @@ impl Teller<'_> {
                     Some(from) if *from != *note.to => {
                         format!("{owner} turned from {} to {to}: {why}", text::name(from))
                     }
-                    Some(_) | None => format!("{owner} connected to {to} anew: {why}"),
+                    Some(_) | None => format!("{owner} connected to {to} again: {why}"),
                 };
                 Draft {
                     time: route.time,

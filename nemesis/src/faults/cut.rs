@@ -28,7 +28,7 @@ impl Rule for CutMode {
 
     fn unit(&self) -> &'static str {
         match self {
-            Self::Stall => "bytes or connections held back",
+            Self::Stall => "held back (bytes and connections)",
             Self::Reset => "connections reset",
         }
     }

@@ -1,5 +1,5 @@
 //! The thread of a client dies and gives nothing back, while its process lives: a watchdog that
-//! looks after what the process holds, and not after who holds it, renews for ever.
+//! looks after what the process holds, and not after who holds it, renews forever.
 //!
 //! The effect is a renewal that is sent after the death. Where nothing is held, or nothing renewed,
 //! there is none: the fault then stays without effect.

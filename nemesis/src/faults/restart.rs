@@ -53,18 +53,17 @@ impl Restart {
         let had_keys = self.had != Some(0);
         let (told, lost) = match self.memory {
             Memory::Kept if had_keys && server.keeps_nothing().await => {
-                (", and its persistence keeps nothing", Some(DataLoss::All))
+                ("; its persistence keeps nothing", Some(DataLoss::All))
             }
             Memory::Kept => ("", None),
             // That it forgot shows in the mark of its run alone.
-            Memory::Lost if !had_keys => (", and had no key before", None),
+            Memory::Lost if !had_keys => ("; it had no keys before", None),
             // It asks its primary for everything as soon as it runs.
-            Memory::Lost if !server.rank().await?.leads => {
-                (", and is filled again by its primary", None)
-            }
-            Memory::Lost if server.has_no_old_entry().await? => {
-                ("; no key is left from before", Some(DataLoss::Disk))
-            }
+            Memory::Lost if !server.rank().await?.leads => ("; its primary fills it again", None),
+            Memory::Lost if server.has_no_old_entry().await? => (
+                "; it lost its data: no key is left from before",
+                Some(DataLoss::Disk),
+            ),
             Memory::Lost => {
                 let keys = server.entries().await?;
                 let sighting = format!("runs again, as {run}, with {keys} keys");

@@ -69,7 +69,8 @@ impl<'a> Found<'a> {
     /// Says one sentence of all properties that stand alike.
     fn clause(&self, (expected, actual): (Expected, Verdict), stopped: bool) -> Option<String> {
         let alike = |result: &&ExpectationResult| {
-            (result.expected, result.actual) == (expected, actual) && self.is_told(result)
+            (result.expected.of_one_run(), result.actual) == (expected, actual)
+                && self.is_told(result)
         };
         let first = self.results.iter().find(alike)?;
         // What a stopped run has not shown says nothing, and neither does what nobody doubts.
@@ -103,7 +104,7 @@ impl<'a> Found<'a> {
     /// expected, is not.
     fn is_told(&self, result: &ExpectationResult) -> bool {
         let judged = &self.analysis.properties;
-        result.expected != Expected::Any || judged.contains_key(&result.property)
+        result.expected.of_one_run() != Expected::Any || judged.contains_key(&result.property)
     }
 
     /// Tells whether only such properties are worth a word of which nothing is expected, so that
@@ -113,12 +114,12 @@ impl<'a> Found<'a> {
         let mut telling = results
             .filter(|r| r.actual != Verdict::Valid || !r.met)
             .peekable();
-        telling.peek().is_some() && telling.all(|r| r.expected == Expected::Any)
+        telling.peek().is_some() && telling.all(|r| r.expected.of_one_run() == Expected::Any)
     }
 
     fn is_unclaimed(&self) -> bool {
         let mut results = self.results.iter();
-        results.all(|result| result.expected == Expected::Any)
+        results.all(|result| result.expected.of_one_run() == Expected::Any)
     }
 
     /// Where no property is violated or unknown, and none was expected to be.

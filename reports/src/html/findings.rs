@@ -50,10 +50,12 @@ pub(super) fn section<'a>(
 fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
     let witness = finding.witness;
     let faults = &finding.run.analysis.faults;
-    let picture = match history {
-        Some(history) => plots::around(witness, faults, &history.trace),
-        None => plots::around(witness, faults, &Trace::of_witness(witness)),
+    let trace = match history {
+        Some(history) => Cow::Borrowed(&history.trace),
+        None => Cow::Owned(Trace::of_witness(witness)),
     };
+    let story = plots::whole_story(witness, faults, &trace);
+    let picture = plots::around(witness, faults, &trace);
     let close = history.map(|history| &history.close);
     let times = finding.here + finding.also.len();
     html! {
@@ -70,8 +72,12 @@ fn card(number: usize, finding: &Finding, history: Option<&History>) -> Markup {
                     }
                     (visible(&witness.signature))
                 }
+                span.claim { (visible(&witness.claim)) }
             }
-            p.claim { (visible(&witness.claim)) }
+            @if let Some(story) = story {
+                p.how { "From the first step of the story to its last; below it, the violation." }
+                (figure(&story.drawing, story.note.as_deref()))
+            }
             (figure(&picture.drawing, picture.note.as_deref()))
             (steps(finding))
             (spacetime(finding, close))

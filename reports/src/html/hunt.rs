@@ -16,7 +16,7 @@ const GRID: &str = "A column is a message of a client, a row is what went wrong 
 
 const NUMBERS: &str = "The smallest number of faults that break each promise, as far as it was \
                        searched. '≥ 2' says that every single fault was tried, and that every \
-                       trial which tests the promise told that it was kept; '≥ 1' that it was \
+                       trial which tests the promise showed that it was kept; '≥ 1' that it was \
                        kept where nothing went wrong. What stands in brackets is not promised.";
 
 /// The page of a hunt.
@@ -163,7 +163,7 @@ fn untold(hunted: &Hunted) -> Markup {
     html! {
         @if !hunted.untold.is_empty() {
             details {
-                summary { "Trials that told nothing" }
+                summary { "Inconclusive trials" }
                 ul {
                     @for (reason, times) in &hunted.untold {
                         li { (times) ": " (visible(reason)) }

@@ -10,7 +10,7 @@ use crate::listing::{Entry, Listing};
 use crate::words;
 
 const HOW: &str = "Every run and every comparison of this folder, the newest first. What is listed \
-                   is written anew whenever a run ends.";
+                   is written again whenever a run ends.";
 
 /// Title of the page, by which it is known.
 pub(crate) const INDEX_TITLE: &str = "Lockstorm runs";
@@ -25,7 +25,7 @@ pub(crate) fn index_page(listing: &Listing) -> String {
         header.top {
             p.brand {
                 (INDEX_TITLE)
-                button.theme type="button" hidden { "Light or dark" }
+                button.theme type="button" hidden { "Switch theme" }
             }
             h1 { "Runs" }
         }

@@ -16,7 +16,8 @@ const OVER_TIME_HOW: &str = "Each line is a quantile of the calls sent in a wind
                              is the median, the thinnest the 99th percentile, the dashed one the \
                              slowest. A line is broken where no call was granted.";
 const PERCENTILES_HOW: &str = "How slow the slowest calls were: at 99 % stands what one call in a \
-                               hundred exceeded. Flat and then steep means few but bad.";
+                               hundred exceeded. A flat line that ends steeply: few calls were \
+                               slow, but those were very slow.";
 const POINTS_HOW: &str = "Each mark is one acquire, at the time it was sent; its shape tells \
                           how it was answered.";
 const RATE_HOW: &str = "How many calls came to their end in each second, a line for each way to \

@@ -11,9 +11,9 @@ use crate::words;
 
 const HOW: &str = "Rows are locks on a topology, columns are hazards. A cell says in how many \
                    runs a violation was found, and of what; with several, also the range in \
-                   which the true rate lies (95 % interval). It leads to the run. A framed cell \
-                   is not as its scenario expects, a hatched one could not be decided, and a \
-                   dashed one has no run.";
+                   which the true rate lies (95 % interval). Click a cell to open its run. A \
+                   framed cell is not as its scenario expects, a hatched one could not be \
+                   decided, and a dashed one has no run.";
 
 /// The section of the comparison.
 pub(super) fn section(suite: &SuiteRecord) -> Markup {
@@ -91,8 +91,8 @@ fn about_costs(grid: &Grid) -> Markup {
         details {
             summary { "What the costs mean" }
             p {
-                "They are those of the row's runs without a fault; of several runs, the middle \
-                 one. What was not measured, or too seldom, is –."
+                "Measured in the row's runs without a fault; of several runs, the median. A – \
+                 means too few samples."
             }
             dl.facts.wide {
                 @for heading in headings(grid) {

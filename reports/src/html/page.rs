@@ -207,7 +207,7 @@ pub(super) fn header(title: &str, description: &str) -> Markup {
         header.top {
             p.brand {
                 "Lockstorm report"
-                button.theme type="button" hidden { "Light or dark" }
+                button.theme type="button" hidden { "Switch theme" }
             }
             h1 { (visible(title)) }
             @if !description.is_empty() {

@@ -12,7 +12,7 @@ use crate::words;
 /// Rows of the table; the folders of the suite hold them all.
 const RUNS_MAX: usize = 500;
 
-const HOW: &str = "Every run with what it put to the test. Each has a report of its own.";
+const HOW: &str = "All runs, and what each one exercised. Each has its own report.";
 
 const COLUMNS: [&str; 9] = [
     "Run",

@@ -25,7 +25,7 @@ const BUTTONS: [(&str, &str, &str); 6] = [
 ];
 
 /// All keys, and what they do.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("0", "the whole run"),
     (
         "+ \u{2212}",
@@ -39,6 +39,7 @@ const KEYS: [(&str, &str); 11] = [
     ("n p", "next and previous violation"),
     ("f", "next fault"),
     ("o", "true time or the order of events"),
+    ("l", "only the lanes of what is selected, or all"),
     ("/", "filter; Escape leads back"),
     (
         "Enter",
@@ -100,6 +101,7 @@ fn live(data: &PageData) -> Markup {
         @if let Some(note) = &data.note { p.note { (note) } }
         div #timeline-live hidden {
             (tools())
+            div.beside {
             div #timeline-frame {
                 canvas #timeline-overview aria-hidden="true" {}
                 div.lanes {
@@ -108,8 +110,9 @@ fn live(data: &PageData) -> Markup {
                     div #timeline-tip aria-hidden="true" hidden {}
                 }
             }
-            (legend())
             div #timeline-details role="region" aria-label="Details" hidden {}
+            }
+            (legend())
         }
         p #timeline-status role="status" {}
         // Letters of base64 only, so that nothing in it can end the element.
@@ -125,6 +128,8 @@ fn tools() -> Markup {
             }
             button #timeline-axis type="button" data-key="o" aria-pressed="false"
                 title="Give each event the same room (o)" { "Event order" }
+            button #timeline-only type="button" data-key="l" aria-pressed="false"
+                title="Only the lanes of what is selected (l)" { "Only its lanes" }
             input #timeline-filter type="search" size="30" aria-label="Filter (/)"
                 placeholder="Filter: client, lock or outcome" autocomplete="off"
                 spellcheck="false";
@@ -155,7 +160,7 @@ fn legend() -> Markup {
                 code { "client:a,b" } " two clients, " code { "lock:orders outcome:refused" }
                 " both at once. Outcomes are such as " code { "granted acquire" } ", "
                 code { "refused acquire" } ", " code { "not owner release" } " and "
-                code { "unknown" } ". From afar a client is the darker the longer it held its lock."
+                code { "unknown" } ". Zoomed out, darker means held for longer."
             }
         }
     }

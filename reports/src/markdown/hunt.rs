@@ -64,7 +64,7 @@ fn push(text: &mut String, folder: &str, hunted: &Hunted) {
         }
     }
     if !hunted.untold.is_empty() {
-        let _ = writeln!(text, "Trials that told nothing:\n");
+        let _ = writeln!(text, "Inconclusive trials:\n");
         for (reason, times) in &hunted.untold {
             let _ = writeln!(text, "- {times}: {}", escaped(reason));
         }

@@ -5,6 +5,7 @@ mod cost;
 mod hunt;
 mod mishap;
 mod outcome;
+mod rate;
 mod record;
 mod tested;
 
@@ -16,6 +17,7 @@ pub use hunt::{
 };
 pub use mishap::Mishap;
 pub(crate) use outcome::run_verdict;
+pub use rate::Rate;
 pub use record::{
     EarlierTry, Environment, ExpectationResult, Node, NotRun, Outcome, RESULTS_VERSION, RunRecord,
     SuiteRecord, SuiteRun,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::changes::Changes;
 use super::cost::Cost;
 use super::hunt::HuntSummary;
+use super::rate::Rate;
 use super::tested::Tested;
 
 /// Version of `results.json` that this crate writes.
@@ -219,14 +220,17 @@ impl NotRun {
 }
 
 impl SuiteRecord {
-    /// The worst outcome of the runs. One that was not reached has shown nothing, and neither has a
+    /// The worst outcome of the runs, and of the expectations that count them. One that was not
+    /// reached has shown nothing, and neither has a
     /// suite without runs.
     pub fn outcome(&self) -> Outcome {
         let ran = self.runs.iter().map(|run| run.record.outcome);
         let mut missing = self.not_run.iter().map(NotRun::was_not_reached);
         let missing =
             (self.runs.is_empty() || missing.any(|missing| missing)).then_some(Outcome::Unknown);
-        ran.chain(missing).max().unwrap_or_default()
+        let rates = self.rates();
+        let counted = rates.iter().map(Rate::outcome);
+        ran.chain(counted).chain(missing).max().unwrap_or_default()
     }
 
     /// The programs of the servers, each with its version, in the order of their runs.

@@ -41,5 +41,5 @@ pub(crate) use quantiles::quantiles;
 pub(crate) use rate::{per_second, rate};
 pub(crate) use spacetime::spacetime;
 pub(crate) use svg::{patterns, svg, svg_file};
-pub(crate) use timeline::{around, whole};
+pub(crate) use timeline::{around, whole, whole_story};
 pub(crate) use title::{headed, titled};

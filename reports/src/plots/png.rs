@@ -207,7 +207,7 @@ fn curve(backend: &mut Backend, points: &[(f64, f64)], stroke: Stroke) -> Result
             let (is_drawn, left) = if stroke.dashed {
                 let phase = (begun + at) % (DASH.0 + DASH.1);
                 let drawn = DASH.0 - phase;
-                // A hair at least, or rounding would go on for ever.
+                // A hair at least, or rounding would go on forever.
                 (
                     drawn > 0.0,
                     if drawn > 0.0 { drawn } else { drawn + DASH.1 }.max(0.01),

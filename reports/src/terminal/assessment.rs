@@ -196,7 +196,7 @@ fn push_open(text: &mut Text, lock: &Assessment) {
     let others = others + told.len().saturating_sub(OPEN_MAX);
     if others > 0 {
         let answers = words::count(others as u64, "more answer");
-        let sentence = format!("? {answers} could not be told; the report has the reasons");
+        let sentence = format!("? {answers} undecided; the report has the reasons");
         text.indented(2, Tone::Quiet, &sentence);
     }
 }

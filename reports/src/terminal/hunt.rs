@@ -101,7 +101,7 @@ fn push_untold(text: &mut Text, hunted: &Hunted) {
     let mut reasons: Vec<(&String, &usize)> = hunted.untold.iter().collect();
     reasons.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
     for (reason, times) in reasons.iter().take(REASONS_MAX) {
-        let sentence = format!("? {times} trials told nothing: {reason}");
+        let sentence = format!("? {times} trials inconclusive: {reason}");
         text.indented(2, Tone::Quiet, &sentence);
     }
     let others: usize = reasons
@@ -110,7 +110,7 @@ fn push_untold(text: &mut Text, hunted: &Hunted) {
         .map(|(_, times)| **times)
         .sum();
     if others > 0 {
-        let sentence = format!("? {others} more trials told nothing; the report has the reasons");
+        let sentence = format!("? {others} more trials inconclusive; the report has the reasons");
         text.indented(2, Tone::Quiet, &sentence);
     }
 }

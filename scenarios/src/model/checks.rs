@@ -1,10 +1,11 @@
-//! Checks, and the verdicts that are expected.
+//! Checks, and tables of what is expected.
 
-use lockstorm_checker::{Property, Verdict};
+use lockstorm_checker::Property;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::duration::DurationSpec;
+use super::expected::Expected;
 use super::locks::LockKind;
 
 /// `[checks]`.
@@ -58,30 +59,4 @@ pub(crate) fn expect_for_schema(generator: &mut SchemaGenerator) -> Schema {
         "properties": locks,
         "additionalProperties": false,
     })
-}
-
-/// Expectation of a property. A property it does not name is expected to be `valid`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Expected {
-    /// No violation found, in a run that could have shown one.
-    Valid,
-    /// A violation, without which the run has failed.
-    Violated,
-    /// The run cannot tell.
-    Unknown,
-    /// Nothing is claimed.
-    Any,
-}
-
-impl Expected {
-    /// Tells whether `verdict` is what was expected.
-    pub fn is_met_by(self, verdict: Verdict) -> bool {
-        match self {
-            Self::Valid => verdict == Verdict::Valid,
-            Self::Violated => verdict == Verdict::Violated,
-            Self::Unknown => verdict == Verdict::Unknown,
-            Self::Any => true,
-        }
-    }
 }

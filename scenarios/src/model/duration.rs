@@ -166,7 +166,7 @@ impl JsonSchema for DurationRange {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let span = r"\s*\d+(\.\d+)?\s*(us|ms|s|m|h)\s*";
         json_schema!({
-            "description": "A length of time drawn anew each time from a range, such as \
+            "description": "A length of time drawn again each time from a range, such as \
                             \"5ms..20ms\", or a fixed one, such as \"5ms\".",
             "type": "string",
             "format": RANGE_FORMAT,

@@ -17,7 +17,8 @@ pub enum Era {
     /// repeated counts twice.
     #[serde(rename = "3.10")]
     V3_10,
-    /// 3.17.0 of 2022: asks every replica; a grant that one of them lacks is an error, and stays.
+    /// 3.17.0 of 2022: asks every replica; a grant that one of them did not confirm is an error,
+    /// and stays.
     #[serde(rename = "3.17")]
     V3_17,
     /// 4.7.0 of 2026: asks for one replica, withdraws a grant that none has, remembers under a

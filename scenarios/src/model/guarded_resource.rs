@@ -21,8 +21,8 @@ pub struct Orders {
     pub count: u32,
     /// Each order is past its time this long after the one before; 0s means all from the start.
     pub due_every: DurationSpec,
-    /// True if the database refuses whoever comes with a smaller fencing token than it has seen, or
-    /// with the same as another.
+    /// True if the database refuses a client that comes with a smaller fencing token than it has
+    /// seen, or with the same as another.
     pub fenced: bool,
 }
 

@@ -8,6 +8,7 @@ mod clients;
 mod custom;
 mod duration;
 mod era;
+mod expected;
 mod external;
 mod faults;
 mod guarded_resource;
@@ -34,12 +35,14 @@ pub use mask::{with_password_variable, without_passwords};
 
 pub(crate) use duration::{RANGE_FORMAT, SPAN_FORMAT};
 
-pub use checks::{Checks, Expected};
+pub use checks::Checks;
 pub use clients::{ClientKind, Clients, Pick};
 pub use custom::Custom;
 pub(crate) use custom::unknown_place;
 pub use duration::{DurationRange, DurationSpec, ParseDurationError};
 pub use era::Era;
+pub(crate) use expected::RUNS_FORMAT;
+pub use expected::{Amount, Expected, ParseRunRangeError, RunRange};
 pub use external::{Disturbance, External, Tls};
 pub use faults::*;
 pub use guarded_resource::{GuardedResource, Orders};

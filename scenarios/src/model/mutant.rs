@@ -54,13 +54,13 @@ macro_rules! mutants {
 
 mutants! {
     WatchdogNotStopped, "watchdog-not-stopped", Setnx,
-        "a release does not end the renewals, which then keep the lock of whoever comes next";
+        "a release does not end the renewals, which then keep the lock of the next holder";
     SameTokenForAll, "same-token-for-all", Token,
         "every client writes the same value, so each can release the lock of another";
     ReleaseByAnyone, "release-by-anyone", Token,
         "a release deletes the key without a look at its owner";
     RenewalByAnyone, "renewal-by-anyone", Token,
-        "a renewal extends the lease of whoever holds the lock";
+        "a renewal extends the lease of any holder";
     RenewalRecreates, "renewal-recreates", Token,
         "a renewal takes a lock that is gone once more, and hides the loss";
     RenewalInSeconds, "renewal-in-seconds", Token,
@@ -68,7 +68,7 @@ mutants! {
     LeaseInSeconds, "lease-in-seconds", Token,
         "an acquire hands seconds to PX, and the lock is gone at once";
     SetWithoutNx, "set-without-nx", Token,
-        "SET without NX: whoever asks is granted the lock";
+        "SET without NX: everyone who asks is granted the lock";
     NeverExpires, "never-expires", Token,
         "SET without PX: the lock of a client that died is never free again";
     WaitNotRead, "wait-not-read", TokenWait,
@@ -98,9 +98,9 @@ mutants! {
     ExpiresInSeconds, "expires-in-seconds", Redisson,
         "milliseconds are handed to EXPIRE: the lock of a dead client stays for half an hour";
     WatchdogForAnyone, "watchdog-for-anyone", Redisson,
-        "the watchdog extends the lock of whoever holds it";
+        "the watchdog extends the lock of any holder";
     WatchdogRecreates, "watchdog-recreates", Redisson,
-        "the watchdog writes its hold anew without a look for it, and hides the loss";
+        "the watchdog writes its hold again without a look for it, and hides the loss";
     ReentryNotCounted, "reentry-not-counted", Redisson,
         "the hold count is set to 1 and not raised, so the first unlock frees the lock";
     FirstUnlockFrees, "first-unlock-frees", Redisson,
@@ -120,9 +120,9 @@ mutants! {
     QueueIsAStack, "queue-is-a-stack", RedissonFair,
         "who comes last is put at the head of the queue";
     LeaverStaysInQueue, "leaver-stays-in-queue", RedissonFair,
-        "who gives up waiting is not taken off the queue, and blocks it for ever";
+        "who gives up waiting is not taken off the queue, and blocks it forever";
     DeadWaitersStay, "dead-waiters-stay", RedissonFair,
-        "a waiter that died is never taken off the queue, and blocks it for ever";
+        "a waiter that died is never taken off the queue, and blocks it forever";
     NobodyIsWoken, "nobody-is-woken", RedissonFair,
         "an unlock does not wake who is next, who sleeps on while the lock is free";
     WriterIgnoresReaders, "writer-ignores-readers", RedissonRw,
@@ -152,7 +152,7 @@ mutants! {
     PermitsNotReturned, "permits-not-returned", RedissonSemaphore,
         "a release returns nothing";
     StockSetByEveryone, "stock-set-by-everyone", RedissonSemaphore,
-        "each client sets the number of free permits anew when it comes";
+        "each client sets the number of free permits again when it comes";
     EndedPermitCounts, "ended-permit-counts", RedissonPermits,
         "a permit that was taken back from its owner is returned by its owner once more";
     PermitReclaimedTwice, "permit-reclaimed-twice", RedissonPermits,

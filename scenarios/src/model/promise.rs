@@ -1,4 +1,4 @@
-//! The one table of promises: claims that a lock makes to whoever calls it.
+//! The one table of promises: claims that a lock makes to its callers.
 
 use lockstorm_checker::Property;
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ macro_rules! promise {
         $(#[doc = $sentence:literal])+
         $word:literal => $Promise:ident by [$($Property:ident),+],
     )*) => {
-        /// A claim that a lock makes to whoever calls it.
+        /// A claim that a lock makes to its callers.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
         )]

@@ -6,8 +6,9 @@ use lockstorm_checker::Property;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::{Checks, Expected, expect_for_schema, expect_schema};
+use super::checks::{Checks, expect_for_schema, expect_schema};
 use super::clients::Clients;
+use super::expected::Expected;
 use super::faults::FaultSpec;
 use super::guarded_resource::GuardedResource;
 use super::locks::Lock;

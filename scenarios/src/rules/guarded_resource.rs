@@ -35,7 +35,7 @@ fn judge_orders(orders: &Orders, draft: &Draft, findings: &mut Findings<'_>) {
     let keys = draft.clients.as_ref().map_or(1, |clients| clients.keys);
     if draft.storm.is_some() && keys > 1 {
         let message = format!("{keys} locks do not guard one resource");
-        let help = "whoever holds one of them is not alone; leave it out, or the resource";
+        let help = "the holder of one of them is not alone; leave it out, or the resource";
         findings.value("clients.keys", message, help);
     }
 }

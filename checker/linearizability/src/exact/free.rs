@@ -64,7 +64,7 @@ struct Zone {
     after: Option<usize>,
     /// `None`: from the start of the history on.
     start: Option<Time>,
-    /// `None`: for ever.
+    /// `None`: forever.
     end: Option<Time>,
     /// Time at which the next grant was answered; [`Time::MAX`] if there is none.
     next: Time,

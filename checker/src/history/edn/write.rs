@@ -14,7 +14,7 @@ pub enum RefusedRelease {
     #[default]
     Fail,
     /// As `:ok`: the critical section is over. A model that knows no leases wants this, for it
-    /// would take a lock that ran out to be held for ever.
+    /// would take a lock that ran out to be held forever.
     Ok,
 }
 

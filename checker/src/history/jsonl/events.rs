@@ -240,7 +240,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
 
 fn mend(error: &serde_json::Error) -> &'static str {
     match error.classify() {
-        serde_json::error::Category::Data => "correct the field",
+        serde_json::error::Category::Data => "write the field with a value of that kind",
         serde_json::error::Category::Syntax
         | serde_json::error::Category::Eof
         | serde_json::error::Category::Io => "every event must be one JSON object; repair this one",

@@ -85,7 +85,7 @@ fn a_story_shows_where_its_clients_turned_and_leaves_out_their_first_connections
         told,
         [
             "b turned from n1 to n2: promoted",
-            "b connected to n2 anew: no reply within 5 ms"
+            "b connected to n2 again: no reply within 5 ms"
         ],
         "and c has no part in it"
     );

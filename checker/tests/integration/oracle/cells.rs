@@ -108,7 +108,7 @@ pub(crate) fn judge(ops: &[Op]) -> Counts {
 fn is_dead(at: usize, ops: &[Op]) -> bool {
     let op = &ops[at];
     let grants = |op: &Op| matches!(op.act, Act::Acquire | Act::Renew) && op.end == End::Ok;
-    // Without a lease it is good for ever.
+    // Without a lease it is good forever.
     let is_good = |op: &Op, cell: u64| op.lease.is_none_or(|lease| cell + DRIFT < op.inv + lease);
     let told = op.res;
     let own = |other: &&Op| other.owner == op.owner && other.inv <= told;

@@ -17,6 +17,7 @@
       p: () => timeline.goToViolation(-1),
       f: () => timeline.goToFault(1),
       o: () => timeline.turnAxis(),
+      l: () => timeline.turnLanes(),
       Enter: () => timeline.selectNearMiddle(),
       '.': () => timeline.selectNeighbour(1),
       ',': () => timeline.selectNeighbour(-1),

@@ -18,11 +18,18 @@
     return scene.lanes.map((_, lane) => lane).filter((lane) => seen[lane] === 1);
   };
 
+  // Of the wanted lanes those that are `tall`, if only these are asked for and there are any.
+  const shownLanes = (history, mask, tall, isOnlyTall) => {
+    const lanes = wantedLanes(history, mask);
+    const only = lanes.filter((lane) => tall.has(lane));
+    return isOnlyTall && only.length > 0 ? only : lanes;
+  };
+
   // Rows with `top` and `height`; `rowOf` leads from a lane to its row, or to -1. The clients of a
   // violation that is looked at are `tall`.
-  const arrange = (history, mask, tall) => {
+  const arrange = (history, mask, tall, isOnlyTall) => {
     const { scene } = history;
-    const lanes = wantedLanes(history, mask);
+    const lanes = shownLanes(history, mask, tall, isOnlyTall);
     const headings = new Set(lanes.map((lane) => scene.lanes[lane][0])).size;
     const hasHeadings = headings > 1;
     const fixed = scene.servers.length * SERVER + (hasHeadings ? headings * HEADING : 0);

@@ -83,6 +83,7 @@
   const tieControls = (timeline) => {
     const axis = find('axis');
     timeline.onTurn = (name) => axis.setAttribute('aria-pressed', String(name === 'order'));
+    timeline.onTurnLanes = (isOn) => find('only').setAttribute('aria-pressed', String(isOn));
     let waiting;
     timeline.filterField.addEventListener('input', () => {
       clearTimeout(waiting);

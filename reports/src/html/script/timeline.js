@@ -30,6 +30,7 @@
       this.current = -1;
       this.fault = -1;
       this.selected = -1;
+      this.isOnlyTall = false;
       this.stretch = null;
       this.scroll = 0;
       this.isAsked = false;
@@ -70,7 +71,7 @@
       const violation = this.history.scene.violations[this.current];
       const tall = new Set(violation === undefined ? [] : violation.lanes);
       if (this.selected >= 0) tall.add(this.history.operations.lane[this.selected]);
-      this.layout = arrange(this.history, this.mask, tall);
+      this.layout = arrange(this.history, this.mask, tall, this.isOnlyTall);
       this.resize();
     }
 
@@ -162,7 +163,7 @@
       else if (scene.violations.length > 0) words.push(count(scene.violations.length, 'violation'));
       if (this.mask !== null) words.push(`filtered: ${count(this.wanted, 'operation')}`);
       if (this.said !== undefined) words.push(this.said);
-      if (this.isFar) words.push('from afar');
+      if (this.isFar) words.push('zoomed out');
       const text = words.join(', ');
       if (this.status.textContent !== text) this.status.textContent = text;
     }
@@ -177,6 +178,14 @@
       this.minimap.isStale = true;
       this.onTurn(name);
       this.redraw();
+    }
+
+    // Shows only the lanes of what is selected, or all again.
+    turnLanes() {
+      this.isOnlyTall = !this.isOnlyTall;
+      this.scroll = 0;
+      this.arrange();
+      this.onTurnLanes(this.isOnlyTall);
     }
 
     filter(text) {

@@ -13,4 +13,4 @@ mod picture;
 mod view;
 mod window;
 
-pub(crate) use picture::{around, whole};
+pub(crate) use picture::{around, whole, whole_story};

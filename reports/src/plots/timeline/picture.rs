@@ -26,18 +26,32 @@ pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) 
     });
     let names: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
     view.order_lanes(&names, names.len().max(LANES_AROUND_MAX));
-    view.notes.extend(steps_outside(witness, view.window));
     let label = format!("Timeline around a violation: {}", witness.claim);
     view.draw(label, faults, &[witness], true)
 }
 
-/// Which steps of the story are not in the picture, because it shows the violation wide enough.
-fn steps_outside(witness: &Witness, (from, to): (Nanos, Nanos)) -> Option<String> {
-    let outside = witness.story.iter().filter(|s| s.t < from || s.t > to);
-    let numbers: Vec<String> = outside.map(|step| step.n.to_string()).collect();
-    let word = if numbers.len() == 1 { "step" } else { "steps" };
-    let list = numbers.join(", ");
-    (!numbers.is_empty()).then(|| format!("Before or after what is shown: {word} {list}."))
+/// The picture of a whole story, with cause and effect in one; `None` where [`around`] shows all of
+/// it. Only those have a lane who take part.
+pub(crate) fn whole_story(
+    witness: &Witness,
+    faults: &[FaultSummary],
+    trace: &Trace,
+) -> Option<Timeline> {
+    let (from, to) = window_of(witness, trace);
+    let mut outside = witness.story.iter().filter(|s| s.t < from || s.t > to);
+    outside.next()?;
+    let steps = || witness.story.iter().map(|step| step.t);
+    let (first, last) = (steps().min()?.min(from), steps().max()?.max(to));
+    let margin = Nanos((last - first).0 / 25 + 1);
+    let mut view = View::new((first - margin, last + margin), trace, |hold_key| {
+        hold_key == witness.lock_key
+    });
+    let holders = witness.holders.iter().map(|holder| holder.client.as_str());
+    let actors = witness.story.iter().map(|step| step.actor.as_str());
+    let names: Vec<&str> = holders.chain(actors).collect();
+    view.keep_lanes(&names);
+    let label = format!("Timeline of the whole story: {}", witness.claim);
+    Some(view.draw(label, faults, &[witness], true))
 }
 
 /// The picture of a whole run, or of as much of its beginning as can be drawn.
@@ -107,6 +121,12 @@ mod tests {
             assert!(words.contains(&wanted), "{wanted} is missing of {words:?}");
         }
         assert!(picture.note.is_none());
+        let story = whole_story(
+            first_witness(&run),
+            &run.analysis.faults,
+            &sample::failover_trace(),
+        );
+        assert!(story.is_none(), "all of the story is in it");
     }
 
     #[test]
@@ -147,10 +167,12 @@ mod tests {
         let picture = around(&witness, &run.analysis.faults, &trace);
         let words = picture.drawing.words();
         assert!(words.contains(&"lease to 61.500 s"), "{words:?}");
-        let note = picture.note.expect("the beginning of the story is cut");
+        let story = whole_story(&witness, &run.analysis.faults, &trace);
+        let story = story.expect("the beginning of the story is cut");
+        let words = story.drawing.words();
         assert!(
-            note.starts_with("Before or after what is shown: steps 1, 2"),
-            "{note}"
+            ["1", "2"].iter().all(|step| words.contains(step)),
+            "{words:?}"
         );
     }
 

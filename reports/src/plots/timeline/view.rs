@@ -97,6 +97,14 @@ impl<'a> View<'a> {
         self.lanes = lanes;
     }
 
+    /// One lane for each of these clients, in this order, and none for others.
+    pub(super) fn keep_lanes(&mut self, names: &[&str]) {
+        self.holds.retain(|hold| names.contains(&&*hold.client));
+        self.requests
+            .retain(|request| names.contains(&&*request.client));
+        self.order_lanes(names, names.len());
+    }
+
     pub(super) fn draw(
         &self,
         label: String,

@@ -20,7 +20,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Flags that keep it from asking the network anything, pages in the background as quick as the
 /// one in front, and a page where it was asked to scroll to at once: a click in the middle of a
-/// smooth scroll misses what it is meant for. The sandbox wants rights that a container does not have; the pages are ours.
+/// smooth scroll misses what it is meant for. The sandbox wants rights that a container does not
+/// have; the pages are ours.
 const FLAGS: [&str; 14] = [
     "--headless",
     "--no-sandbox",

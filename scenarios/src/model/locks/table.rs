@@ -113,7 +113,7 @@ macro_rules! with_every_lock {
                 sends [], has [Tokens],
                 promises [KeepsAlive, SurvivesMinority, Fenced, Fair], eras [];
             /// A row of MySQL under a unique index: inserted to lock, deleted to unlock; a dead
-            /// holder keeps it for ever
+            /// holder keeps it forever
             "mysql-unique-index" => MysqlUniqueIndex(MysqlUniqueIndex) on MARIADB,
                 sends [], has [], promises [], eras [];
             /// MySQL's `GET_LOCK`: a name that a connection holds until it ends; the server alone
