@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
+.PHONY: field-guide demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each, and how many faults does it take? Four minutes, once
@@ -41,6 +41,11 @@ check:
 bench: setup
 	cargo bench --locked --bench overhead --bench fabric --bench locks --bench sweep \
 	  --bench topologies --bench report --bench pictures
+
+# The pictures of the field guide, from real runs, and its pages; a quarter of an hour.
+field-guide: setup
+	cargo test --locked -p lockstorm --test integration field_guide:: -- --ignored
+	UPDATE_HAZARDS=1 cargo test --locked -q -p lockstorm-scenarios --test integration hazards_page::
 
 # Which situations break which known-bad lock: docs/mutants.md, from real runs; half an hour.
 mutants: setup

@@ -53,7 +53,7 @@ fn refuse(error: &clap::Error) -> Status {
     }
     output::choose_color(output::Color::Auto);
     let text = error.render();
-    if output::colored() {
+    if output::Stream::Error.is_colored() {
         output::painted(text.ansi().to_string().trim_end());
     } else {
         output::human(text.to_string().trim_end());

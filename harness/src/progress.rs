@@ -98,7 +98,7 @@ pub fn show(kind: ProgressKind, runs: usize) -> Box<dyn Progress> {
     match kind {
         ProgressKind::None => Box::new(Silent),
         ProgressKind::Bar => Box::new(Bar::new(runs)),
-        ProgressKind::Auto if output::is_terminal() => Box::new(Bar::new(runs)),
+        ProgressKind::Auto if output::Stream::Error.is_terminal() => Box::new(Bar::new(runs)),
         ProgressKind::Auto | ProgressKind::Counter => Box::new(Counter::new(runs)),
     }
 }

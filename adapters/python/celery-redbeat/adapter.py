@@ -43,7 +43,7 @@ class RedBeat(Adapter):
         return RedBeatScheduler(self.app, lock_key=key, lazy=True, **times)
 
     def lock(self, name, **how):
-        """The lock that the handler waits for, but not for ever; it tells when it tries."""
+        """The lock that the handler waits for, but not forever; it tells when it tries."""
         how.update(blocking=bool(self.wait), blocking_timeout=self.wait)
         lock = Redis.lock(self.redis, name, **how)
         lock.do_acquire = partial(self.note_try, lock.do_acquire)

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Error};
 use clap::{Args, Subcommand};
 use lockstorm_scenarios::{System, TopologyKind};
 
+use super::examples;
 use super::exit::ExitCode;
 use super::topologies::{custom_servers, startable_topology};
 use crate::clock::wall_clock;
@@ -16,6 +17,7 @@ use crate::{folder, output};
 
 /// Arguments of `lockstorm adapter`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::ADAPTER)]
 pub struct AdapterArgs {
     /// Action to carry out on the adapter.
     #[command(subcommand)]

@@ -5,22 +5,24 @@ use clap::{Parser, Subcommand};
 use super::exit::ExitCode;
 use super::publish::OutputFormat;
 use super::{
-    adapter, assess, check, clean_up, completion, doctor, explain, export, hunt, list, man, report,
-    run, schema, shrink, validate,
+    adapter, assess, check, clean_up, completion, doctor, examples, explain, export, hunt, init,
+    list, man, report, run, schema, shrink, validate,
 };
 use crate::output::Color;
 
 /// Checks whether a distributed lock keeps its promises, on real Redis servers.
 #[derive(Debug, Parser)]
-#[command(name = "lockstorm", version, max_term_width = 100, after_long_help = ExitCode::help())]
+#[command(name = "lockstorm", version, max_term_width = 100, after_help = examples::PROGRAM,
+    after_long_help = format!("{}\n\n{}", examples::PROGRAM, ExitCode::help()))]
 pub struct Arguments {
-    /// Colour of the text for people; `NO_COLOR` switches it off too.
+    /// Colour of readable text; `NO_COLOR` switches it off too.
     #[arg(
         long,
         global = true,
         value_enum,
         default_value_t,
-        env = "LOCKSTORM_COLOR"
+        env = "LOCKSTORM_COLOR",
+        display_order = 1000
     )]
     pub color: Color,
     /// Command to carry out.
@@ -61,15 +63,17 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Render stored runs again; several become a comparison.
     Report(report::ReportArgs),
+    /// Write a first scenario, or an adapter with its kit to start from.
+    Init(init::InitArgs),
     /// Read scenario files and show every mistake, without running anything.
     Validate(validate::ValidateArgs),
     /// Print the JSON schema of scenario files, of results or of histories.
     Schema(schema::SchemaArgs),
-    /// List locks, faults, properties, topologies or scenarios.
+    /// List locks, faults, properties, topologies, scenarios or adapters.
     List(list::ListArgs),
     /// Explain a property at length.
     Explain(explain::ExplainArgs),
-    /// Say what this machine lacks, and the command that mends it.
+    /// Check this machine, and say how to install what is missing.
     Doctor(doctor::DoctorArgs),
     /// Check a program that drives a lock library.
     Adapter(adapter::AdapterArgs),

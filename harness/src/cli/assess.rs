@@ -17,10 +17,10 @@ use lockstorm_scenarios::{
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
 use super::subject::{Subject, SubjectArgs};
-use super::{hunt, report};
+use super::{examples, hunt, report};
 use crate::adapter::Can;
 use crate::hunt::{Limits, Quarry};
-use crate::output;
+use crate::output::{self, Stream};
 use crate::plan::{RunPlan, jobs};
 use crate::rerun::{self, quoted};
 use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
@@ -37,6 +37,7 @@ const HUNT_FOLDER: &str = "hunt";
 
 /// Arguments of `lockstorm assess`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::ASSESS)]
 pub struct AssessArgs {
     #[command(flatten)]
     pub subjects: SubjectArgs,
@@ -145,7 +146,7 @@ fn code(finished: &Finished) -> ExitCode {
 
 fn show(finished: &Finished) {
     if let Finished::Suite(suite, _) = finished {
-        output::painted(&terminal_assessment(suite, output::terminal()));
+        output::painted(&terminal_assessment(suite, Stream::Error.layout()));
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use lockstorm_reports::{
-    ChangeState, Changes, NotRun, Outcome, Record, RenderError, RunRecord, SuiteRecord, SuiteRun,
-    read_baseline, read_record, write_run, write_suite,
+    ChangeState, Changes, NotRun, Outcome, Rate, Record, RenderError, RunRecord, SuiteRecord,
+    SuiteRun, read_baseline, read_record, write_run, write_suite,
 };
 
 use lockstorm_scenarios::CaseLabels;
@@ -37,7 +37,8 @@ impl Baseline {
     }
 
     /// The worst outcome of what is not in it: of a run that was as expected there, or is new, or
-    /// has findings that are. A run that was not reached has shown nothing, whatever was before.
+    /// has findings that are. A run that was not reached has shown nothing, whatever was before. A
+    /// number of runs that is not as expected is new unless it was no better before.
     pub fn new_outcome(&self, finished: &Finished) -> Outcome {
         let record = finished.record();
         let before = self.0.iter().flat_map(runs);
@@ -52,7 +53,18 @@ impl Baseline {
         };
         let new = runs(&record).into_iter().filter(|run| !is_old(run));
         let missing = has_unreached(&record).then_some(Outcome::Unknown);
+        let counts = rates(&record);
+        let known = self.0.iter().flat_map(rates).collect::<Vec<_>>();
+        let is_known = |rate: &&Rate<'_>| {
+            let cell = |rate: &Rate<'_>| (rate.scenario.to_owned(), rate.labels.clone());
+            let mut alike = known
+                .iter()
+                .filter(|old| cell(old) == cell(rate) && old.property == rate.property);
+            alike.any(|old| old.outcome() >= rate.outcome())
+        };
+        let counts = counts.iter().filter(|rate| !is_known(rate));
         new.map(|run| run.outcome)
+            .chain(counts.map(Rate::outcome))
             .chain(missing)
             .max()
             .unwrap_or_default()
@@ -79,6 +91,14 @@ fn runs(record: &Record) -> Vec<&RunRecord> {
     match record {
         Record::Run(run) => vec![run],
         Record::Suite(suite) => suite.runs.iter().map(|run| &run.record).collect(),
+    }
+}
+
+/// Expectations of a record that count runs.
+fn rates(record: &Record) -> Vec<Rate<'_>> {
+    match record {
+        Record::Run(_) => Vec::new(),
+        Record::Suite(suite) => suite.rates(),
     }
 }
 

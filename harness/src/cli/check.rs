@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,19 +13,19 @@ use lockstorm_checker::{
     Analysis, ClockError, Digest, DigestBuilder, ModelName, Nanos, Options, Property, Verdict,
     check_digest, cut_short,
 };
-use lockstorm_reports::{Record, read_record};
+use lockstorm_reports::{Record, read_record, terminal_analysis};
 use lockstorm_scenarios::DurationSpec;
 use serde_json::json;
 
 use super::exit::ExitCode;
 use super::input::Care;
-use super::{input, killed};
+use super::{examples, input, killed};
 use crate::folder::HISTORY;
-use crate::output;
-use crate::output::in_one_line;
+use crate::output::{self, Stream, in_one_line};
 
 /// Arguments of `lockstorm check`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::CHECK)]
 pub struct CheckArgs {
     /// Histories: files, also packed with gzip, folders of runs or suites, or - for the standard
     /// input.
@@ -64,7 +65,7 @@ pub struct CheckArgs {
 /// Content of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
-    /// Nothing: the text for people goes to standard error.
+    /// Readable text.
     #[default]
     Human,
     /// One array with the whole analysis of each file.
@@ -109,7 +110,7 @@ pub fn execute(args: &CheckArgs) -> Result<ExitCode, Error> {
             Err(error) => ExitCode::of(error),
         });
         match args.format {
-            CheckFormat::Human => show(&name, &checked),
+            CheckFormat::Human => show(&name, &checked)?,
             CheckFormat::JsonLines => output::json(&line(&name, &checked).to_string())?,
             CheckFormat::Json => all.push(whole(&name, &checked)),
         }
@@ -213,23 +214,23 @@ fn exit_code(analysis: &Analysis) -> ExitCode {
     }
 }
 
-fn show(name: &str, checked: &Result<Checked, Error>) {
-    match checked {
-        Ok(checked) => {
-            output::human(&format!("{name}: {}", read_as(&checked.reading)));
-            if let Some(clocks) = &checked.clocks {
-                output::human(&format!("assumed: {clocks}"));
-            }
-            if let Some(reason) = &checked.cut_short {
-                output::human(&format!("cut short: {reason}"));
-            }
-            output::painted(&lockstorm_reports::terminal_analysis(
-                &checked.analysis,
-                output::terminal(),
-            ));
+fn show(name: &str, checked: &Result<Checked, Error>) -> io::Result<()> {
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err(error) => {
+            output::failure(error);
+            return Ok(());
         }
-        Err(error) => output::failure(error),
+    };
+    output::answer(&format!("{name}: {}", read_as(&checked.reading)))?;
+    if let Some(clocks) = &checked.clocks {
+        output::answer(&format!("assumed: {clocks}"))?;
     }
+    if let Some(reason) = &checked.cut_short {
+        output::answer(&format!("cut short: {reason}"))?;
+    }
+    let layout = Stream::Out.layout();
+    output::painted_answer(&terminal_analysis(&checked.analysis, layout))
 }
 
 /// Tells what the file was taken for, so that a user who meant another format sees it.

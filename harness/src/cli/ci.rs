@@ -1,10 +1,11 @@
 //! Arguments for runs that nobody watches: how long one may take, how often it is tried, which part
 //! of all is run here, and what fails the whole.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use lockstorm_scenarios::DurationSpec;
+use lockstorm_scenarios::{Case, DurationSpec, Expected};
 
 use crate::plan::Job;
 
@@ -55,12 +56,29 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Keeps the jobs of this part.
+    /// Keeps the jobs of this part. Runs that an expectation counts stay together, for a part of
+    /// them would be judged as if it were all.
     pub fn keep(self, jobs: &mut Vec<Job>) {
-        let mut n = 0;
-        jobs.retain(|_| {
-            n += 1;
-            (n - 1) % self.parts == self.part - 1
+        let mut units = 0;
+        let mut counted = BTreeMap::new();
+        jobs.retain(|job| {
+            let mut next = || {
+                units += 1;
+                units - 1
+            };
+            let unit = if counts_runs(&job.case) {
+                let labels = &job.case.labels;
+                let cell = [
+                    &job.case.name,
+                    &labels.lock,
+                    &labels.topology,
+                    &labels.hazard,
+                ];
+                *counted.entry(cell.map(Clone::clone)).or_insert_with(next)
+            } else {
+                next()
+            };
+            unit % self.parts == self.part - 1
         });
     }
 }
@@ -86,6 +104,12 @@ impl std::fmt::Display for Shard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.part, self.parts)
     }
+}
+
+/// Tells whether something is expected of the number of runs that are violated.
+pub fn counts_runs(case: &Case) -> bool {
+    let mut expected = case.expect.values();
+    expected.any(|expected| matches!(expected, Expected::ViolatedIn(_)))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use lockstorm_checker::Property;
 use lockstorm_scenarios::{LockKind, SHIPPED, SITUATIONS, Shipped};
 
 use super::exit::ExitCode;
+use crate::adapter::carried_adapters;
 use crate::output;
 
 /// Variable by which a shell asks the program for words.
@@ -49,6 +50,11 @@ pub fn scenarios(begun: &OsStr) -> Vec<CompletionCandidate> {
     let mut words = among(begun, runnable.map(Shipped::name));
     words.extend(PathCompleter::file().complete(begun));
     words
+}
+
+/// Adapters by name.
+pub fn adapters(begun: &OsStr) -> Vec<CompletionCandidate> {
+    among(begun, carried_adapters().into_iter())
 }
 
 /// Locks by name.

@@ -1,16 +1,18 @@
 //! `lockstorm doctor`.
 
-use std::fs;
 use std::path::PathBuf;
+use std::{fmt, fs};
 
 use anyhow::Error;
 use clap::Args;
 use lockstorm_nemesis::{Kernel, Namespace, NamespaceError};
+use serde::Serialize;
 
+use super::answer_format::AnswerFormat;
 use super::exit::ExitCode;
 use crate::output;
 use crate::server::{
-    AddressBlock, DEFAULT_PORT, find_etcd, find_mariadb, find_pgbouncer, find_postgres,
+    AddressBlock, DEFAULT_PORT, Program, find_etcd, find_mariadb, find_pgbouncer, find_postgres,
     find_program, find_zookeeper,
 };
 
@@ -32,63 +34,108 @@ pub struct DoctorArgs {
         value_name = "DIR"
     )]
     pub out: PathBuf,
+    /// Content of standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: AnswerFormat,
 }
 
-/// Looks at everything that a run needs, and says of each what it found or how to mend it.
+/// One thing that was looked for.
+#[derive(Debug, Serialize)]
+struct Finding {
+    /// Name of the thing.
+    what: &'static str,
+    /// Runs that cannot do without it.
+    needed_by: &'static str,
+    /// True if it is there.
+    ok: bool,
+    /// Version and place, or how to install it.
+    text: String,
+}
+
+/// Name of [`Finding::needed_by`] for what no run can do without.
+const EVERY_RUN: &str = "every run";
+
+impl Finding {
+    fn new<T, E: fmt::Display>(
+        (what, needed_by): (&'static str, &'static str),
+        found: Result<T, E>,
+        told: impl Fn(T) -> String,
+    ) -> Self {
+        let ok = found.is_ok();
+        let text = found.map_or_else(|error| error.to_string(), told);
+        Self {
+            what,
+            needed_by,
+            ok,
+            text,
+        }
+    }
+
+    fn line(&self) -> String {
+        let state = if self.ok { "ok     " } else { "missing" };
+        let needed = match self.needed_by {
+            EVERY_RUN => String::new(),
+            _ if self.ok => String::new(),
+            some => format!(" ({some})"),
+        };
+        format!("{state}  {}{needed}: {}", self.what, self.text)
+    }
+}
+
+/// Looks for everything that a run needs, and says where it is or how to install it.
 ///
 /// # Errors
 /// When nothing can be printed.
 pub fn execute(args: &DoctorArgs) -> Result<ExitCode, Error> {
-    let server = find_program(args.redis_server.as_deref());
-    let findings = [
-        (
-            "server",
-            server
-                .map(|program| format!("{} at {}", program.version, program.path.display()))
-                .map_err(|error| error.to_string()),
-        ),
-        (
-            "addresses",
-            AddressBlock::claim(args.port)
-                .map(|block| format!("loopback, such as {}", block.public(0)))
-                .map_err(|error| error.to_string()),
-        ),
-        ("run folder", writable(&args.out)),
-    ];
-    let mut code = ExitCode::AsExpected;
-    for (what, found) in findings {
-        let text = match found {
-            Ok(text) => format!("ok       {what}: {text}"),
-            Err(text) => {
-                code = ExitCode::Environment;
-                format!("missing  {what}: {text}")
+    let found = look(args);
+    match args.format {
+        AnswerFormat::Human => {
+            for finding in &found {
+                output::answer(&finding.line())?;
             }
-        };
-        output::answer(&text)?;
+        }
+        AnswerFormat::Json => output::json(&serde_json::to_string_pretty(&found)?)?,
     }
-    // No run needs them but those of their own topologies.
-    for (name, found) in [
-        ("etcd", find_etcd()),
-        ("zookeeper", find_zookeeper()),
-        ("mariadb", find_mariadb()),
-        ("postgres", find_postgres()),
-        ("postgres.pooler", find_pgbouncer()),
-    ] {
-        output::answer(&match found {
-            Ok(program) => format!(
-                "ok       {name}: {} at {}",
-                program.version,
-                program.path.display()
-            ),
-            Err(error) => format!("missing  {name} (topology.{name}): {error}"),
-        })?;
-    }
-    // Last, for nothing else can be looked at from there; and no run needs it but those that ask.
-    output::answer(&match network() {
-        Ok(()) => "ok       kernel network: a namespace with queues of packets".to_owned(),
-        Err(error) => format!("missing  kernel network (--network kernel): {error}"),
-    })?;
-    Ok(code)
+    let lacks = |finding: &Finding| finding.needed_by == EVERY_RUN && !finding.ok;
+    Ok(if found.iter().any(lacks) {
+        ExitCode::Environment
+    } else {
+        ExitCode::AsExpected
+    })
+}
+
+fn look(args: &DoctorArgs) -> Vec<Finding> {
+    let program = |program: Program| format!("{} at {}", program.version, program.path.display());
+    vec![
+        Finding::new(
+            ("server", EVERY_RUN),
+            find_program(args.redis_server.as_deref()),
+            program,
+        ),
+        Finding::new(
+            ("addresses", EVERY_RUN),
+            AddressBlock::claim(args.port),
+            |block| format!("loopback, such as {}", block.public(0)),
+        ),
+        Finding::new(("run folder", EVERY_RUN), writable(&args.out), |text| text),
+        Finding::new(("etcd", "topology.etcd"), find_etcd(), program),
+        Finding::new(
+            ("zookeeper", "topology.zookeeper"),
+            find_zookeeper(),
+            program,
+        ),
+        Finding::new(("mariadb", "topology.mariadb"), find_mariadb(), program),
+        Finding::new(("postgres", "topology.postgres"), find_postgres(), program),
+        Finding::new(
+            ("pgbouncer", "topology.postgres.pooler"),
+            find_pgbouncer(),
+            program,
+        ),
+        // Last, for nothing else can be looked at from there.
+        Finding::new(("kernel network", "--network kernel"), network(), |()| {
+            "a namespace with queues of packets".to_owned()
+        }),
+    ]
 }
 
 /// Makes a network of real packets, as runs do that ask for one; it ends with this process.

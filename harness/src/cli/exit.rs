@@ -87,7 +87,7 @@ impl ExitCode {
             Self::Usage => "wrong arguments",
             Self::InvalidInput => "a scenario, history or record that cannot be read",
             Self::Environment => {
-                "the environment lacks something: a server, a port, room on the disk"
+                "something is missing on this machine: a server, a port, room on the disk"
             }
             Self::Bug => "a bug in Lockstorm",
             Self::Interrupted => "ended by Ctrl-C, in good order: healed, checked, reported",

@@ -11,6 +11,7 @@ use lockstorm_checker::history::{
     RefusedRelease, write_event, write_header,
 };
 
+use super::examples;
 use super::exit::ExitCode;
 use super::input;
 use super::input::Care;
@@ -25,6 +26,7 @@ const KEY_CHARS_MAX: usize = 80;
 
 /// Arguments of `lockstorm export`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPORT)]
 pub struct ExportArgs {
     /// The history: a file, or the folder of a run.
     #[arg(value_name = "HISTORY")]

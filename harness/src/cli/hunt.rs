@@ -13,23 +13,25 @@ use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use super::subject::{Subject, SubjectArgs};
-use super::{descriptors, report};
+use super::{descriptors, examples, report};
 use crate::adapter::Can;
 use crate::clock::wall_clock;
 use crate::conformance::usual_servers;
 use crate::hunt::{Abilities, Limits, Quarry, Store, account, folder_of, search};
+use crate::output::{self, Stream};
 use crate::rerun;
 use crate::run::{NetworkChoice, Networks, RunSettings};
 use crate::seed::Seed;
 use crate::server::{Program, find_program};
 use crate::usage_error::UsageError;
-use crate::{folder, output, progress};
+use crate::{folder, progress};
 
 /// Trials at once for each core: most of a trial is waiting.
 const JOBS_PER_CORE: usize = 8;
 
 /// Arguments of `lockstorm hunt`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::HUNT)]
 pub struct HuntArgs {
     #[command(flatten)]
     pub subjects: SubjectArgs,
@@ -108,7 +110,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         server: program.version.clone(),
         hunts,
     };
-    output::painted(&terminal_hunt(&record, output::terminal()));
+    output::painted(&terminal_hunt(&record, Stream::Error.layout()));
     for path in report::render_hunt(&record, &folder)? {
         output::human(&format!("report   {}", path.display()));
     }

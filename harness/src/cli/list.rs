@@ -1,5 +1,6 @@
 //! `lockstorm list`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Error;
@@ -9,12 +10,17 @@ use lockstorm_checker::{ModelName, Property};
 use lockstorm_scenarios::{
     Listed, LockKind, Mutant, Promise, SHIPPED, SITUATIONS, TopologyKind, describe, list,
 };
+use serde::Serialize;
 
+use super::answer_format::AnswerFormat;
+use super::examples;
 use super::exit::ExitCode;
+use crate::adapter::{carried_adapters, driven_by};
 use crate::output;
 
 /// Arguments of `lockstorm list`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::LIST)]
 pub struct ListArgs {
     /// Kind of thing to list.
     #[arg(value_enum)]
@@ -22,6 +28,9 @@ pub struct ListArgs {
     /// Folder of scenarios to list, instead of those that the program carries.
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
+    /// Content of standard output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: AnswerFormat,
 }
 
 /// Kinds of things that can be listed.
@@ -45,70 +54,116 @@ pub enum What {
     Formats,
     /// The scenarios that the program carries, which `run` takes by name.
     Scenarios,
+    /// The adapters of libraries that the program carries, which `init adapter` takes by name.
+    Adapters,
 }
 
-/// Prints one line for each thing.
+/// One thing of a list.
+#[derive(Debug, Default, Serialize)]
+struct Entry {
+    /// Name, as a scenario or the command line takes it.
+    name: String,
+    /// Meaning, in a sentence.
+    about: String,
+    /// Lock of which a mutant is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock: Option<&'static str>,
+    /// Topologies that a lock runs on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    topologies: Vec<&'static str>,
+    /// Eras of its library that a lock can be set to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    eras: Vec<&'static str>,
+}
+
+impl Entry {
+    fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            about: about.into(),
+            ..Self::default()
+        }
+    }
+
+    /// All of it but its name, for people.
+    fn text(&self) -> String {
+        let lock = self.lock.map(|lock| format!("{lock}: "));
+        let mut text = lock.unwrap_or_default() + &self.about;
+        if !self.topologies.is_empty() {
+            let eras = if self.eras.is_empty() {
+                String::new()
+            } else {
+                format!("; era {}", self.eras.join(", "))
+            };
+            let _ = write!(text, " (on {}{eras})", self.topologies.join(", "));
+        }
+        text
+    }
+}
+
+/// Prints one line for each thing, or one JSON array of all.
 ///
 /// # Errors
 /// When a folder cannot be read or nothing can be written.
 pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
-    let rows = match args.what {
+    let entries: Vec<Entry> = match args.what {
         What::Locks => LockKind::ALL.into_iter().map(lock).collect(),
         What::Mutants => Mutant::ALL.into_iter().map(mutant).collect(),
         What::Faults => lockstorm_nemesis::fault_list()
             .iter()
-            .map(|fault| (fault.kind.name().to_owned(), fault.about.to_owned()))
+            .map(|fault| Entry::new(fault.kind.name(), fault.about))
             .collect(),
         What::Properties => Property::ALL
             .into_iter()
-            .map(|property| (property.name().to_owned(), property.summary().to_owned()))
+            .map(|property| Entry::new(property.name(), property.summary()))
             .collect(),
         What::Promises => Promise::ALL
             .into_iter()
-            .map(|promise| (promise.name().to_owned(), promise.sentence().to_owned()))
+            .map(|promise| Entry::new(promise.name(), promise.sentence()))
             .collect(),
         What::Models => ModelName::ALL
             .into_iter()
-            .map(|model| (model.usage().to_owned(), model.summary().to_owned()))
+            .map(|model| Entry::new(model.usage(), model.summary()))
             .collect(),
         What::Topologies => TopologyKind::ALL
             .into_iter()
-            .map(|kind| (kind.name().to_owned(), kind.summary().to_owned()))
+            .map(|kind| Entry::new(kind.name(), kind.summary()))
             .collect(),
         What::Formats => Format::ALL
             .into_iter()
-            .map(|format| (format.name().to_owned(), format.summary().to_owned()))
+            .map(|format| Entry::new(format.name(), format.summary()))
             .collect(),
         What::Scenarios => scenarios(args)?,
+        What::Adapters => carried_adapters()
+            .into_iter()
+            .map(|name| Entry::new(name, driven_by(name)))
+            .collect(),
     };
-    output::answer(&table(&rows))?;
+    match args.format {
+        AnswerFormat::Human => output::answer(&table(&entries))?,
+        AnswerFormat::Json => output::json(&serde_json::to_string_pretty(&entries)?)?,
+    }
     Ok(ExitCode::AsExpected)
 }
 
-fn lock(kind: LockKind) -> (String, String) {
-    let on: Vec<_> = TopologyKind::ALL
-        .into_iter()
-        .filter(|topology| kind.supports(*topology))
-        .map(TopologyKind::name)
-        .collect();
-    let eras: Vec<_> = kind.eras().iter().map(|era| era.name()).collect();
-    let eras = if eras.is_empty() {
-        String::new()
-    } else {
-        format!("; era {}", eras.join(", "))
-    };
-    (
-        kind.name().to_owned(),
-        format!("{} (on {}{eras})", kind.summary(), on.join(", ")),
-    )
+fn lock(kind: LockKind) -> Entry {
+    let on = TopologyKind::ALL.into_iter();
+    let on = on.filter(|topology| kind.supports(*topology));
+    Entry {
+        topologies: on.map(TopologyKind::name).collect(),
+        eras: kind.eras().iter().map(|era| era.name()).collect(),
+        ..Entry::new(kind.name(), kind.summary())
+    }
 }
 
-fn mutant(mutant: Mutant) -> (String, String) {
-    let text = format!("{}: {}", mutant.lock().name(), mutant.summary());
-    (mutant.name().to_owned(), text)
+fn mutant(mutant: Mutant) -> Entry {
+    Entry {
+        lock: Some(mutant.lock().name()),
+        ..Entry::new(mutant.name(), mutant.summary())
+    }
 }
 
-fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {
+fn scenarios(args: &ListArgs) -> Result<Vec<Entry>, Error> {
     let Some(folder) = &args.scenarios else {
         return Ok(list_shipped());
     };
@@ -116,36 +171,28 @@ fn scenarios(args: &ListArgs) -> Result<Vec<(String, String)>, Error> {
         let text = format!("{error}; name the folder of scenarios: --scenarios DIR");
         std::io::Error::new(error.kind(), text)
     })?;
-    let row = |entry: Listed| (entry.path.display().to_string(), entry.description);
-    Ok(found.into_iter().map(row).collect())
+    let entry = |entry: Listed| Entry::new(entry.path.display().to_string(), entry.description);
+    Ok(found.into_iter().map(entry).collect())
 }
 
-/// Those that can be run by name; situations are for `assess`, which has them all.
-fn list_shipped() -> Vec<(String, String)> {
-    let mut listed: Vec<_> = SHIPPED
-        .iter()
-        .filter(|file| file.folder() != SITUATIONS)
-        .map(|file| {
-            (
-                file.name().to_owned(),
-                describe(Path::new(file.path), file.text).description,
-            )
-        })
+/// Lists those that can be run by name; situations are for `assess`, which has them all.
+fn list_shipped() -> Vec<Entry> {
+    let files = SHIPPED.iter().filter(|file| file.folder() != SITUATIONS);
+    let about = |path, text| describe(Path::new(path), text).description;
+    let mut listed: Vec<_> = files
+        .map(|file| Entry::new(file.name(), about(file.path, file.text)))
         .collect();
-    listed.sort();
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
     listed
 }
 
 /// Two columns, the first as wide as its widest entry.
-fn table(rows: &[(String, String)]) -> String {
-    let width = rows
+fn table(entries: &[Entry]) -> String {
+    let widths = entries.iter().map(|entry| entry.name.chars().count());
+    let width = widths.max().unwrap_or(0);
+    let lines: Vec<_> = entries
         .iter()
-        .map(|(name, _)| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let lines: Vec<_> = rows
-        .iter()
-        .map(|(name, text)| format!("{name:width$}  {text}"))
+        .map(|entry| format!("{:width$}  {}", entry.name, entry.text()))
         .collect();
     lines.join("\n")
 }

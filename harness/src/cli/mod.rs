@@ -1,8 +1,10 @@
 //! The command line: what is typed, and what is printed. One file for each command.
 //!
-//! Text for people goes to standard error, output for machines to standard output.
+//! What was asked for goes to standard output; remarks, progress, errors and the text of runs to
+//! standard error.
 
 mod adapter;
+mod answer_format;
 mod args;
 mod assess;
 mod bare;
@@ -14,12 +16,14 @@ mod clean_up;
 pub mod completion;
 mod descriptors;
 mod doctor;
+mod examples;
 mod exit;
 mod explain;
 mod export;
 mod ground;
 mod guard;
 mod hunt;
+mod init;
 mod input;
 mod interrupt;
 mod killed;
@@ -62,6 +66,7 @@ pub fn execute(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Check(args) => check::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Report(args) => report::execute(&args),
+        Command::Init(args) => init::execute(&args),
         Command::Validate(args) => validate::execute(&args),
         Command::Schema(args) => schema::execute(&args),
         Command::List(args) => list::execute(&args),

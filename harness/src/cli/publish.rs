@@ -20,7 +20,7 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 /// Content of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
-    /// Nothing: the text for people goes to standard error.
+    /// Nothing; the readable text goes to standard error.
     #[default]
     Human,
     /// `results.json`.

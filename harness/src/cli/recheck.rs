@@ -22,7 +22,7 @@ use crate::output;
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the record in {} cannot be believed: {what}; somebody has changed it or its history, or \
-     another version has written it: `lockstorm check` of the folder judges the history anew, and \
+     another version has written it: `lockstorm check` of the folder judges the history again, and \
      `lockstorm report` of the history file with --out makes a report of it",
     folder.display()
 )]
@@ -67,7 +67,7 @@ fn recheck_run(folder: &Path, run: &RunRecord) -> Result<(), Error> {
         .and_then(|_| input::read(&history, ReadOptions::default(), Care::Copy, &mut builder));
     if let Err(error) = read {
         output::human(&format!(
-            "the verdict of {} is told as it is stored, and could not be checked against its \
+            "the verdict of {} is shown as stored, and could not be checked against its \
              history: {error}",
             folder.display()
         ));
@@ -115,7 +115,7 @@ fn contradicts_itself(run: &RunRecord) -> Option<String> {
         let told = judgement.witnesses.len() as u64;
         if (verdict == Verdict::Violated) != (count > 0) || told > count {
             return Some(format!(
-                "{property} is {verdict} with {count} violations, {told} of them told"
+                "{property} is {verdict} with {count} violations, {told} of them listed"
             ));
         }
     }

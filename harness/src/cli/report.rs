@@ -17,12 +17,13 @@ use super::exit::ExitCode;
 use super::perform::parse_formats;
 use super::publish::{OutputFormat, publish};
 use super::recheck::recheck;
-use super::{bare, killed, open};
+use super::{bare, examples, killed, open};
 use crate::output;
 use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm report`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REPORT)]
 pub struct ReportArgs {
     /// Folders of runs or suites, of which several become a comparison; or one history file.
     #[arg(required = true, value_name = "RUN")]
@@ -56,8 +57,8 @@ pub struct ReportArgs {
 /// Arguments that limit the size of a page.
 #[derive(Debug, Args)]
 pub struct BudgetArgs {
-    /// Bytes that the history in a page may take; of one that takes more, the page has in full what
-    /// is around violations and faults.
+    /// Maximum size of the history in a page, in bytes. A larger one is kept in full only around
+    /// violations and faults.
     #[arg(long, default_value_t = HTML_BUDGET_DEFAULT, env = "LOCKSTORM_HTML_BUDGET",
         value_name = "BYTES")]
     pub html_budget: u64,
@@ -199,8 +200,8 @@ pub fn render(
             }
             if elsewhere > 0 {
                 output::human(&format!(
-                    "{elsewhere} of the runs are not inside of {}, and are not rendered anew; give \
-                     their own folders for that",
+                    "{elsewhere} of the runs are not inside of {}, and are not rendered again; \
+                     give their own folders for that",
                     folder.display()
                 ));
             }

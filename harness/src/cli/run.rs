@@ -9,10 +9,12 @@ use lockstorm_scenarios::{
     Case, Origin, Override, Trace, with_password_variable, without_passwords,
 };
 
+use super::ci::counts_runs;
 use super::completion;
+use super::examples;
 use super::exit::{ExitCode, NothingSelected};
 use super::perform::HowArgs;
-use crate::output;
+use crate::output::{self, Stream};
 use crate::plan::{RunPlan, jobs, one_paragraph};
 use crate::rerun::{self, quoted};
 use crate::run::{Finished, Pace, RunSettings};
@@ -21,6 +23,7 @@ use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm run`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::RUN)]
 pub struct RunArgs {
     /// Scenario files, or scenarios that the program carries, by name: see `lockstorm list
     /// scenarios`.
@@ -100,8 +103,10 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
 /// Prints the result for people.
 fn show(finished: &Finished) {
     output::painted(&match finished {
-        Finished::Run(record) => lockstorm_reports::terminal_run(record, output::terminal()),
-        Finished::Suite(suite, _) => lockstorm_reports::terminal_suite(suite, output::terminal()),
+        Finished::Run(record) => lockstorm_reports::terminal_run(record, Stream::Error.layout()),
+        Finished::Suite(suite, _) => {
+            lockstorm_reports::terminal_suite(suite, Stream::Error.layout())
+        }
     });
 }
 
@@ -146,7 +151,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         }
     }
     let seed = args.how.ground.seed();
-    let suite = is_matrix || cases.len() > 1 || args.repeat > 1;
+    let suite = is_matrix || cases.len() > 1 || args.repeat > 1 || cases.iter().any(counts_runs);
     let (name, description) = match names.as_slice() {
         [only] => only.clone(),
         _ => ("suite".to_owned(), String::new()),

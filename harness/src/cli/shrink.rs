@@ -11,6 +11,7 @@ use lockstorm_reports::{RunRecord, read_run};
 use lockstorm_scenarios::{Case, DurationSpec, FaultKind, Workload, effective, expand, load};
 
 use super::descriptors;
+use super::examples;
 use super::exit::ExitCode;
 use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
@@ -27,6 +28,7 @@ const SHRUNK: &str = "shrunk.toml";
 
 /// Arguments of `lockstorm shrink`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::SHRINK)]
 pub struct ShrinkArgs {
     /// Folder of a run in which something was violated.
     #[arg(value_name = "RUN")]

@@ -8,14 +8,16 @@ use clap_complete::engine::ArgValueCompleter;
 use lockstorm_scenarios::{Diagnostics, Loaded, Override};
 
 use super::completion;
+use super::examples;
 use super::exit::ExitCode;
 use super::mishap;
 use super::publish::OutputFormat;
-use crate::output;
+use crate::output::{self, Stream};
 use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm validate`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::VALIDATE)]
 pub struct ValidateArgs {
     /// Scenario files, or scenarios that the program carries, by name.
     #[arg(
@@ -48,7 +50,7 @@ pub fn execute(args: &ValidateArgs) -> Result<ExitCode, Error> {
         match lockstorm_scenarios::open(path, &overrides).and_then(|loaded| extent(&loaded)) {
             Ok(extent) => output::human(&format!("{}: ok, {extent}", path.display())),
             Err(diagnostics) => {
-                output::painted(&diagnostics.render(output::colored()));
+                output::painted(&diagnostics.render(Stream::Error.is_colored()));
                 wrong.push(diagnostics);
             }
         }

@@ -97,7 +97,7 @@ impl Session {
             .await;
     }
 
-    /// Waits until a round of the watchdog is due; waits for ever if none is. Nothing is lost when
+    /// Waits until a round of the watchdog is due; waits forever if none is. Nothing is lost when
     /// the future is dropped while it waits.
     pub async fn renewal_due(&self) {
         match self.holds.next_round() {

@@ -22,7 +22,7 @@ use super::wire::WireError;
 /// Redirections that one command follows, as in Redis' own clients; a Cluster in order needs two.
 const REDIRECTS_MAX: usize = 5;
 /// Servers that are asked, one after the other, who leads which slots: more than one may be gone,
-/// and a client that asks for ever does not come to its command.
+/// and a client that asks forever does not come to its command.
 const ASKED_MAX: usize = 3;
 /// Word with which a server refuses when it finds the Cluster broken.
 const CLUSTERDOWN: &str = "CLUSTERDOWN";

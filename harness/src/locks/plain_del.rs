@@ -1,6 +1,6 @@
 //! `SET key <client> NX PX lease`, given back by a plain DEL.
 //!
-//! The lease comes with the key, so that a dead client blocks nobody for ever. The weakness that is
+//! The lease comes with the key, so that a dead client blocks nobody forever. The weakness that is
 //! left is the point: DEL removes whatever is there, so who comes back after its lease deletes the
 //! lock of another.
 

@@ -1,4 +1,4 @@
-//! Printing: text for people on standard error, output for machines on standard output.
+//! Printing: answers on standard output, everything said beside them on standard error.
 
 mod clean;
 mod error_text;
@@ -7,7 +7,7 @@ mod readable;
 
 pub use error_text::{describe, in_one_line};
 pub use print::{
-    Color, answer, choose_color, colored, failure, human, inert, is_terminal, json, machine,
-    painted, terminal, xml,
+    Color, Stream, answer, choose_color, failure, human, inert, json, machine, painted,
+    painted_answer, xml,
 };
 pub use readable::readable;

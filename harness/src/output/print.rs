@@ -13,7 +13,56 @@ use super::error_text::describe;
 const WIDTH_MIN: usize = 60;
 const WIDTH_MAX: usize = 140;
 
-static COLORED: AtomicBool = AtomicBool::new(false);
+/// Tells whether there are colours on standard output and on standard error.
+static COLORED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+
+/// Stream that a text for people goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output, for what was asked for.
+    Out,
+    /// Standard error, for remarks, progress and errors.
+    Error,
+}
+
+impl Stream {
+    /// `true` if it goes to a terminal.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Out => io::stdout().is_terminal(),
+            Self::Error => io::stderr().is_terminal(),
+        }
+    }
+
+    /// `true` if text for people is coloured there.
+    pub fn is_colored(self) -> bool {
+        COLORED[self as usize].load(Ordering::Relaxed)
+    }
+
+    /// Layout of the text of reports: as wide as the terminal, within reason.
+    pub fn layout(self) -> TerminalOptions {
+        let size = match self {
+            Self::Out => terminal_size_of(io::stdout()),
+            Self::Error => terminal_size_of(io::stderr()),
+        };
+        let here = size.map(|(Width(columns), _)| usize::from(columns));
+        TerminalOptions {
+            color: self.is_colored(),
+            width: here.map_or(TerminalOptions::default().width, |columns| {
+                columns.clamp(WIDTH_MIN, WIDTH_MAX)
+            }),
+        }
+    }
+
+    /// Escapes that stay in a text of ours.
+    fn escapes(self) -> Escapes {
+        if self.is_colored() {
+            Escapes::Colors
+        } else {
+            Escapes::None
+        }
+    }
+}
 
 /// Choice of when text for people is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -29,33 +78,14 @@ pub enum Color {
 
 /// Decides on colour, once.
 pub fn choose_color(color: Color) {
-    let on = match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
-            is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
-    };
-    COLORED.store(on, Ordering::Relaxed);
-}
-
-/// `true` if text for people is coloured.
-pub fn colored() -> bool {
-    COLORED.load(Ordering::Relaxed)
-}
-
-/// `true` if text for people goes to a terminal.
-pub fn is_terminal() -> bool {
-    io::stderr().is_terminal()
-}
-
-/// Layout of the text of reports for this terminal: as wide as it is, within reason.
-pub fn terminal() -> TerminalOptions {
-    let usual = TerminalOptions::default();
-    let here = terminal_size_of(io::stderr()).map(|(Width(columns), _)| usize::from(columns));
-    TerminalOptions {
-        color: colored(),
-        width: here.map_or(usual.width, |columns| columns.clamp(WIDTH_MIN, WIDTH_MAX)),
+    let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    for stream in [Stream::Out, Stream::Error] {
+        let on = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => stream.is_terminal() && is_wanted,
+        };
+        COLORED[stream as usize].store(on, Ordering::Relaxed);
     }
 }
 
@@ -66,17 +96,12 @@ pub fn human(text: &str) {
 
 /// A text for people with our own colours in it, whose foreign words are clean already.
 pub fn painted(text: &str) {
-    let escapes = if colored() {
-        Escapes::Colors
-    } else {
-        Escapes::None
-    };
-    say(&clean(text, escapes));
+    say(&clean(text, Stream::Error.escapes()));
 }
 
 /// An error for people, with its place where it has one.
 pub fn failure(error: &anyhow::Error) {
-    painted(&describe(error, colored()));
+    painted(&describe(error, Stream::Error.is_colored()));
 }
 
 fn say(text: &str) {
@@ -95,6 +120,14 @@ pub fn inert(text: &str) -> String {
 /// When it cannot be written; a closed pipe is the caller's success, see `main`.
 pub fn answer(text: &str) -> io::Result<()> {
     machine(&clean(text, Escapes::None))
+}
+
+/// The text of what was asked for, with our own colours in it; its foreign words are clean already.
+///
+/// # Errors
+/// As for [`answer`].
+pub fn painted_answer(text: &str) -> io::Result<()> {
+    machine(&clean(text, Stream::Out.escapes()))
 }
 
 /// JSON for machines, on standard output.

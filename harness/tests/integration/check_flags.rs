@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Output;
 
-use crate::support::{lockstorm, run, stderr, stdout};
+use crate::support::{lockstorm, run, said, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -59,17 +59,8 @@ fn a_history_that_the_model_allows_passes() {
         "semaphore:1",
     ] {
         let output = check(GOOD, &["--only", "model", "--model", model]);
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{model}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains("no violation"),
-            "{}",
-            stderr(&output)
-        );
+        assert_eq!(output.status.code(), Some(0), "{model}: {}", said(&output));
+        assert!(said(&output).contains("no violation"), "{}", said(&output));
     }
 }
 
@@ -78,12 +69,12 @@ fn a_history_that_the_model_forbids_fails_with_the_reason_in_words() {
     let kept = GOOD.lines().filter(|line| !line.contains("release"));
     let bad = kept.collect::<Vec<_>>().join("\n");
     let output = check(&bad, &["--only", "model", "--model", "owner-aware"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let told = said(&output);
     assert!(told.contains("b was granted"), "{told}");
     assert!(told.contains("it is already held by a"), "{told}");
     let two = check(&bad, &["--only", "model", "--model", "semaphore:2"]);
-    assert_eq!(two.status.code(), Some(0), "{}", stderr(&two));
+    assert_eq!(two.status.code(), Some(0), "{}", said(&two));
 }
 
 #[test]
@@ -95,13 +86,8 @@ fn a_model_that_does_not_exist_or_has_a_bad_parameter_is_refused() {
         ("lock", "list models"),
     ] {
         let output = check(GOOD, &["--model", model]);
-        assert_eq!(
-            output.status.code(),
-            Some(64),
-            "{model}: {}",
-            stderr(&output)
-        );
-        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(64), "{model}: {}", said(&output));
+        let told = said(&output);
         assert!(told.contains("--model") && told.contains(named), "{told}");
     }
 }
@@ -115,11 +101,11 @@ fn a_stretch_without_a_grant_is_a_violation_only_beyond_the_bound() {
             output.status.code(),
             Some(code),
             "{bound}: {}",
-            stderr(&output)
+            said(&output)
         );
     }
     let unbounded = check(OUTAGE, &["--only", "availability"]);
-    assert_eq!(unbounded.status.code(), Some(2), "{}", stderr(&unbounded));
+    assert_eq!(unbounded.status.code(), Some(2), "{}", said(&unbounded));
 }
 
 /// Users who meant another format must be able to see it.
@@ -127,7 +113,7 @@ fn a_stretch_without_a_grant_is_a_violation_only_beyond_the_bound() {
 fn what_a_file_was_read_as_is_said_to_people_and_to_machines() {
     let array = format!("[{}]", GOOD.trim().replace('\n', ","));
     for (history, format) in [(GOOD, "jsonl"), (&array, "json")] {
-        let told = stderr(&check(history, &[]));
+        let told = said(&check(history, &[]));
         let words = format!("read as {format}, 6 events");
         assert!(told.contains(&words), "{told}");
         for flag in ["json", "json-lines"] {
@@ -142,23 +128,20 @@ fn what_a_file_was_read_as_is_said_to_people_and_to_machines() {
 #[test]
 fn a_word_that_is_nearly_ours_is_an_error_and_other_fields_are_one_warning() {
     let misnamed = check(&GOOD.replace("\"owner\"", "\"client\""), &[]);
-    assert_eq!(misnamed.status.code(), Some(65), "{}", stderr(&misnamed));
-    let told = stderr(&misnamed);
+    assert_eq!(misnamed.status.code(), Some(65), "{}", said(&misnamed));
+    let told = said(&misnamed);
     assert!(told.contains("history.jsonl:1:68: "), "{told}");
     assert!(told.contains("did you mean \"owner\"?"), "{told}");
 
     let foreign = GOOD.replace("\"owner\"", "\"pid\":7,\"host\":\"n1\",\"owner\"");
     let output = check(&foreign, &["--format", "json-lines"]);
-    assert_eq!(output.status.code(), READ, "{}", stderr(&output));
+    assert_eq!(output.status.code(), READ, "{}", said(&output));
     let warning = "3 events carry fields that are not read: \"host\", \"pid\"";
-    assert_eq!(stderr(&output).matches(warning).count(), 1);
+    assert_eq!(said(&output).matches(warning).count(), 1);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("it is JSON");
     assert_eq!(json["unread"]["events"], 3);
     assert_eq!(json["unread"]["fields"][0], "host");
-    assert!(
-        !stderr(&check(GOOD, &[])).contains("warning"),
-        "all is read"
-    );
+    assert!(!said(&check(GOOD, &[])).contains("warning"), "all is read");
 }
 
 /// The lock of others, in milliseconds: its lease is over when the next is granted it.
@@ -172,15 +155,15 @@ const MILLIS: &str = r#"
 #[test]
 fn times_in_another_unit_are_an_error_that_names_the_flag_and_with_it_are_read() {
     let doubted = check(MILLIS, &[]);
-    assert_eq!(doubted.status.code(), Some(65), "{}", stderr(&doubted));
-    let told = stderr(&doubted);
+    assert_eq!(doubted.status.code(), Some(65), "{}", said(&doubted));
+    let told = said(&doubted);
     assert!(told.contains("--time-unit ms (which fits)"), "{told}");
     let flags = ["--time-unit", "ms", "--only", "mutual-exclusion,lost-lock"];
     let read = check(MILLIS, &flags);
-    assert_ne!(read.status.code(), Some(1), "{}", stderr(&read));
-    assert!(stderr(&read).contains("times in ms"), "{}", stderr(&read));
+    assert_ne!(read.status.code(), Some(1), "{}", said(&read));
+    assert!(said(&read).contains("times in ms"), "{}", said(&read));
     let wrong = check(MILLIS, &["--time-unit", "hours"]);
-    assert_eq!(wrong.status.code(), Some(64), "{}", stderr(&wrong));
+    assert_eq!(wrong.status.code(), Some(64), "{}", said(&wrong));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (file, out) = (folder.path().join("h"), folder.path().join("out"));
     fs::write(&file, MILLIS.trim_start()).expect("it can be written");
@@ -188,7 +171,7 @@ fn times_in_another_unit_are_an_error_that_names_the_flag_and_with_it_are_read()
     let report = ["report", &file, "--out", &out, "--report", "md"];
     assert_eq!(run(&report).status.code(), Some(65));
     let output = run(&[&report[..], &["--time-unit", "ms"]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(output.status.success(), "{}", said(&output));
 }
 
 #[test]
@@ -202,8 +185,8 @@ fn dates_say_when_a_history_began() {
         )
     });
     let output = check(&dated, &[]);
-    assert_eq!(output.status.code(), READ, "{}", stderr(&output));
-    let told = stderr(&output);
+    assert_eq!(output.status.code(), READ, "{}", said(&output));
+    let told = said(&output);
     assert!(
         told.contains("6 events, from 2026-03-01T11:00:01Z"),
         "{told}"
@@ -221,11 +204,11 @@ fn the_standard_input_and_packed_files_are_read_like_files() {
     let packed = packed.finish().expect("memory can be written");
     fs::write(&path, &packed).expect("it can be written");
     let file = run(&["check", &path.display().to_string()]);
-    assert_eq!(file.status.code(), READ, "{}", stderr(&file));
+    assert_eq!(file.status.code(), READ, "{}", said(&file));
     for bytes in [packed, GOOD.trim_start().into()] {
         let piped = lockstorm_with_input(&["check", "-"], bytes);
-        assert_eq!(piped.status.code(), READ, "{}", stderr(&piped));
-        let told = stderr(&piped);
+        assert_eq!(piped.status.code(), READ, "{}", said(&piped));
+        let told = said(&piped);
         assert!(
             told.contains("standard input: read as jsonl, 6 events"),
             "{told}"
@@ -258,16 +241,16 @@ const SKEWED: &str = r#"
 fn only_what_the_error_of_the_clocks_cannot_explain_is_a_violation() {
     let only = ["--only", "mutual-exclusion"];
     let one_clock = check(SKEWED, &only);
-    assert_eq!(one_clock.status.code(), Some(1), "{}", stderr(&one_clock));
-    let told = stderr(&one_clock);
+    assert_eq!(one_clock.status.code(), Some(1), "{}", said(&one_clock));
+    let told = said(&one_clock);
     assert!(
         told.contains("assumed: all times are read from one clock"),
         "{told}"
     );
     let error = |time| [&only[..], &["--clock-error", time]].concat();
     let off = check(SKEWED, &error("50ms"));
-    assert_eq!(off.status.code(), Some(2), "{}", stderr(&off));
-    let told = stderr(&off);
+    assert_eq!(off.status.code(), Some(2), "{}", said(&off));
+    let told = said(&off);
     assert!(
         told.contains("assumed: no clock is off by more than 50ms"),
         "{told}"
@@ -277,7 +260,7 @@ fn only_what_the_error_of_the_clocks_cannot_explain_is_a_violation() {
         "{told}"
     );
     let hardly = check(SKEWED, &error("1ms"));
-    assert_eq!(hardly.status.code(), Some(1), "{}", stderr(&hardly));
+    assert_eq!(hardly.status.code(), Some(1), "{}", said(&hardly));
     for (field, code) in [
         (r#""clock_error_ms":50"#, 2),
         (r#""clock_error_ms_of":{"b":50}"#, 2),
@@ -290,7 +273,7 @@ fn only_what_the_error_of_the_clocks_cannot_explain_is_a_violation() {
             output.status.code(),
             Some(code),
             "{field}: {}",
-            stderr(&output)
+            said(&output)
         );
     }
 }
@@ -302,7 +285,7 @@ fn of_one_process_nothing_is_assumed() {
         .filter(|line| line.contains(":0,\"f\""))
         .collect::<Vec<_>>()
         .join("\n");
-    assert!(!stderr(&check(&alone, &[])).contains("assumed"));
+    assert!(!said(&check(&alone, &[])).contains("assumed"));
 }
 
 /// A healthy lock that is never released: each lease runs out before the next grant.
@@ -324,7 +307,7 @@ fn lapsing(unit: u64) -> String {
 fn leases_that_run_out_unreleased_accuse_nobody() {
     for (name, unit) in [("ns", 1), ("us", 1000), ("ms", 1_000_000)] {
         let output = check(&lapsing(unit), &["--time-unit", name]);
-        let told = stderr(&output);
+        let told = said(&output);
         assert_eq!(output.status.code(), Some(2), "{name}: {told}");
         assert!(
             told.contains("how long it went on after its lease is not recorded")

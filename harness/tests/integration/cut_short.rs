@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{have_server, run, run_scenario, stderr, stdout};
+use crate::support::{have_server, run, run_scenario, said, stderr, stdout};
 
 /// First line of a history.
 const HEADER: &str = concat!(
@@ -82,7 +82,7 @@ fn a_recorded_history_without_its_end_is_at_best_unknown_and_says_where_it_break
                 .contains(told.unwrap_or_default()),
             "{line}"
         );
-        let told = stderr(&run(&["check", &file]));
+        let told = said(&run(&["check", &file]));
         assert_eq!(told.contains("cut short: "), reason.is_some(), "{told}");
     }
     let double = history(&[]).replace("release", "renew");
@@ -109,7 +109,7 @@ fn the_folder_of_a_killed_suite_is_judged_cell_by_cell() {
     let output = run(&check);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("the suite was cut short"),
+        said(&output).contains("the suite was cut short"),
         "{}",
         stderr(&output)
     );
@@ -165,7 +165,7 @@ fn a_whole_run_is_not_taken_for_a_part_and_is_read_without_a_warning() {
     assert!(ran.status.success(), "{}", stderr(&ran));
     let latest = out.path().join("latest").display().to_string();
     let output = run(&["check", &latest]);
-    let told = stderr(&output);
+    let told = said(&output);
     assert!(
         !told.contains("cut short") && !told.contains("warning"),
         "{told}"

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{run, stderr, stdout};
+use crate::support::{run, said as all_said, stderr};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -81,7 +81,7 @@ fn a_link_out_of_a_run_folder_is_not_followed() {
                 .flatten(),
         );
         let output = run(&args);
-        let said = stderr(&output) + &stdout(&output);
+        let said = all_said(&output);
         assert_ne!(output.status.code(), Some(0), "{said}");
         assert!(!said.contains(SECRET), "{said}");
     }
@@ -188,7 +188,7 @@ fn a_suite_whose_run_is_a_file_shows_nothing_of_it() {
     assert!(record.contains("shadow"), "the test needs such a record");
     fs::write(&path, record).expect("the folder is ours");
     let output = run(&["check", plain(&suite)]);
-    let said = stderr(&output) + &stdout(&output);
+    let said = all_said(&output);
     assert_eq!(output.status.code(), Some(INVALID), "{said}");
     assert!(!said.contains(SECRET), "{said}");
 }

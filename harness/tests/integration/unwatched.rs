@@ -175,6 +175,66 @@ fn parts_of_all_runs_are_all_of_them_and_none_twice() {
 }
 
 #[test]
+fn an_expectation_can_count_the_runs_that_are_violated() {
+    if !have_server() {
+        return;
+    }
+    let expecting = |runs: &str| {
+        let expect = format!(
+            "expect = {{ mutual-exclusion = {{ violated = {runs:?} }}, lost-lock = \"any\" }}"
+        );
+        format!("{expect}\n{VIOLATED}")
+    };
+    let folder = folder(&[&expecting("1.."), &expecting("..1"), &expecting("5..3")]);
+    for (file, repeat, code, found) in [
+        (
+            "0.toml",
+            "3",
+            0,
+            "mutual exclusion violated in 3 of 3 runs, as expected",
+        ),
+        (
+            "0.toml",
+            "1",
+            0,
+            "mutual exclusion violated in 1 of 1 run, as expected",
+        ),
+        (
+            "1.toml",
+            "3",
+            1,
+            "violated in 3 of 3 runs, where at most 1 were expected",
+        ),
+    ] {
+        let all = [file, "--repeat", repeat, "--format", "github"];
+        let output = run_in(folder.path(), &all);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        let told = stderr(&output)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(told.contains(found), "{told}");
+        let annotated = stdout(&output).contains(&format!("::error file={file},line=1"));
+        assert_eq!(annotated, code == 1, "{}", stdout(&output));
+    }
+    // Runs that are counted stay in one part.
+    let parts = ["0.toml", "--repeat", "3", "--shard", "1/2"];
+    let output = run_in(folder.path(), &parts);
+    assert!(
+        stderr(&output).contains("3 of 3 runs"),
+        "{}",
+        stderr(&output)
+    );
+    let output = run_in(folder.path(), &["2.toml"]);
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("no number of runs"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn failures_that_the_baseline_has_fail_nothing_where_only_new_ones_count() {
     if !have_server() {
         return;

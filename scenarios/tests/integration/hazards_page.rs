@@ -1,5 +1,8 @@
-//! The page that says what each shipped situation does to a lock, `docs/hazards.md`: it is written
-//! from the situations (`UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`).
+//! The pages that say what each shipped situation does to a lock, `docs/hazards.md` and those of
+//! `docs/field-guide`: they are written from the situations, and from what is on record of locks in
+//! them (`UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`).
+
+mod sufferers;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,19 +11,26 @@ use std::path::Path;
 
 use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{
-    FaultSpec, Loaded, Role, Scenario, Shipped, Situation, Step, Topology, load_shipped, situations,
+    FaultSpec, Loaded, LockKind, Role, Scenario, Shipped, Situation, Step, Topology, load_shipped,
+    situations,
 };
+
+use self::sufferers::Sufferers;
 
 const HEAD: &str = "\
 # Hazards
 
 What can go wrong with a distributed lock: the situations into which
-[`lockstorm assess`](assess.md) puts one, on real servers. None of them knows the lock. Each says
-which promises it puts to the test, and what no lock of any kind can prevent there.
+[`lockstorm assess`](assess.md) puts one, on real servers. None of them knows the lock. Each has a
+page in the field guide: what happens, step by step, which locks and libraries it has broken, and
+what helps.
 
-This page is written from the files in `scenarios/library/situations`, by
+This page and the field guide are written from the files in `scenarios/library/situations`, by
 `UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios`.
 ";
+
+/// Folder of the field guide in `docs`.
+const GUIDE: &str = "field-guide";
 
 /// Part of a system that the faults of a situation befall, in the order of the page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,68 +94,193 @@ fn put(page: &mut String, line: &str) {
     writeln!(page, "{line}").expect("a string takes all");
 }
 
-fn entry(page: &mut String, path: &str, scenario: &Scenario, situation: &Situation) {
-    let hazard = scenario.hazard.as_deref().unwrap_or(&scenario.name);
+/// The words of a situation, with the number of servers that are hit where it has them.
+fn told(text: &str, situation: &Situation) -> String {
     let hits: Vec<String> = situation.hits.iter().map(u32::to_string).collect();
-    let number = hits.join(" or ");
-    let told = |text: &str| text.replace("{hits}", &number).trim().replace('\n', " ");
-    put(page, &format!("\n### [{}](../{path})\n", told(hazard)));
-    put(page, &format!("{}\n", told(&scenario.description)));
-    let tests: Vec<&str> = situation
-        .tests
-        .iter()
-        .map(|promise| promise.name())
-        .collect();
-    let mut tests = format!("- Puts to the test: {}", tests.join(", "));
-    if !situation.tests_of_minority.is_empty() {
-        let more = situation
-            .tests_of_minority
-            .iter()
-            .map(|promise| promise.name());
-        let more: Vec<&str> = more.collect();
-        write!(tests, "; of a minority also {}", more.join(", ")).expect("a string takes all");
+    let text = text.replace("{hits}", &hits.join(" or "));
+    text.trim().replace('\n', " ")
+}
+
+/// Name of a situation for people.
+fn title(scenario: &Scenario, situation: &Situation) -> String {
+    told(
+        scenario.hazard.as_deref().unwrap_or(&scenario.name),
+        situation,
+    )
+}
+
+fn entry(page: &mut String, scenario: &Scenario, situation: &Situation) {
+    let link = format!("{GUIDE}/{}.md", scenario.name);
+    let (title, about) = (
+        title(scenario, situation),
+        told(&scenario.description, situation),
+    );
+    put(page, &format!("- [{title}]({link}): {about}"));
+}
+
+fn names(promises: &[lockstorm_scenarios::Promise]) -> String {
+    let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+    names.join(", ")
+}
+
+/// The page of one situation.
+fn guide(shipped: &Shipped, scenario: &Scenario, sufferers: &Sufferers) -> String {
+    let situation = scenario.situation.as_ref().expect("it is a situation");
+    let title = title(scenario, situation);
+    let mut page = format!("# {}\n", capitalized(&title));
+    put(&mut page, "\n## What happens\n");
+    put(&mut page, &told(&scenario.description, situation));
+    let picture = format!("{}.svg", scenario.name);
+    if root().join("docs/pictures/hazards").join(&picture).exists() {
+        let caption = sufferers.caption(&scenario.name);
+        put(
+            &mut page,
+            &format!("\n![{caption}](../pictures/hazards/{picture})\n\n*{caption}*"),
+        );
     }
-    put(page, &format!("{tests}."));
+    put(&mut page, "\n## The script\n\n```toml");
+    put(&mut page, script(shipped.text));
+    put(&mut page, "```\n");
     let servers: Vec<String> = situation.topologies.iter().map(Topology::label).collect();
-    put(page, &format!("- Servers: {}.", servers.join(", ")));
+    put(
+        &mut page,
+        &format!(
+            "The [whole file](../../{}) gives the lock a lease, and says on which servers it means \
+             the same: {}.",
+            shipped.path,
+            servers.join(", ")
+        ),
+    );
+    put(&mut page, "\n## Who is hurt\n");
+    put(
+        &mut page,
+        &format!("It puts to the test: {}.", names(&situation.tests)),
+    );
+    if !situation.tests_of_minority.is_empty() {
+        let more = names(&situation.tests_of_minority);
+        put(
+            &mut page,
+            &format!("Where a minority of the servers is hit, also: {more}."),
+        );
+    }
+    page.push('\n');
+    page.push_str(&sufferers.of(shipped, &title));
+    put(&mut page, "\n## What helps\n");
+    page.push_str(&remedies(situation));
+    put(
+        &mut page,
+        &format!(
+            "\n## Try it\n\n```sh\nlockstorm assess {} --only {}\n```",
+            tried(situation).name(),
+            scenario.name
+        ),
+    );
+    page
+}
+
+/// Says what no lock prevents, with the reason and what does; of all else, that a lock does.
+fn remedies(situation: &Situation) -> String {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (property, reason) in &situation.inherent {
         reasons.entry(reason).or_default().push(property.name());
     }
+    if reasons.is_empty() {
+        return "A lock that keeps the promises above: none of this is inherent.\n".to_owned();
+    }
+    let mut text = String::new();
     for (reason, properties) in reasons {
+        let inherent = properties.join(", ");
         put(
-            page,
-            &format!("- Inherent is {}: {}", properties.join(", "), told(reason)),
+            &mut text,
+            &format!(
+                "- Inherent, whatever the lock, is {inherent}. {}",
+                told(reason, situation)
+            ),
         );
     }
+    put(
+        &mut text,
+        "- All else a lock can prevent that keeps the promises above.",
+    );
+    text
 }
 
-fn page() -> String {
+/// The first lock that makes most of the promises which the situation tests, and can be there.
+fn tried(situation: &Situation) -> LockKind {
+    let fits = |kind: &LockKind| {
+        let mut topologies = situation.topologies.iter();
+        topologies.any(|topology| kind.supports(topology.kind()))
+    };
+    let made = |kind: &LockKind| {
+        let tests = situation.tests.iter();
+        tests
+            .filter(|promise| kind.promises().contains(promise))
+            .count()
+    };
+    let kinds = LockKind::ALL.into_iter().filter(fits);
+    // Of equals the last wins: the usual lock, or else the simplest.
+    let kinds = kinds
+        .rev()
+        .chain([LockKind::Token].into_iter().filter(fits));
+    kinds.max_by_key(made).unwrap_or(LockKind::Token)
+}
+
+/// The part of a file that is played.
+fn script(text: &str) -> &str {
+    let begins = ["step = ", "[[step]]", "[storm]", "[clients]"];
+    let at = begins
+        .iter()
+        .filter_map(|begin| text.find(&format!("\n{begin}")))
+        .min();
+    at.map_or("", |at| text[at..].trim())
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// Every page, by its path below `docs`.
+fn pages() -> BTreeMap<String, String> {
+    let sufferers = Sufferers::read(&root());
     let mut groups: BTreeMap<Befallen, String> = BTreeMap::new();
+    let mut pages = BTreeMap::new();
     for shipped in situations() {
         let scenario = loaded(shipped).scenario;
         let situation = scenario.situation.clone().expect("it is a situation");
         let group = groups.entry(Befallen::of(&scenario)).or_default();
-        entry(group, shipped.path, &scenario, &situation);
+        entry(group, &scenario, &situation);
+        let path = format!("{GUIDE}/{}.md", scenario.name);
+        pages.insert(path, guide(shipped, &scenario, &sufferers));
     }
     let mut page = HEAD.to_owned();
     for (group, entries) in groups {
-        put(&mut page, &format!("\n## {}", group.title()));
+        put(&mut page, &format!("\n## {}\n", group.title()));
         page.push_str(&entries);
     }
-    page
+    pages.insert("hazards.md".to_owned(), page);
+    pages
 }
 
 #[test]
-fn the_page_of_hazards_says_what_the_situations_do() {
-    let page = page();
-    let path = root().join("docs/hazards.md");
+fn the_pages_of_hazards_say_what_the_situations_do() {
+    let docs = root().join("docs");
+    let pages = pages();
     if std::env::var_os("UPDATE_HAZARDS").is_some() {
-        fs::write(&path, &page).expect("docs/ can be written");
+        let _ = fs::remove_dir_all(docs.join(GUIDE));
+        fs::create_dir_all(docs.join(GUIDE)).expect("docs/ can be written");
+        for (path, page) in &pages {
+            fs::write(docs.join(path), page).expect("docs/ can be written");
+        }
     }
-    let written = fs::read_to_string(&path).expect("docs/hazards.md is there");
-    assert!(
-        written == page,
-        "docs/hazards.md is out of date: UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios"
-    );
+    let there = fs::read_dir(docs.join(GUIDE)).expect("docs/field-guide is there");
+    assert_eq!(there.count() + 1, pages.len(), "a page for each situation");
+    for (path, page) in pages {
+        let written = fs::read_to_string(docs.join(&path)).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/{path} is out of date: UPDATE_HAZARDS=1 cargo test -p lockstorm-scenarios"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! The semaphore: a number of free permits, and nothing else.
 //!
-//! Nobody knows who has a permit: one who dies takes it along for ever, and one who gives back
+//! Nobody knows who has a permit: one who dies takes it along forever, and one who gives back
 //! twice makes one out of nothing.
 
 use std::collections::HashSet;

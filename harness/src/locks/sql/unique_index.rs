@@ -1,7 +1,7 @@
 //! A row under a unique index: whoever inserts it holds the lock, and deletes it to give it back.
 //!
 //! Source: the articles of docs/origin.md; MySQL's manual on duplicate keys. The row says whose it
-//! is, and only its owner deletes it. It has no lease: a holder that dies keeps it for ever. A
+//! is, and only its owner deletes it. It has no lease: a holder that dies keeps it forever. A
 //! replica that is promoted before it has got the row grants the lock a second time.
 
 use std::collections::HashMap;

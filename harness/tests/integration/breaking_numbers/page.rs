@@ -79,7 +79,7 @@ fn total(all: &[(LockKind, HuntRecord)]) -> String {
     let told: u64 = sizes().map(|size| size.told).sum();
     let seconds = hunts().map(|hunted| hunted.trials_ms).sum::<u64>() / 1000;
     let minutes = seconds / 60;
-    format!("{tried} trials in {minutes} minutes, of which {told} told something.")
+    format!("{tried} trials in {minutes} minutes, of which {told} were conclusive.")
 }
 
 /// The statements of the literature beside what was found.

@@ -18,7 +18,7 @@ use page::{Place, Rows};
 /// Defects that the literature states of a kind of lock, whatever it promises: each must be broken
 /// by some situation. The sources are in `docs/origin.md` and in the documentation of Redis.
 const STATED: [(LockKind, Promise); 14] = [
-    // A client that dies between SETNX and EXPIRE leaves a lock for ever.
+    // A client that dies between SETNX and EXPIRE leaves a lock forever.
     (LockKind::Setnx, Promise::Obtainable),
     // A plain DEL removes another's lock.
     (LockKind::Setnx, Promise::OwnRelease),

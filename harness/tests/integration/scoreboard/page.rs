@@ -120,7 +120,7 @@ fn untold(page: &mut String, all: &[(Library, Known)]) {
     commonest.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     let rest: usize = commonest.iter().skip(REASONS_MAX).map(|(_, n)| n).sum();
     let (counted, answers) = (counted(all), reasons.values().sum::<usize>());
-    put(page, "\n## What could not be told\n");
+    put(page, "\n## What was undecided\n");
     put(
         page,
         &format!("{answers} answers of the {counted} ways whose reasons were counted:\n"),

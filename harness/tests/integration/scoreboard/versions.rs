@@ -178,5 +178,5 @@ fn reasons(all: &[(Library, Known)]) -> String {
     if lines.is_empty() {
         return lines;
     }
-    format!("\nWhat could not be told, and why:\n\n{lines}")
+    format!("\nWhat was undecided, and why:\n\n{lines}")
 }

@@ -66,6 +66,11 @@ pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// All that it printed, on either stream.
+pub fn said(output: &Output) -> String {
+    stdout(output) + &stderr(output)
+}
+
 /// Says loudly that a test is skipped, and why.
 #[expect(
     clippy::print_stderr,

@@ -18,7 +18,7 @@ final class FencedLock extends PlainLock {
 
     @Override
     public Grant take(Target target, long waitMs, long leaseMs) throws Exception {
-        // Here less than no time is for ever.
+        // Here less than no time is forever.
         long wait = Math.max(waitMs, 0);
         Object token =
                 Newer.call(

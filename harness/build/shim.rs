@@ -1,20 +1,22 @@
-//! Builds the library that servers are started with when a scenario faults clocks or disks, for
-//! the program to carry inside itself.
+//! The library that servers are started with.
 //!
 //! The compiler is called directly, on the sources of the crate `lockstorm-shim`: a library for
 //! the dynamic loader is no dependency that cargo could build first on a stable tool chain.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+
+use crate::set;
 
 /// Sources of the shim, from this crate.
 const SOURCES: &str = "../nemesis/shim/src";
 
-fn main() {
+/// Compiles the shim into `OUT_DIR`.
+pub fn build() {
     println!("cargo:rerun-if-changed={SOURCES}");
     println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
-    let set = |name: &str| env::var_os(name).unwrap_or_else(|| panic!("cargo sets {name}"));
     let library = PathBuf::from(set("OUT_DIR")).join("lockstorm_shim.so");
     let mut compiler = Command::new(set("RUSTC"));
     compiler
@@ -34,7 +36,7 @@ fn main() {
         .arg(&library)
         .arg(format!("{SOURCES}/lib.rs"));
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
-        let mut option = std::ffi::OsString::from("linker=");
+        let mut option = OsString::from("linker=");
         option.push(linker);
         compiler.arg("-C").arg(option);
     }
