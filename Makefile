@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: field-guide demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
+.PHONY: field-guide docs demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each, and how many faults does it take? Four minutes, once
@@ -30,6 +30,10 @@ test-quick:
 dist: setup
 	bash .ci/dist
 	bash .ci/dist-check
+
+# The pages of docs/ as a book with a search, in target/book.
+docs:
+	bash .ci/docs
 
 # What CI runs.
 check:

@@ -56,7 +56,12 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
     for (n, witness) in (1..).zip(witnesses.iter().take(violations)) {
         let around = plots::around(witness, faults, trace);
         let name = format!("timeline-{n}");
-        add(&name, &witness.claim, Some(around.drawing), around.note);
+        // On a slide, cause and effect belong into one picture.
+        let drawing = match plots::whole_story(witness, faults, trace) {
+            Some(story) => story.drawing.over(around.drawing),
+            None => around.drawing,
+        };
+        add(&name, &witness.claim, Some(drawing), around.note);
     }
     let (windows, end) = (&measures.windows, measures.end);
     let points = plots::clocks(&Clock::all(faults), end, faults);

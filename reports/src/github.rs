@@ -96,7 +96,19 @@ pub fn github_mishaps(mishaps: &[Mishap]) -> String {
         place: mishap.place.clone(),
     };
     let shown = mishaps.iter().take(ANNOTATIONS_MAX);
-    shown.map(|mishap| command(&annotation(mishap))).collect()
+    let mut all: Vec<Annotation> = shown.map(annotation).collect();
+    if let Some(more @ 1..) = mishaps.len().checked_sub(ANNOTATIONS_MAX) {
+        all.push(Annotation {
+            level: Level::Error,
+            title: "lockstorm".to_owned(),
+            message: format!(
+                "{}; the log has all.",
+                words::count(more as u64, "more error")
+            ),
+            place: None,
+        });
+    }
+    all.iter().map(command).collect()
 }
 
 /// The step summary of a run: its Markdown, cut where it is too long.
@@ -233,6 +245,19 @@ mod tests {
     #[test]
     fn a_suite_is_annotated_with_what_was_not_as_expected() {
         insta::assert_snapshot!(github_suite(&sample::suite()));
+    }
+
+    #[test]
+    fn errors_that_are_not_annotated_are_counted() {
+        let mishap = |n: usize| Mishap {
+            message: format!("error {n}"),
+            place: None,
+        };
+        let all: Vec<Mishap> = (0..7).map(mishap).collect();
+        let text = github_mishaps(&all);
+        assert_eq!(text.lines().count(), 6, "{text}");
+        assert!(text.contains("2 more errors; the log has all"), "{text}");
+        assert!(!github_mishaps(&all[..5]).contains("more"));
     }
 
     #[test]

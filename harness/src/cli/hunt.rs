@@ -12,6 +12,7 @@ use lockstorm_scenarios::{DurationSpec, Promise, System, TopologyKind};
 use super::exit::{ExitCode, NothingSelected};
 use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
+use super::perform::written;
 use super::subject::{Subject, SubjectArgs};
 use super::{descriptors, examples, report};
 use crate::adapter::Can;
@@ -111,8 +112,8 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         hunts,
     };
     output::painted(&terminal_hunt(&record, Stream::Error.layout()));
-    for path in report::render_hunt(&record, &folder)? {
-        output::human(&format!("report   {}", path.display()));
+    for line in written(&report::render_hunt(&record, &folder)?) {
+        output::human(&line);
     }
     if let Some(error) = failure {
         return Err(error);

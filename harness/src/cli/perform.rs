@@ -247,7 +247,7 @@ impl End {
 }
 
 /// Says where the files of a report are: its page, or each of them where there is none.
-fn written(files: &[PathBuf]) -> Vec<String> {
+pub(super) fn written(files: &[PathBuf]) -> Vec<String> {
     let is_page = |path: &&PathBuf| path.extension().is_some_and(|end| end == "html");
     match (files.iter().find(is_page), files.len().saturating_sub(1)) {
         (None, _) => files

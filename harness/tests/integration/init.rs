@@ -11,6 +11,19 @@ use serde_json::Value;
 
 use crate::support::{have_server, listed, lockstorm, root, run, skipped, stderr, stdout};
 
+/// The library's lock, as the adapter drives it.
+const SCENARIO: &str = r#"
+name = "mine"
+topology.single = {}
+lock.adapter = { name = "redis-py", command = ["adapters/python/redis-py/run"], lease = "5s" }
+step = [
+    { acquire = { client = "a", expect = "granted" } },
+    { acquire = { client = "b", expect = "refused" } },
+    { release = { client = "a", expect = "released" } },
+    { acquire = { client = "b", expect = "granted" } },
+]
+"#;
+
 fn init_in(folder: &Path, args: &[&str]) -> Output {
     let mut command = lockstorm();
     command.current_dir(folder).arg("init").args(args);
@@ -92,9 +105,10 @@ fn an_adapter_is_written_with_its_kit_and_can_be_started() {
     }
     let mine = folder.path().join("adapters/python/redis-py");
     symlink(&installed, mine.join(".venv")).expect("it takes a link");
+    fs::write(folder.path().join("mine.toml"), SCENARIO).expect("it takes a file");
     let mut command = lockstorm();
     command.current_dir(folder.path());
-    command.args(["adapter", "test", "adapters/python/redis-py/run"]);
+    command.args(["run", "mine.toml", "--report", "none"]);
     let output = command.output().expect("the program can be started");
-    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

@@ -206,6 +206,17 @@ impl Stroke {
 }
 
 impl Drawing {
+    /// Puts another picture of the same width below this one.
+    pub(crate) fn over(mut self, lower: Self) -> Self {
+        let height = self.height;
+        let lowered = lower.shapes.into_iter().map(|shape| shape.lowered(height));
+        self.shapes.extend(lowered);
+        self.height += lower.height;
+        // Time lies in two places now, and a mark would be in one of them only.
+        self.time = None;
+        self
+    }
+
     pub(crate) fn new(width: f64, height: f64, label: String) -> Self {
         Self {
             width,
@@ -316,6 +327,25 @@ impl Drawing {
 }
 
 impl Shape {
+    /// Moves it down by so many units.
+    pub(crate) fn lowered(mut self, by: f64) -> Self {
+        match &mut self {
+            Self::Box { area, .. } => area.y += by,
+            Self::Line { from, to, .. } => {
+                from.1 += by;
+                to.1 += by;
+            }
+            Self::Curve { points, .. } => {
+                for point in points {
+                    point.1 += by;
+                }
+            }
+            Self::Mark { at, .. } => at.1 += by,
+            Self::Text(label) => label.at.1 += by,
+        }
+        self
+    }
+
     fn scale(&mut self, factor: f64) {
         let point = |at: &mut (f64, f64)| *at = (at.0 * factor, at.1 * factor);
         match self {

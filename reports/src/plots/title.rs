@@ -1,7 +1,7 @@
 //! Puts a title above a picture that must stand for itself, on a slide or in a chat.
 
 use super::axis::SMALL;
-use super::drawing::{Area, Drawing, Fill, Shape, TextStyle};
+use super::drawing::{Area, Drawing, Fill, TextStyle};
 use super::font;
 use super::ink::Ink;
 use super::sign::look;
@@ -44,24 +44,10 @@ fn above(picture: Drawing, (sign, title): (Option<Sign>, &str), below: &str) -> 
     );
     let below = font::fitted(below, SMALL, false, room);
     whole.text((MARGIN, 50.0), below, TextStyle::new(SMALL, Ink::Muted));
-    whole.shapes.extend(picture.shapes.into_iter().map(lowered));
+    let lowered = picture
+        .shapes
+        .into_iter()
+        .map(|shape| shape.lowered(HEIGHT));
+    whole.shapes.extend(lowered);
     whole
-}
-
-fn lowered(mut shape: Shape) -> Shape {
-    match &mut shape {
-        Shape::Box { area, .. } => area.y += HEIGHT,
-        Shape::Line { from, to, .. } => {
-            from.1 += HEIGHT;
-            to.1 += HEIGHT;
-        }
-        Shape::Curve { points, .. } => {
-            for point in points {
-                point.1 += HEIGHT;
-            }
-        }
-        Shape::Mark { at, .. } => at.1 += HEIGHT,
-        Shape::Text(label) => label.at.1 += HEIGHT,
-    }
-    shape
 }

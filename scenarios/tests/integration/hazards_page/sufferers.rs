@@ -8,6 +8,9 @@ use std::path::Path;
 use lockstorm_scenarios::Shipped;
 use serde_json::Value;
 
+/// Times of five that a script of the scoreboard broke its promise, where it is called broken.
+const CONFIRMED: u64 = 5;
+
 /// A promise that a library broke in a situation.
 struct Broken {
     library: String,
@@ -118,7 +121,8 @@ fn libraries(folder: &Path) -> BTreeMap<String, Vec<Broken>> {
         let text = fs::read_to_string(&path).expect("it can be read");
         let facts: Value = serde_json::from_str(&text).expect("it is JSON");
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        for found in facts["findings"].as_array().into_iter().flatten() {
+        let findings = facts["findings"].as_array().into_iter().flatten();
+        for found in findings.filter(|found| found["times"] == CONFIRMED) {
             let broken = Broken {
                 library: word(&facts["name"]),
                 promise: word(&found["promise"]),
