@@ -334,7 +334,8 @@ impl Expectation {
             why: format!("expected {expected}, got {told}"),
             // Who is dead has answered nothing, and why it died is judged by itself.
             breaks: self.breaks.filter(|_| heard.reply != Reply::Killed),
-            is_unmet: !matches!(heard.reply, Reply::Unknown | Reply::Killed),
+            // An error is no answer: it may be the environment's, or that of a server that was hit.
+            is_unmet: matches!(heard.reply, Reply::Done | Reply::Denied),
             step: None,
         })
     }

@@ -34,6 +34,7 @@ impl NoteSink for Silent {
 
 /// Servers and a nemesis to break them; the folder lives as long.
 pub struct Ground {
+    reply_timeout: Duration,
     pub servers: Arc<Servers>,
     pub nemesis: Nemesis,
     _folder: tempfile::TempDir,
@@ -62,8 +63,11 @@ impl Ground {
     /// Servers of this shape.
     pub async fn new(topology: Topology, fabric: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        // A JVM that has just begun takes its time on a busy machine.
+        let is_slow = matches!(topology, Topology::Zookeeper(_));
         let servers = Arc::new(servers(topology, fabric, folder.path()).await);
         Self {
+            reply_timeout: REPLY_TIMEOUT * if is_slow { 4 } else { 1 },
             nemesis: Nemesis::new(servers.clone(), Arc::new(Silent), Seed(1).stream("lots")),
             servers,
             _folder: folder,
@@ -102,7 +106,7 @@ impl Ground {
         let dialer = Dialer {
             source: self.servers.introduce_client(&name, n),
             gate: self.servers.registry().register(&name),
-            reply_timeout: REPLY_TIMEOUT,
+            reply_timeout: self.reply_timeout,
             trail,
             commands: &[],
         };
