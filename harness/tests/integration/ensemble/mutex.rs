@@ -253,7 +253,11 @@ async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
         key: KEY.to_owned(),
         node: None,
     });
-    ground.nemesis.inject(&delete).await.expect("it was there");
+    // A member on a busy machine may not answer the harness in time, and what was asked is done.
+    let deadline = Instant::now() + WITHIN;
+    while ground.nemesis.inject(&delete).await.is_err() && is_there(&ground).await {
+        assert!(Instant::now() < deadline, "it was there");
+    }
     assert!(!is_there(&ground).await);
     let refused = a.release(KEY, LockRequest::default()).await;
     assert_eq!(refused, Outcome::Denied);
