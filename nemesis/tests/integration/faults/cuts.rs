@@ -31,8 +31,8 @@ async fn a_cut_of_replication_is_proved_by_what_the_primary_is_made_to_say() {
     assert!(fake.send("replica-1", "primary", 1), "the way back is open");
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "30 bytes or connections held back on primary→replica-1, \
-         30 bytes or connections held back on primary→replica-2"
+        "30 held back (bytes and connections) on primary→replica-1, \
+         30 held back (bytes and connections) on primary→replica-2"
     );
     let healed = link("primary", "replicas");
     nemesis.heal_link(&healed).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_cut_of_a_silent_client_is_observed_when_it_next_speaks() {
     nemesis.observe_pending().await;
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "7 bytes or connections held back on b→primary"
+        "7 held back (bytes and connections) on b→primary"
     );
     nemesis.heal_id(&id).await.unwrap();
     assert_eq!(notes.stages("F1"), "requested injected observed healed");

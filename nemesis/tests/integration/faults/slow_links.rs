@@ -80,7 +80,7 @@ async fn a_partition_cuts_both_ways_between_its_sides_and_nobody_else() {
     assert!(fake.send("replica-2", "replica-1", 1), "on no side");
     assert_eq!(
         notes.evidence("F1", FaultPhase::Observed),
-        "30 bytes or connections held back on primary→replica-1"
+        "30 held back (bytes and connections) on primary→replica-1"
     );
     nemesis.heal_kind("partition", None).await.unwrap();
     assert!(fake.cuts_in_force().is_empty());
