@@ -1,6 +1,7 @@
 """The pages of docs/ as the source of a book, and its links.
 
-gather FOLDER   writes what mdBook reads: the pages, their order, and what they link to beside docs/
+gather FOLDER   writes what mdBook reads: the pages, their order, and the files beside docs/ that they link to;
+                a folder has no page, so its name is left without a link
 follow FOLDER   fails if a link inside the built book leads nowhere
 """
 
@@ -14,7 +15,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-LINK = re.compile(r"(\]\()((?:\.\./)+[^)#\s]*)(#[^)]*)?(\))")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(((?:\.\./)+[^)#\s]*)(?:#[^)]*)?\)")
 PART = re.compile(r"^\*\*(.+)\*\*$")
 ENTRY = re.compile(r"\[([^\]]+)\]\(([a-z0-9/-]+\.md)\)")
 BOOK = """[book]
@@ -65,13 +66,13 @@ def gather(folder):
             if path.is_relative_to("docs"):
                 return link[0]
             if (ROOT / path).is_dir():
-                return f"{link[1]}#{link[4]}"
+                return link[1]
             if not (ROOT / path).exists():
                 sys.exit(f"docs/{place}/{page.name}: {link[2]} is not there")
             copy = src / shown(path)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, copy)
-            return link[1] + posixpath.relpath(shown(path), place) + link[4]
+            return f"[{link[1]}]({posixpath.relpath(shown(path), place)})"
 
         page.write_text(LINK.sub(lead, page.read_text()))
 

@@ -57,11 +57,15 @@ pub(crate) fn of_run(run: &RunRecord, measures: &Measures) -> Vec<Picture> {
         let around = plots::around(witness, faults, trace);
         let name = format!("timeline-{n}");
         // On a slide, cause and effect belong into one picture.
-        let drawing = match plots::whole_story(witness, faults, trace) {
-            Some(story) => story.drawing.over(around.drawing),
-            None => around.drawing,
+        let (drawing, note) = match plots::whole_story(witness, faults, trace) {
+            Some(story) => {
+                let notes: Vec<String> = story.note.into_iter().chain(around.note).collect();
+                let note = (!notes.is_empty()).then(|| notes.join(" "));
+                (story.drawing.over(around.drawing), note)
+            }
+            None => (around.drawing, around.note),
         };
-        add(&name, &witness.claim, Some(drawing), around.note);
+        add(&name, &witness.claim, Some(drawing), note);
     }
     let (windows, end) = (&measures.windows, measures.end);
     let points = plots::clocks(&Clock::all(faults), end, faults);

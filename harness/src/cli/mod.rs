@@ -1,7 +1,6 @@
 //! The command line: what is typed, and what is printed. One file for each command.
 //!
-//! What was asked for goes to standard output; remarks, progress, errors and the text of runs to
-//! standard error.
+//! Answers go to standard output; remarks, progress, errors and the text of runs to standard error.
 
 mod adapter;
 mod answer_format;

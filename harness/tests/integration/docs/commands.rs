@@ -1,7 +1,7 @@
 //! Every command line of the documentation is one that the program takes.
 
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 use lockstorm_harness::cli::Arguments;
 
 use super::pages::{code_spans, fenced_lines, pages};
@@ -64,6 +64,31 @@ fn every_command_line_is_one_that_the_program_takes() {
     }
     assert!(found > 30, "only {found} command lines were found");
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+/// The examples that a command's help ends with.
+fn examples(command: &clap::Command) -> Vec<String> {
+    let help = command.get_after_help().map(ToString::to_string);
+    let lines = help.unwrap_or_default();
+    let lines = lines
+        .lines()
+        .filter_map(|line| line.find("lockstorm ").map(|at| line[at..].to_owned()));
+    lines.collect()
+}
+
+#[test]
+fn every_example_of_a_help_is_one_that_the_program_takes() {
+    let program = Arguments::command();
+    let with_examples: Vec<Vec<String>> = std::iter::once(&program)
+        .chain(program.get_subcommands())
+        .map(examples)
+        .filter(|examples| !examples.is_empty())
+        .collect();
+    assert!(with_examples.len() > 10, "{with_examples:?}");
+    for line in with_examples.concat() {
+        let parsed = Arguments::try_parse_from(words(&line));
+        assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+    }
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub(crate) struct Timeline {
 
 /// The picture around one violation, with the numbers of its story.
 pub(crate) fn around(witness: &Witness, faults: &[FaultSummary], trace: &Trace) -> Timeline {
-    let mut view = View::new(window_of(witness, trace), trace, |hold_key| {
-        hold_key == witness.lock_key
+    let mut view = View::new(window_of(witness, trace), trace, |_, key| {
+        key == witness.lock_key
     });
     let names: Vec<&str> = witness.holders.iter().map(|h| h.client.as_str()).collect();
     view.order_lanes(&names, names.len().max(LANES_AROUND_MAX));
@@ -43,13 +43,15 @@ pub(crate) fn whole_story(
     let steps = || witness.story.iter().map(|step| step.t);
     let (first, last) = (steps().min()?.min(from), steps().max()?.max(to));
     let margin = Nanos((last - first).0 / 25 + 1);
-    let mut view = View::new((first - margin, last + margin), trace, |hold_key| {
-        hold_key == witness.lock_key
-    });
     let holders = witness.holders.iter().map(|holder| holder.client.as_str());
     let actors = witness.story.iter().map(|step| step.actor.as_str());
     let names: Vec<&str> = holders.chain(actors).collect();
-    view.keep_lanes(&names);
+    // The others are left out before anything is counted: a crowd would push out what matters.
+    let window = (first - margin, last + margin);
+    let mut view = View::new(window, trace, |client, key| {
+        key == witness.lock_key && names.contains(&client)
+    });
+    view.order_lanes(&names, names.len());
     let label = format!("Timeline of the whole story: {}", witness.claim);
     Some(view.draw(label, faults, &[witness], true))
 }
@@ -57,7 +59,7 @@ pub(crate) fn whole_story(
 /// The picture of a whole run, or of as much of its beginning as can be drawn.
 pub(crate) fn whole(witnesses: &[&Witness], faults: &[FaultSummary], trace: &Trace) -> Timeline {
     let end = end_of_drawable(trace);
-    let mut view = View::new((Nanos(0), end), trace, |_| true);
+    let mut view = View::new((Nanos(0), end), trace, |_, _| true);
     view.order_lanes(&[], LANES_MAX);
     let total = trace.holds.len() + unheld(trace).count();
     if end < trace.end {
@@ -95,7 +97,7 @@ mod tests {
     use super::super::super::drawing::Shape;
     use super::*;
     use crate::sample;
-    use crate::trace::Hold;
+    use crate::trace::{Hold, Request};
     use lockstorm_checker::Property;
 
     fn first_witness(run: &crate::model::RunRecord) -> &Witness {
@@ -174,6 +176,21 @@ mod tests {
             ["1", "2"].iter().all(|step| words.contains(step)),
             "{words:?}"
         );
+        // A crowd that only asks pushes nobody out who takes part.
+        let request = trace.requests.first().cloned();
+        let request = request.expect("somebody was refused");
+        trace.requests = (0..2 * OPERATIONS_MAX)
+            .map(|_| Request {
+                client: "crowd".into(),
+                ..request.clone()
+            })
+            .collect();
+        let crowded = whole_story(&witness, &run.analysis.faults, &trace);
+        let crowded = crowded.expect("the story is as long as before");
+        let words = crowded.drawing.words();
+        assert!(words.contains(&"a") && words.contains(&"b"), "{words:?}");
+        assert!(!words.contains(&"crowd"), "{words:?}");
+        assert_eq!(crowded.note, None);
     }
 
     #[test]

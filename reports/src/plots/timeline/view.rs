@@ -38,10 +38,12 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// Takes what lies in the window of those clients and keys that are shown, up to so many
+    /// operations: holds before requests.
     pub(super) fn new(
         window: (Nanos, Nanos),
         trace: &'a Trace,
-        key: impl Fn(&str) -> bool,
+        is_shown: impl Fn(&str, &str) -> bool,
     ) -> Self {
         let inside = |from: Nanos, to: Nanos| from <= window.1 && to >= window.0;
         let hold_ends = |hold: &Hold| {
@@ -51,10 +53,12 @@ impl<'a> View<'a> {
         let mut holds: Vec<&Hold> = trace
             .holds
             .iter()
-            .filter(|hold| key(&hold.key) && inside(hold.invoked, hold_ends(hold)))
+            .filter(|hold| is_shown(&hold.client, &hold.key))
+            .filter(|hold| inside(hold.invoked, hold_ends(hold)))
             .collect();
         let mut requests: Vec<&Request> = unheld(trace)
-            .filter(|request| key(&request.key) && inside(request.invoked, request.ended))
+            .filter(|request| is_shown(&request.client, &request.key))
+            .filter(|request| inside(request.invoked, request.ended))
             .collect();
         let mut notes = Vec::new();
         let total = holds.len() + requests.len();
@@ -95,14 +99,6 @@ impl<'a> View<'a> {
             lanes.truncate(most);
         }
         self.lanes = lanes;
-    }
-
-    /// One lane for each of these clients, in this order, and none for others.
-    pub(super) fn keep_lanes(&mut self, names: &[&str]) {
-        self.holds.retain(|hold| names.contains(&&*hold.client));
-        self.requests
-            .retain(|request| names.contains(&&*request.client));
-        self.order_lanes(names, names.len());
     }
 
     pub(super) fn draw(
