@@ -12,7 +12,7 @@ use std::path::Path;
 use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{
     FaultSpec, Loaded, LockKind, Role, Scenario, Shipped, Situation, Step, Topology, load_shipped,
-    situations,
+    put_into, situations, typed_lock,
 };
 
 use self::sufferers::Sufferers;
@@ -124,7 +124,8 @@ fn names(promises: &[lockstorm_scenarios::Promise]) -> String {
 }
 
 /// The page of one situation.
-fn guide(shipped: &Shipped, scenario: &Scenario, sufferers: &Sufferers) -> String {
+fn guide(shipped: &Shipped, loaded: &Loaded, sufferers: &Sufferers) -> String {
+    let scenario = &loaded.scenario;
     let situation = scenario.situation.as_ref().expect("it is a situation");
     let title = title(scenario, situation);
     let mut page = format!("# {}\n", capitalized(&title));
@@ -167,13 +168,15 @@ fn guide(shipped: &Shipped, scenario: &Scenario, sufferers: &Sufferers) -> Strin
     page.push_str(&sufferers.of(shipped, &title));
     put(&mut page, "\n## What helps\n");
     page.push_str(&remedies(situation));
+    put(&mut page, "\n## Try it\n\n```sh");
+    let lock = match tried(loaded, situation) {
+        Some(kind) => kind.name(),
+        // No built-in lock can be there; a library of a program's own may.
+        None => "--adapter COMMAND",
+    };
     put(
         &mut page,
-        &format!(
-            "\n## Try it\n\n```sh\nlockstorm assess {} --only {}\n```",
-            tried(situation).name(),
-            scenario.name
-        ),
+        &format!("lockstorm assess {lock} --only {}\n```", scenario.name),
     );
     page
 }
@@ -205,24 +208,23 @@ fn remedies(situation: &Situation) -> String {
     text
 }
 
-/// The first lock that makes most of the promises which the situation tests, and can be there.
-fn tried(situation: &Situation) -> LockKind {
-    let fits = |kind: &LockKind| {
+/// The built-in lock that most is tested of in a situation, if any can be put into it; of equals the
+/// usual one, or else the simplest.
+fn tried(loaded: &Loaded, situation: &Situation) -> Option<LockKind> {
+    let hits = situation.hits.first().copied();
+    let tested = |kind: &LockKind| {
+        let lock = typed_lock(kind.name()).ok()?;
         let mut topologies = situation.topologies.iter();
-        topologies.any(|topology| kind.supports(topology.kind()))
+        topologies.find_map(|topology| {
+            let case = put_into(loaded, &lock, topology, &[], hits).ok()?;
+            Some(case.situation?.tests.len())
+        })
     };
-    let made = |kind: &LockKind| {
-        let tests = situation.tests.iter();
-        tests
-            .filter(|promise| kind.promises().contains(promise))
-            .count()
-    };
-    let kinds = LockKind::ALL.into_iter().filter(fits);
-    // Of equals the last wins: the usual lock, or else the simplest.
-    let kinds = kinds
-        .rev()
-        .chain([LockKind::Token].into_iter().filter(fits));
-    kinds.max_by_key(made).unwrap_or(LockKind::Token)
+    let usual = LockKind::ALL.into_iter().rev().chain([LockKind::Token]);
+    let fitting = usual.filter_map(|kind| Some((kind, tested(&kind)?)));
+    fitting
+        .max_by_key(|(_, tests)| *tests)
+        .map(|(kind, _)| kind)
 }
 
 /// The part of a file that is played.
@@ -247,12 +249,13 @@ fn pages() -> BTreeMap<String, String> {
     let mut groups: BTreeMap<Befallen, String> = BTreeMap::new();
     let mut pages = BTreeMap::new();
     for shipped in situations() {
-        let scenario = loaded(shipped).scenario;
-        let situation = scenario.situation.clone().expect("it is a situation");
-        let group = groups.entry(Befallen::of(&scenario)).or_default();
-        entry(group, &scenario, &situation);
+        let loaded = loaded(shipped);
+        let scenario = &loaded.scenario;
+        let situation = scenario.situation.as_ref().expect("it is a situation");
+        let group = groups.entry(Befallen::of(scenario)).or_default();
+        entry(group, scenario, situation);
         let path = format!("{GUIDE}/{}.md", scenario.name);
-        pages.insert(path, guide(shipped, &scenario, &sufferers));
+        pages.insert(path, guide(shipped, &loaded, &sufferers));
     }
     let mut page = HEAD.to_owned();
     for (group, entries) in groups {
