@@ -208,8 +208,8 @@ fn remedies(situation: &Situation) -> String {
     text
 }
 
-/// The built-in lock that most is tested of in a situation, if any can be put into it; of equals the
-/// usual one, or else the simplest.
+/// The built-in lock that most is tested of in a situation, if any can be put into it; of equals
+/// the usual one, or else the simplest.
 fn tried(loaded: &Loaded, situation: &Situation) -> Option<LockKind> {
     let hits = situation.hits.first().copied();
     let tested = |kind: &LockKind| {
