@@ -97,8 +97,8 @@ async fn leader_among(ground: &Ground, names: &[String]) -> String {
     }
 }
 
-/// Waits until one member says that it leads. On a busy machine the leader may be too slow to say so,
-/// or the others elect another once more.
+/// Waits until one member says that it leads. On a busy machine the leader may be too slow to say
+/// so, or the others elect another once more.
 async fn one_leads(ground: &Ground) {
     let deadline = Instant::now() + WITHIN;
     loop {

@@ -63,8 +63,9 @@ impl Ground {
     /// Servers of this shape.
     pub async fn new(topology: Topology, fabric: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        // A JVM that has just begun takes its time on a busy machine.
-        let is_slow = matches!(topology, Topology::Zookeeper(_));
+        // Members that write to disk before they answer, or a JVM that has just begun, take their time on a
+        // busy machine.
+        let is_slow = matches!(topology, Topology::Etcd(_) | Topology::Zookeeper(_));
         let servers = Arc::new(servers(topology, fabric, folder.path()).await);
         Self {
             reply_timeout: REPLY_TIMEOUT * if is_slow { 4 } else { 1 },
