@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lockstorm_nemesis::NamespaceError;
 
-/// The run could not be set up; every message names the mend.
+/// The run could not be set up; every message names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
     /// No server program anywhere.
@@ -100,7 +100,7 @@ pub enum EnvironmentError {
         node: String,
         /// Its host and port.
         address: String,
-        /// Why, and the mend.
+        /// Why, and the remedy.
         reason: String,
     },
     /// A file or a socket of the run's own.

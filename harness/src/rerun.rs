@@ -13,11 +13,11 @@ pub fn program() -> String {
     called.map_or_else(|| "lockstorm".to_owned(), |name| quoted(&name))
 }
 
-/// The command that runs a stored scenario again, on the same ground.
-pub fn of_stored(scenario: &Path, seed: Seed, ground: &[String]) -> String {
+/// The command that runs a stored scenario again, on the same servers and network.
+pub fn of_stored(scenario: &Path, seed: Seed, arguments: &[String]) -> String {
     let file = quoted(&scenario.display().to_string());
     let mut words = vec![program(), format!("run {file} --seed {}", seed.0)];
-    words.extend_from_slice(ground);
+    words.extend_from_slice(arguments);
     words.join(" ")
 }
 

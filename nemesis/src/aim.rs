@@ -29,7 +29,7 @@ impl Aim<'_> {
         let among = filtered(candidates(among_of(fault), &leaders, on), |node| {
             !self.has(node)
         });
-        let ground = (on, leaders.as_slice());
+        let deployed = (on, leaders.as_slice());
         if let FaultSpec::Partition(partition) = fault {
             let parted = self.parted(partition.clone(), leaders, on);
             return vec![FaultSpec::Partition(parted)];
@@ -38,11 +38,11 @@ impl Aim<'_> {
         let mut places = Vec::new();
         for (n, named) in fault.names().iter().enumerate() {
             let meant = match named.role {
-                Role::Node => self.nodes(among.clone(), named.name, ground).await,
+                Role::Node => self.nodes(among.clone(), named.name, deployed).await,
                 Role::Place => {
                     // Groups stay groups, which the fault itself knows; no link leads back.
                     let others = filtered(on.nodes(), |node| !places.iter().any(|p| p == node));
-                    let meant = self.place(others, named.name, ground).await;
+                    let meant = self.place(others, named.name, deployed).await;
                     places.extend(meant.iter().cloned());
                     meant
                 }
@@ -107,12 +107,12 @@ impl Aim<'_> {
         &mut self,
         among: Vec<String>,
         end: &str,
-        ground: (&dyn Deployment, &[String]),
+        deployed: (&dyn Deployment, &[String]),
     ) -> Vec<String> {
         if ["replicas", "sentinels"].contains(&end) {
             return vec![end.to_owned()];
         }
-        self.nodes(among, end, ground).await
+        self.nodes(among, end, deployed).await
     }
 
     /// The nodes that a word means, of those in `among`; a name means itself. Parts are counted

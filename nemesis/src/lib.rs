@@ -1,4 +1,4 @@
-//! Breaks things on purpose, proves that they broke, and mends them.
+//! Breaks things on purpose, proves that they broke, and heals them.
 //!
 //! For: faults as values (inject → observe → heal), schedules of faults, and the network between
 //! the parts of a run. Not for: locks, of which it knows nothing, and starting servers, which the

@@ -8,6 +8,7 @@ use lockstorm_scenarios::Lines;
 
 use crate::head::{self, Head, Standing};
 use crate::inert::visible;
+use crate::known::Known;
 use crate::markdown::{markdown_run, markdown_suite};
 use crate::model::{Mishap, Outcome, Rate, RunRecord, SuiteRecord};
 use crate::words;
@@ -56,25 +57,67 @@ struct Annotation {
     place: Option<(String, usize)>,
 }
 
-/// The annotations of a run, one workflow command a line, the sum of it last.
-pub fn github_run(run: &RunRecord) -> String {
+/// The annotations of a run, one workflow command a line, the sum of it last. What is `known` is a
+/// notice.
+pub fn github_run(run: &RunRecord, known: Option<&Known>) -> String {
     let sum = sum(
         &Head::of_run(run),
         run.outcome,
         words::cell_name(&run.labels),
     );
-    commands(of_run(run), sum)
+    let new = known.map(|known| known.new_in_run(run));
+    commands(of_run_beside(run, known), only_new(sum, new))
 }
 
-/// The annotations of a suite, one workflow command a line, the sum of it last.
-pub fn github_suite(suite: &SuiteRecord) -> String {
-    let all = suite.runs.iter().flat_map(|run| of_run(&run.record));
+/// The annotations of a suite, one workflow command a line, the sum of it last. What is `known` is
+/// a notice.
+pub fn github_suite(suite: &SuiteRecord, known: Option<&Known>) -> String {
+    let runs = suite.runs.iter().map(|run| &run.record);
+    let all = runs.flat_map(|run| of_run_beside(run, known));
     let rates = suite.rates();
     let missed = rates
         .iter()
-        .filter(|rate| rate.outcome() != Outcome::AsExpected);
+        .filter(|rate| rate.outcome() != Outcome::AsExpected)
+        .map(|rate| {
+            let is_known = known.is_some_and(|known| known.has_rate(rate));
+            beside(of_rate(rate), is_known)
+        });
     let sum = sum(&Head::of_suite(suite), suite.outcome(), suite.name.clone());
-    commands(all.chain(missed.map(of_rate)).collect(), sum)
+    let new = known.map(|known| known.new_in_suite(suite));
+    commands(all.chain(missed).collect(), only_new(sum, new))
+}
+
+fn of_run_beside(run: &RunRecord, known: Option<&Known>) -> Vec<Annotation> {
+    let is_known = known.is_some_and(|known| known.has_run(run));
+    let all = of_run(run).into_iter();
+    all.map(|annotation| beside(annotation, is_known)).collect()
+}
+
+/// An annotation of a failure that does not count if it is known.
+fn beside(annotation: Annotation, is_known: bool) -> Annotation {
+    if !is_known {
+        return annotation;
+    }
+    Annotation {
+        level: Level::Notice,
+        title: format!("known: {}", annotation.title),
+        ..annotation
+    }
+}
+
+/// The sum of a run or a suite of which only what is new counts, if so.
+fn only_new(sum: Annotation, new: Option<Outcome>) -> Annotation {
+    match new {
+        None => sum,
+        Some(new) => Annotation {
+            level: Level::of(new.into()),
+            message: format!(
+                "{} Only failures that the baseline does not have count.",
+                sum.message
+            ),
+            ..sum
+        },
+    }
 }
 
 fn sum(head: &Head, outcome: Outcome, title: String) -> Annotation {
@@ -240,11 +283,12 @@ fn cut(mut text: String, bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Record;
     use crate::sample;
 
     #[test]
     fn a_suite_is_annotated_with_what_was_not_as_expected() {
-        insta::assert_snapshot!(github_suite(&sample::suite()));
+        insta::assert_snapshot!(github_suite(&sample::suite(), None));
     }
 
     #[test]
@@ -262,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_run_as_expected_is_one_notice() {
-        let text = github_run(&sample::failover_run());
+        let text = github_run(&sample::failover_run(), None);
         assert!(text.starts_with("::notice title=token on"), "{text}");
         assert_eq!(text.lines().count(), 1);
     }
@@ -279,7 +323,7 @@ mod tests {
         run.stopped = Some("step 2 (acquire): expected granted, got refused".to_owned());
         run.unmet_step = Some(2);
         run.outcome = run.due_outcome();
-        let text = github_run(&run);
+        let text = github_run(&run, None);
         let [expectation, answer, sum] = text.lines().collect::<Vec<_>>()[..] else {
             panic!("{text}");
         };
@@ -298,10 +342,30 @@ mod tests {
         let mut suite = sample::suite();
         let surprise = suite.runs[3].clone();
         suite.runs.extend(vec![surprise; 20]);
-        let text = github_suite(&suite);
+        let text = github_suite(&suite, None);
         assert_eq!(text.lines().count(), ANNOTATIONS_MAX + 1);
         let last = text.lines().last().unwrap();
         assert!(last.contains("17 more not shown here"), "{last}");
+    }
+
+    #[test]
+    fn what_the_baseline_has_is_a_notice_where_only_new_failures_count() {
+        let suite = sample::suite();
+        let levels = |known: &Known| {
+            let text = github_suite(&suite, Some(known));
+            let known = text.matches("title=known%3A").count();
+            (
+                known,
+                text.matches("::error").count(),
+                text.matches("::warning").count(),
+            )
+        };
+        let same = Known::of(&Record::Suite(Box::new(suite.clone())));
+        assert_eq!(levels(&same), (2, 0, 0));
+        let mut other = suite.clone();
+        other.runs.clear();
+        let nothing = Known::of(&Record::Suite(Box::new(other)));
+        assert_eq!(levels(&nothing), (0, 2, 1));
     }
 
     #[test]
@@ -309,7 +373,7 @@ mod tests {
         let mut run = sample::hostile_run();
         run.rerun = "x\n::set-output name=a::b%0A::stop-commands::x\r::error::y".to_owned();
         run.expectations[0].met = false;
-        for line in github_run(&run).lines() {
+        for line in github_run(&run, None).lines() {
             let begins = ["::error title=", "::warning title=", "::notice title="];
             assert!(begins.iter().any(|begin| line.starts_with(begin)), "{line}");
             assert!(!line.contains("%0A::stop"), "{line}");

@@ -54,6 +54,8 @@ pub(crate) struct Tally<'a> {
     pub(crate) violated: u64,
     /// The violated properties, in the order of reports.
     pub(crate) properties: Vec<Property>,
+    /// True if an expectation that counts the runs of the cell is not met.
+    misses_rate: bool,
 }
 
 impl<'a> Grid<'a> {
@@ -78,7 +80,8 @@ impl<'a> Grid<'a> {
         let mut ordered = places.clone();
         ordered.sort_by_key(|(lock, _)| first(lock));
         let row = |(lock, topology)| Row::of(suite, (lock, topology), &hazards);
-        let rows: Vec<Row> = ordered.into_iter().map(row).collect();
+        let mut rows: Vec<Row> = ordered.into_iter().map(row).collect();
+        mark_missed_rates(suite, &mut rows);
         let is_known = |at: &usize| {
             let figures = rows.iter().map(|row| &row.price.figures[*at]);
             figures.into_iter().any(|figure| figure.value.is_some())
@@ -98,6 +101,22 @@ impl<'a> Grid<'a> {
     /// Tells whether anything is known of what the locks cost.
     pub(crate) fn has_prices(&self) -> bool {
         !self.costs.is_empty()
+    }
+}
+
+/// Marks the cells of which an expectation that counts runs is not met.
+fn mark_missed_rates(suite: &SuiteRecord, rows: &mut [Row]) {
+    let rates = suite.rates();
+    let missed: Vec<&CaseLabels> = rates
+        .iter()
+        .filter(|rate| rate.outcome() != Outcome::AsExpected)
+        .map(|rate| rate.labels)
+        .collect();
+    for cell in rows.iter_mut().flat_map(|row| &mut row.cells) {
+        if let Cell::Ran(tally) = cell {
+            let mut records = tally.runs.iter().map(|run| &run.record);
+            tally.misses_rate = records.any(|run| missed.contains(&&run.labels));
+        }
     }
 }
 
@@ -176,15 +195,14 @@ impl<'a> Cell<'a> {
         Some(format!("rate {low:.0}–{high:.0} %"))
     }
 
-    /// Tells whether a run of the cell was not as its scenario expects.
+    /// Tells whether a run of the cell was not as its scenario expects, or not as many of them.
     pub(crate) fn is_unexpected(&self) -> bool {
-        match self {
-            Self::Ran(tally) => tally
-                .records()
-                .iter()
-                .any(|run| run.outcome != Outcome::AsExpected && !run.without_scenario),
-            Self::NotApplicable(_) | Self::NotRun => false,
-        }
+        self.tally().is_some_and(|tally| {
+            let mut runs = tally.runs.iter().map(|run| &run.record);
+            let is_unlike =
+                |run: &RunRecord| run.outcome != Outcome::AsExpected && !run.without_scenario;
+            tally.misses_rate || runs.any(is_unlike)
+        })
     }
 }
 
@@ -217,6 +235,7 @@ impl<'a> Tally<'a> {
                 .filter(|verdict| **verdict == Verdict::Violated)
                 .count() as u64,
             properties: Property::ALL.into_iter().filter(is_violated).collect(),
+            misses_rate: false,
             runs,
         }
     }
@@ -256,7 +275,10 @@ impl<'a> Tally<'a> {
 
 #[cfg(test)]
 mod tests {
+    use lockstorm_scenarios::Expected;
+
     use super::*;
+    use crate::model::ExpectationResult;
     use crate::sample;
 
     #[test]
@@ -285,6 +307,26 @@ mod tests {
         let grid = Grid::new(&suite);
         assert!(!grid.rows[0].cells[1].is_unexpected());
         assert!(grid.rows[1].cells[1].is_unexpected());
+    }
+
+    #[test]
+    fn a_cell_whose_runs_are_violated_too_seldom_is_marked() {
+        let mut suite = sample::suite();
+        let is_marked = |suite: &SuiteRecord, expected: &str| {
+            let mut suite = suite.clone();
+            for run in &mut suite.runs {
+                for result in &mut run.record.expectations {
+                    result.expected = Expected::ViolatedIn(expected.parse().expect(expected));
+                }
+            }
+            Grid::new(&suite).rows[0].cells[1].is_unexpected()
+        };
+        for run in &mut suite.runs {
+            let lost = |result: &ExpectationResult| result.property == Property::LostLock;
+            run.record.expectations.retain(lost);
+        }
+        assert!(!is_marked(&suite, "2.."));
+        assert!(is_marked(&suite, "3.."));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod html;
 mod hunted;
 mod index_file;
 mod junit;
+mod known;
 mod listing;
 mod markdown;
 mod measures;
@@ -67,6 +68,7 @@ pub use head::{Head, Standing};
 pub use hunted::{HUNT_FILE, read_hunt, write_hunt};
 pub use index_file::write_index;
 pub use junit::{junit_mishaps, junit_run, junit_suite};
+pub use known::Known;
 pub use markdown::{markdown_hunt, markdown_run, markdown_suite};
 pub use model::{
     Answer, Cell, CellAnswer, Change, ChangeState, Changes, Cost, EarlierTry, Endurance, Endured,

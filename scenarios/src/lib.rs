@@ -45,5 +45,6 @@ pub use schema::schema;
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use situated::put_into;
 pub use situations::{SITUATIONS, situations};
+pub use suggest::nearest;
 pub use typed_lock::typed_lock;
 pub use write::to_toml;

@@ -56,7 +56,7 @@ pub fn load(path: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> 
 /// # Errors
 /// As for [`load`].
 pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
-    load_level(text, name, overrides, (Level::Top, Shelf::Disk))
+    load_level(text, name, overrides, (Level::Top, FilesFrom::Disk))
 }
 
 /// Reads what somebody names: a scenario file, or a scenario that the program carries by its name.
@@ -93,13 +93,13 @@ pub fn load_shipped(file: &Shipped, overrides: &[Override]) -> Result<Loaded, Di
         file.text,
         file.path,
         overrides,
-        (Level::Top, Shelf::Program),
+        (Level::Top, FilesFrom::Program),
     )
 }
 
 /// Place where the files of a matrix are looked for.
 #[derive(Clone, Copy)]
-enum Shelf {
+enum FilesFrom {
     Disk,
     Program,
 }
@@ -115,7 +115,7 @@ fn load_level(
     text: &str,
     name: &str,
     overrides: &[Override],
-    (level, shelf): (Level, Shelf),
+    (level, files_from): (Level, FilesFrom),
 ) -> Result<Loaded, Diagnostics> {
     let mut sources = Sources::default();
     let mut diagnostics = Diagnostics::default();
@@ -148,7 +148,7 @@ fn load_level(
         (Level::Top, Some(matrix)) => {
             let mut table = MatrixFiles {
                 name,
-                shelf,
+                files_from,
                 places: &places,
                 mistakes: &mut mistakes,
                 nested: &mut nested,
@@ -199,7 +199,7 @@ fn deserialize(root: Spanned<DeValue<'_>>) -> Result<Scenario, Mistake> {
 /// Loads the files of a matrix.
 struct MatrixFiles<'a> {
     name: &'a str,
-    shelf: Shelf,
+    files_from: FilesFrom,
     places: &'a Places,
     mistakes: &'a mut Vec<Mistake>,
     nested: &'a mut Diagnostics,
@@ -234,7 +234,8 @@ impl MatrixFiles<'_> {
                     let help = format!("paths are relative to this file; looked for {name}");
                     self.refuse(n, format!("'{file}' {message}"), &help);
                 }
-                Ok(text) => match load_level(&text, &name, &[], (Level::InMatrix, self.shelf)) {
+                Ok(text) => match load_level(&text, &name, &[], (Level::InMatrix, self.files_from))
+                {
                     Ok(file) => loaded.push(file),
                     Err(diagnostics) => self.nested.append(diagnostics),
                 },
@@ -244,9 +245,9 @@ impl MatrixFiles<'_> {
     }
 
     fn read(&self, path: &Path) -> Result<String, String> {
-        match self.shelf {
-            Shelf::Disk => read_named(path),
-            Shelf::Program => shipped_at(path)
+        match self.files_from {
+            FilesFrom::Disk => read_named(path),
+            FilesFrom::Program => shipped_at(path)
                 .map(|file| file.text.to_owned())
                 .ok_or_else(|| "is none that the program carries".to_owned()),
         }

@@ -35,7 +35,7 @@ pub(crate) fn one_of<S: AsRef<str>>(known: &[S]) -> String {
 }
 
 /// The one word within a slip or two of the pen; none where several are equally near.
-pub(crate) fn nearest<'a, S: AsRef<str>>(word: &str, known: &'a [S]) -> Option<&'a str> {
+pub fn nearest<'a, S: AsRef<str>>(word: &str, known: &'a [S]) -> Option<&'a str> {
     if word.len() > COMPARED_MAX {
         return None;
     }

@@ -143,16 +143,16 @@ impl<S: EventSink> Array<'_, S> {
 
     fn foreign_function(&self, word: &str) -> ReadError {
         let reason = format!("AtlasDB's lock service has no function {word:?}");
-        let mend =
+        let remedy =
             "it has lock, refresh and unlock; Lockstorm's own events are read by --from json";
-        Place::START.refuse(self.intake.file, reason, mend)
+        Place::START.refuse(self.intake.file, reason, remedy)
     }
 
     fn foreign_value(&self, line: &Line) -> ReadError {
         let reason = format!("the value of {} is not the name of a lock", line.f);
-        let mend = "in AtlasDB's events `value` is a text: the lock in an invocation, the answer \
+        let remedy = "in AtlasDB's events `value` is a text: the lock in an invocation, the answer \
                     in an ok; Lockstorm's own events are read by --from json";
-        Place::START.refuse(self.intake.file, reason, mend)
+        Place::START.refuse(self.intake.file, reason, remedy)
     }
 
     /// Interprets the parser's error: a tail that was cut off, or a mistake at its place.
@@ -162,8 +162,8 @@ impl<S: EventSink> Array<'_, S> {
             column: error.column(),
         };
         let file = self.intake.file;
-        if let Some(ReadError::Malformed { reason, mend, .. }) = self.refusal {
-            return Err(place.refuse(file, reason, mend));
+        if let Some(ReadError::Malformed { reason, remedy, .. }) = self.refusal {
+            return Err(place.refuse(file, reason, remedy));
         }
         let said = error.to_string();
         let at = format!(" at line {} column {}", place.line, place.column);
@@ -184,8 +184,9 @@ impl<S: EventSink> Array<'_, S> {
                 Ok(reading)
             }
             Category::Syntax | Category::Data => {
-                let mend = "write one array of events, each with f, process, time, type and value";
-                Err(place.refuse(file, reason, mend))
+                let remedy =
+                    "write one array of events, each with f, process, time, type and value";
+                Err(place.refuse(file, reason, remedy))
             }
         }
     }

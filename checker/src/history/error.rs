@@ -55,7 +55,7 @@ pub enum ReadError {
         visible(file),
         column_of(*.column),
         visible(reason),
-        visible(mend)
+        visible(remedy)
     )]
     Malformed {
         /// Name of the history.
@@ -67,7 +67,7 @@ pub enum ReadError {
         /// Description of what is wrong.
         reason: String,
         /// Remedy that sets it right.
-        mend: String,
+        remedy: String,
     },
 }
 

@@ -48,7 +48,7 @@ pub(super) fn bounded(what: &str, bytes: usize) -> Result<(), (String, String)> 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Objection {
     pub(super) reason: String,
-    pub(super) mend: String,
+    pub(super) remedy: String,
     /// The word that it is about.
     pub(super) word: String,
 }
@@ -126,7 +126,7 @@ impl Guard {
         if event.value.permits == Some(0) {
             return Err(Objection {
                 reason: "`permits` is 0".to_owned(),
-                mend: "write how many permits are asked for, from 1; absent means 1".to_owned(),
+                remedy: "write how many permits are asked for, from 1; absent means 1".to_owned(),
                 word: "permits".to_owned(),
             });
         }
@@ -156,10 +156,10 @@ impl Guard {
 /// Checks that the event's function is one that an event of its sort can have.
 fn function(event: &Event) -> Result<(), Objection> {
     let word = event.function.as_str();
-    let refuse = |reason: String, mend: String| {
+    let refuse = |reason: String, remedy: String| {
         Err(Objection {
             reason,
-            mend,
+            remedy,
             word: word.to_owned(),
         })
     };
@@ -275,7 +275,7 @@ fn fields_of_event(event: &Event, extra: &Map<String, Json>) -> Result<(), Objec
         if bears(event, name) {
             return Err(Objection {
                 reason: format!("the field {name:?} stands beside `value`, where nobody reads it"),
-                mend: format!("put it into the value: \"value\":{{{name:?}: …}}"),
+                remedy: format!("put it into the value: \"value\":{{{name:?}: …}}"),
                 word: name.clone(),
             });
         }
@@ -283,7 +283,7 @@ fn fields_of_event(event: &Event, extra: &Map<String, Json>) -> Result<(), Objec
             if let Some(near) = nearest(name, &VALUE_FIELDS).filter(|near| bears(event, near)) {
                 return Err(Objection {
                     reason: format!("an event has no field {name:?}"),
-                    mend: format!(
+                    remedy: format!(
                         "did you mean {near:?}, in its value: \"value\":{{{near:?}: …}}?"
                     ),
                     word: name.clone(),
@@ -315,7 +315,7 @@ fn fields_of_value(event: &Event, extra: &Map<String, Json>) -> Result<(), Objec
             if event.key.is_empty() && event.kind == Kind::Invoke {
                 return Err(Objection {
                     reason: format!("the lock stands in the value, as {name:?}"),
-                    mend: "name it in the event: \"key\": …, beside `value`".to_owned(),
+                    remedy: "name it in the event: \"key\": …, beside `value`".to_owned(),
                     word: name.clone(),
                 });
             }
@@ -331,7 +331,7 @@ fn fields_of_value(event: &Event, extra: &Map<String, Json>) -> Result<(), Objec
 fn misnamed(of: &str, name: &str, near: &str) -> Objection {
     Objection {
         reason: format!("{of} has no field {name:?}"),
-        mend: format!("did you mean {near:?}? (if not, give the field another name)"),
+        remedy: format!("did you mean {near:?}? (if not, give the field another name)"),
         word: name.to_owned(),
     }
 }
@@ -370,7 +370,7 @@ fn answer(event: &Event) -> Result<(), Objection> {
         _ => return Ok(()),
     };
     let (word, near) = (known[0].0, nearest(error, &known));
-    let (reason, mend) = match (event.kind, near) {
+    let (reason, remedy) = match (event.kind, near) {
         (Kind::Fail, Some(near)) => (
             format!(
                 "{error:?} is not the word for what a server answers to {}",
@@ -386,7 +386,7 @@ fn answer(event: &Event) -> Result<(), Objection> {
     };
     Err(Objection {
         reason,
-        mend,
+        remedy,
         word: error.to_owned(),
     })
 }

@@ -28,14 +28,14 @@ impl Place {
         self,
         file: &str,
         reason: impl Into<String>,
-        mend: impl Into<String>,
+        remedy: impl Into<String>,
     ) -> ReadError {
         ReadError::Malformed {
             file: file.to_owned(),
             line: self.line,
             column: self.column,
             reason: reason.into(),
-            mend: mend.into(),
+            remedy: remedy.into(),
         }
     }
 }
@@ -105,7 +105,7 @@ impl<'a, S: EventSink> Intake<'a, S> {
             Some(stamp) => self.clock.read(stamp),
             None => Ok(Nanos(index)),
         };
-        let time = time.map_err(|(reason, mend)| place.refuse(self.file, reason, mend))?;
+        let time = time.map_err(|(reason, remedy)| place.refuse(self.file, reason, remedy))?;
         let event = Event {
             index,
             time,
@@ -118,10 +118,10 @@ impl<'a, S: EventSink> Intake<'a, S> {
             extra: draft.extra,
         };
         if let Err(disorder) = self.order.push(&event) {
-            return Err(place.refuse(self.file, disorder.reason, disorder.mend));
+            return Err(place.refuse(self.file, disorder.reason, disorder.remedy));
         }
         if let Err(objection) = self.guard.push(&event) {
-            return Err(place.refuse(self.file, objection.reason, objection.mend));
+            return Err(place.refuse(self.file, objection.reason, objection.remedy));
         }
         self.reading.events += 1;
         self.sink.event(event);

@@ -161,8 +161,8 @@ fn event(line: &Line, start: Place, intake: &mut Intake<impl EventSink>) -> Resu
             }
             Err(Fault::Refused(error)) => return Err(error),
             Err(Fault::Cut) => {
-                let mend = "close what is open, on the same line";
-                return Err(place.refuse(file, format!("the {field} has no end"), mend));
+                let remedy = "close what is open, on the same line";
+                return Err(place.refuse(file, format!("the {field} has no end"), remedy));
             }
         }
     }

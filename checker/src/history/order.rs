@@ -29,11 +29,11 @@ enum Stage {
     Ended,
 }
 
-/// Reason why an event cannot stand where it stands, and what mends it.
+/// Reason why an event cannot stand where it stands, and what puts it right.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Disorder {
     pub(crate) reason: String,
-    pub(crate) mend: &'static str,
+    pub(crate) remedy: &'static str,
 }
 
 impl Order {
@@ -50,13 +50,13 @@ impl Order {
         if event.index < self.index_next {
             return Err(Disorder {
                 reason: format!("index {} comes after a higher or equal one", event.index),
-                mend: "sort the events by index and give each its own",
+                remedy: "sort the events by index and give each its own",
             });
         }
         if event.index == u64::MAX {
             return Err(Disorder {
                 reason: format!("index {} is too large", event.index),
-                mend: "number the events by their position",
+                remedy: "number the events by their position",
             });
         }
         self.index_next = event.index + 1;
@@ -87,11 +87,11 @@ impl Order {
                     event.function.as_str(),
                     function.as_str(),
                 ),
-                mend: "complete the operation first, or give each thread its own process",
+                remedy: "complete the operation first, or give each thread its own process",
             }),
             Stage::Ended => Err(Disorder {
                 reason: format!("process {process} invokes again after an info"),
-                mend: "let the client go on under a new process id",
+                remedy: "let the client go on under a new process id",
             }),
         }
     }
@@ -106,7 +106,7 @@ impl Order {
         let Some((state, function, key)) = pending else {
             return Err(Disorder {
                 reason: format!("process {process} completes an operation that it did not invoke"),
-                mend: "write the invoke event before its completion",
+                remedy: "write the invoke event before its completion",
             });
         };
         state.reach(process, event.time)?;
@@ -124,7 +124,7 @@ impl Order {
                 &*event.key,
                 function.as_str(),
             ),
-            mend: "repeat function and key of the invocation in its completion",
+            remedy: "repeat function and key of the invocation in its completion",
         })
     }
 }
@@ -138,7 +138,7 @@ impl State {
                     "time runs backwards in process {process}: {} ns after {} ns",
                     time.0, self.time.0
                 ),
-                mend: "stamp the events of a process with one monotonic clock",
+                remedy: "stamp the events of a process with one monotonic clock",
             });
         }
         self.time = time;

@@ -132,7 +132,7 @@ pub(super) struct Clock {
     base: Option<u64>,
 }
 
-/// Reason why a time cannot be used, and what mends it.
+/// Reason why a time cannot be used, and what puts it right.
 pub(super) type Untimely = (Cow<'static, str>, &'static str);
 
 impl Clock {

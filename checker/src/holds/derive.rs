@@ -89,7 +89,7 @@ struct Owner {
     released: Option<(Nanos, OpId)>,
     doubted: Option<OpId>,
     /// How many of those without an answer may yet end a later hold.
-    adrift: u32,
+    in_doubt: u32,
     /// How many were sent since the last grant that began a hold.
     sent: u32,
     /// By how much renewals that had no answer may yet extend the lease of a later hold.
@@ -107,7 +107,7 @@ impl Owner {
             (Outcome::Unknown, _) => self.doubted = Some(id),
             (Outcome::Ok | Outcome::Refused | Outcome::NotOwner | Outcome::Failed, _) => {}
         }
-        self.adrift += u32::from(is_indeterminate_release(release));
+        self.in_doubt += u32::from(is_indeterminate_release(release));
         self.sent += 1;
     }
 }
@@ -249,7 +249,7 @@ impl Builder<'_> {
     /// that had no answer.
     fn doubt(&mut self, owner: Owner, position: usize, granted: Nanos) {
         let hold = &mut self.holds[position];
-        hold.shown = if owner.adrift > 0 {
+        hold.shown = if owner.in_doubt > 0 {
             granted
         } else {
             Nanos::MAX
@@ -273,7 +273,7 @@ impl Builder<'_> {
             .is_some_and(is_indeterminate_release);
         let inside = granted <= left.lease.floor && left.told_lost == Nanos::MAX;
         if doubted && inside && owner.sent == 1 {
-            owner.adrift = owner.adrift.saturating_sub(1);
+            owner.in_doubt = owner.in_doubt.saturating_sub(1);
         }
     }
 

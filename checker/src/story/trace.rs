@@ -50,7 +50,7 @@ impl Teller<'_> {
         self.drafts.extend(drafts.drain(early..));
     }
 
-    /// Tells what the servers were told to do with the lock.
+    /// Tells which commands about the lock the servers were sent.
     pub(crate) fn commands(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
@@ -64,7 +64,7 @@ impl Teller<'_> {
                 let said = &command.note;
                 let (node, what) = (text::name(&said.node), text::prose(&said.text));
                 let text = match &said.from {
-                    Some(from) => format!("{} told {node}: {what}", text::name(from)),
+                    Some(from) => format!("{} sent {node}: {what}", text::name(from)),
                     None => format!("a script on {node} did: {what}"),
                 };
                 told(command.time, node, text, command.event)

@@ -142,7 +142,7 @@ fn a_line_that_is_cut_before_the_last_is_an_error() {
 }
 
 #[test]
-fn a_malformed_line_names_file_line_column_reason_and_mend() {
+fn a_malformed_line_names_file_line_column_reason_and_remedy() {
     for (line, place, reason) in [
         ("not json", "h.jsonl:2:2", "expected ident"),
         ("", "h.jsonl:2: ", "the line is blank"),
@@ -216,7 +216,7 @@ fn a_malformed_line_names_file_line_column_reason_and_mend() {
         let error = refusal(&format!("{INVOKE}\n{line}\n{OK}\n"));
         assert!(error.contains(reason), "{line}: {error}");
         assert!(error.starts_with(place), "{line}: {error}");
-        assert!(error.contains("; "), "no mend: {error}");
+        assert!(error.contains("; "), "no remedy: {error}");
     }
 }
 

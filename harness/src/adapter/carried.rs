@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use lockstorm_scenarios::nearest;
+
 /// A file of an adapter or of a kit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
@@ -38,6 +40,14 @@ pub fn carried_adapter(name: &str) -> Option<&'static str> {
     let usual = USUAL.iter().find(|(language, _)| *language == name);
     let name = usual.map_or(name, |(_, usual)| usual);
     carried_adapters().into_iter().find(|known| *known == name)
+}
+
+/// Finds the adapter or language that somebody may have meant by a name that is none.
+pub fn similar_adapter(name: &str) -> Option<&'static str> {
+    let languages = USUAL.into_iter().map(|(language, _)| language);
+    let known: Vec<&str> = languages.chain(carried_adapters()).collect();
+    let near = nearest(name, &known);
+    known.iter().copied().find(|known| Some(*known) == near)
 }
 
 /// Returns what an adapter drives: the heading of its README.

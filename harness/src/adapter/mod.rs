@@ -22,7 +22,9 @@ pub(crate) use log::{Tail, keep_log};
 pub(crate) use rounds::Rounds;
 pub(crate) use talk::{Talk, TalkParts};
 
-pub use carried::{CARRIED, Carried, carried_adapter, carried_adapters, driven_by, files_of};
+pub use carried::{
+    CARRIED, Carried, carried_adapter, carried_adapters, driven_by, files_of, similar_adapter,
+};
 pub use directory::Directory;
 pub use lines::{LineError, Lines};
 pub use loss::{Loss, Told};

@@ -65,10 +65,10 @@ pub struct AssessArgs {
 /// When a lock is unknown, a situation is wrong, or the servers cannot be had.
 pub fn execute(args: &AssessArgs) -> Result<ExitCode, Error> {
     let prepared = args.how.prepare()?;
-    let subjects = args.subjects.read(&args.how.ground)?;
+    let subjects = args.subjects.read(&args.how.common)?;
     let plan = make_plan(args, &subjects)?;
     let pace = Pace {
-        at_once: args.how.ground.jobs_or(1),
+        at_once: args.how.common.jobs_or(1),
         fail_fast: false,
         retries: args.how.ci.retries,
     };
@@ -200,7 +200,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         let text = "no situation is selected; see --only, --topology and `lockstorm list locks`";
         return Err(NothingSelected(text.into()).into());
     }
-    let seed = args.how.ground.seed();
+    let seed = args.how.common.seed();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.labels.lock.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     Ok(RunPlan {
@@ -211,7 +211,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         left_out,
         suite: true,
         rerun: command(args, subjects, seed),
-        out: args.how.ground.out.clone(),
+        out: args.how.common.out.clone(),
     })
 }
 

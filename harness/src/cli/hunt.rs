@@ -9,8 +9,8 @@ use clap::Args;
 use lockstorm_reports::{HUNT_VERSION, HuntRecord, Hunted, terminal_hunt};
 use lockstorm_scenarios::{DurationSpec, Promise, System, TopologyKind};
 
+use super::common::CommonArgs;
 use super::exit::{ExitCode, NothingSelected};
-use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use super::perform::written;
 use super::subject::{Subject, SubjectArgs};
@@ -50,7 +50,7 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
-    pub ground: GroundArgs,
+    pub common: CommonArgs,
 }
 
 /// Hunts the locks.
@@ -59,7 +59,7 @@ pub struct HuntArgs {
 /// When a lock is unknown, or the servers cannot be had.
 pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     let kinds = args.subjects.kinds();
-    let subjects = args.subjects.read(&args.ground)?;
+    let subjects = args.subjects.read(&args.common)?;
     let quarries: Vec<Quarry> = subjects
         .iter()
         .flat_map(|subject| {
@@ -73,8 +73,8 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         let text = "none of these locks works on any of these servers; see `lockstorm list locks`";
         return Err(NothingSelected(text.into()).into());
     }
-    let program = find_program(args.ground.redis_server.as_deref())?;
-    let seed = args.ground.seed();
+    let program = find_program(args.common.redis_server.as_deref())?;
+    let seed = args.common.seed();
     let folder = match &args.resume {
         Some(folder) if folder.is_dir() => folder.clone(),
         Some(folder) => {
@@ -84,7 +84,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
             );
             return Err(UsageError(text).into());
         }
-        None => folder::create(&args.ground.out, "hunt", wall_clock(), seed)?,
+        None => folder::create(&args.common.out, "hunt", wall_clock(), seed)?,
     };
     let started = wall_clock().to_string();
     output::human(&format!("seed {}, folder {}", seed.0, folder.display()));
@@ -93,7 +93,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     let limits = Limits {
         faults: args.faults.into(),
         time: args.time.0,
-        at_once: args.ground.jobs_or(usual_jobs()),
+        at_once: args.common.jobs_or(usual_jobs()),
         seed,
     };
     let (hunts, interrupt, failure) = runtime.block_on(async {
@@ -199,12 +199,12 @@ async fn hunt(
 }
 
 fn settings(args: &HuntArgs, program: Program, end: &Interrupt) -> Result<RunSettings, Error> {
-    let progress: Arc<dyn progress::Progress> = progress::show(args.ground.progress, 0).into();
+    let progress: Arc<dyn progress::Progress> = progress::show(args.common.progress, 0).into();
     Ok(RunSettings {
         program,
-        port: args.ground.port,
+        port: args.common.port,
         networks: Networks::make_ready(NetworkChoice::Fabric, [])?,
-        ground: args.ground.servers(),
+        rerun_arguments: args.common.servers(),
         interrupt: end.token.clone(),
         progress,
         overheard: None,
@@ -222,8 +222,8 @@ fn command(args: &HuntArgs, subjects: &[Subject], seed: Seed) -> String {
     words.push(format!("--faults {}", args.faults));
     let lease = args.lease.iter();
     words.extend(lease.map(|lease| format!("--lease {lease}")));
-    words.extend(args.ground.at_once());
-    words.extend(args.ground.servers());
-    words.extend(args.ground.folder());
+    words.extend(args.common.at_once());
+    words.extend(args.common.servers());
+    words.extend(args.common.folder());
     words.join(" ")
 }

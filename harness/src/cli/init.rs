@@ -12,7 +12,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::completion;
 use super::examples;
 use super::exit::ExitCode;
-use crate::adapter::{Carried, carried_adapter, files_of};
+use crate::adapter::{Carried, carried_adapter, files_of, similar_adapter};
 use crate::environment_error::EnvironmentError;
 use crate::output;
 use crate::rerun::quoted;
@@ -74,7 +74,10 @@ fn scenario(file: &Path) -> Result<(), Error> {
 
 fn adapter(name: &str, into: &Path) -> Result<(), Error> {
     let Some(adapter) = carried_adapter(name) else {
-        let text = format!("there is no adapter {name:?}; `lockstorm list adapters` shows them");
+        let near = similar_adapter(name).map(|near| format!("did you mean {near:?}? "));
+        let near = near.unwrap_or_default();
+        let text =
+            format!("there is no adapter {name:?}; {near}`lockstorm list adapters` shows them");
         return Err(UsageError(text).into());
     };
     let files: Vec<&Carried> = files_of(adapter).collect();

@@ -12,8 +12,8 @@ use lockstorm_scenarios::System;
 
 use super::baseline::Baseline;
 use super::ci::{CiArgs, FailOn};
+use super::common::CommonArgs;
 use super::exit::{ExitCode, NothingSelected};
-use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use super::publish::{OutputFormat, publish};
 use super::report::BudgetArgs;
@@ -35,7 +35,7 @@ const USUAL_REPORT: &str = "html,png,junit,md";
 #[derive(Debug, Args)]
 pub struct HowArgs {
     #[command(flatten)]
-    pub ground: GroundArgs,
+    pub common: CommonArgs,
     /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
@@ -119,7 +119,7 @@ impl HowArgs {
             topology.external().is_none() && topology.kind().system() == System::Redis
         };
         let program = if plan.jobs.iter().any(starts_redis) {
-            find_program(self.ground.redis_server.as_deref())?
+            find_program(self.common.redis_server.as_deref())?
         } else {
             Program::none()
         };
@@ -142,9 +142,9 @@ impl HowArgs {
             let interrupt = Interrupt::watch()?;
             let settings = RunSettings {
                 program,
-                port: self.ground.port,
+                port: self.common.port,
                 networks,
-                ground: self.where_run(),
+                rerun_arguments: self.where_run(),
                 interrupt: interrupt.token.clone(),
                 progress: self.follow(plan.jobs.len()),
                 overheard: None,
@@ -161,7 +161,10 @@ impl HowArgs {
             output::human(&error.to_string());
         }
         show(&finished);
-        publish(&finished.record(), &folder, self.format)?;
+        let record = finished.record();
+        let only_new = self.ci.fail_on == FailOn::New;
+        let known = baseline.known().filter(|_| only_new);
+        publish(&record, known.as_ref(), &folder, self.format)?;
         for line in written(&files) {
             output::human(&line);
         }
@@ -170,10 +173,9 @@ impl HowArgs {
         }
         // What was run before is told all the same.
         added?;
-        let is_counted = self.ci.fail_on == FailOn::New;
         let end = End {
             interrupt: interrupt.code(),
-            new: is_counted.then(|| baseline.new_outcome(&finished)),
+            new: known.map(|known| known.outcome_of_new(&record)),
             files,
             format: self.format,
         };
@@ -182,7 +184,7 @@ impl HowArgs {
 
     /// Follows the runs: for people as asked, and for machines where a stream is asked for.
     fn follow(&self, runs: usize) -> Arc<dyn progress::Progress> {
-        let shown: Arc<dyn progress::Progress> = progress::show(self.ground.progress, runs).into();
+        let shown: Arc<dyn progress::Progress> = progress::show(self.common.progress, runs).into();
         if self.format == OutputFormat::JsonLines {
             Arc::new(Both(shown, Arc::new(Stream)))
         } else {
@@ -192,20 +194,20 @@ impl HowArgs {
 
     /// Returns the arguments by which a command repeats the runs, beside the seed.
     pub fn words(&self) -> Vec<String> {
-        let mut words = self.ground.at_once();
+        let mut words = self.common.at_once();
         words.extend(self.where_run());
         let timeout = self.ci.timeout.iter();
         words.extend(timeout.map(|time| format!("--timeout {time}")));
         if self.report != USUAL_REPORT {
             words.push(format!("--report {}", quoted(&self.report)));
         }
-        words.extend(self.ground.folder());
+        words.extend(self.common.folder());
         words
     }
 
     /// Returns the arguments that say which servers a command takes, and what is between them.
     fn where_run(&self) -> Vec<String> {
-        let mut words = self.ground.servers();
+        let mut words = self.common.servers();
         words.extend(self.network.flag().map(str::to_owned));
         words
     }

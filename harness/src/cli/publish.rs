@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Error};
 use clap::ValueEnum;
 use lockstorm_reports::{
-    Record, github_run, github_suite, junit_run, junit_suite, read_results_text, step_summary_run,
-    step_summary_suite,
+    Known, Record, github_run, github_suite, junit_run, junit_suite, read_results_text,
+    step_summary_run, step_summary_suite,
 };
 
 use crate::output;
@@ -33,11 +33,17 @@ pub enum OutputFormat {
     JsonLines,
 }
 
-/// Prints the result that is stored in `folder`.
+/// Prints the result that is stored in `folder`. Failures that are `known` do not count, which is
+/// told to GitHub's runners: a check that passes shows no error.
 ///
 /// # Errors
 /// When it cannot be printed, or the step summary cannot be written.
-pub fn publish(record: &Record, folder: &Path, format: OutputFormat) -> Result<(), Error> {
+pub fn publish(
+    record: &Record,
+    known: Option<&Known>,
+    folder: &Path,
+    format: OutputFormat,
+) -> Result<(), Error> {
     match format {
         // The stream has told everything by now.
         OutputFormat::Human | OutputFormat::JsonLines => Ok(()),
@@ -46,15 +52,15 @@ pub fn publish(record: &Record, folder: &Path, format: OutputFormat) -> Result<(
             Record::Run(run) => junit_run(run)?,
             Record::Suite(suite) => junit_suite(suite)?,
         })?),
-        OutputFormat::Github => github(record),
+        OutputFormat::Github => github(record, known),
     }
 }
 
 /// Annotations to standard output, and the summary to where the runner wants it, if there is one.
-fn github(record: &Record) -> Result<(), Error> {
+fn github(record: &Record, known: Option<&Known>) -> Result<(), Error> {
     let (annotations, summary) = match record {
-        Record::Run(run) => (github_run(run), step_summary_run(run)),
-        Record::Suite(suite) => (github_suite(suite), step_summary_suite(suite)),
+        Record::Run(run) => (github_run(run, known), step_summary_run(run)),
+        Record::Suite(suite) => (github_suite(suite, known), step_summary_suite(suite)),
     };
     output::machine(&annotations)?;
     let Some(path) = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()) else {

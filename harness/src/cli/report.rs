@@ -123,7 +123,7 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
         }
         (folders, Some(out)) => (out, compare(folders, out, (&formats, &baseline))?),
     };
-    publish(&read_record(folder)?, folder, args.format)?;
+    publish(&read_record(folder)?, None, folder, args.format)?;
     for path in paths {
         output::human(&path.display().to_string());
     }

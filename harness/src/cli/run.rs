@@ -90,7 +90,7 @@ pub fn execute(args: &RunArgs) -> Result<ExitCode, Error> {
     let prepared = args.how.prepare()?;
     let plan = make_plan(args)?;
     let pace = Pace {
-        at_once: args.how.ground.jobs_or(1),
+        at_once: args.how.common.jobs_or(1),
         fail_fast: args.fail_fast,
         retries: args.how.ci.retries,
     };
@@ -150,7 +150,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
             case.origins.note("trace", Origin::CommandLine);
         }
     }
-    let seed = args.how.ground.seed();
+    let seed = args.how.common.seed();
     let suite = is_matrix || cases.len() > 1 || args.repeat > 1 || cases.iter().any(counts_runs);
     let (name, description) = match names.as_slice() {
         [only] => only.clone(),
@@ -173,7 +173,7 @@ fn make_plan(args: &RunArgs) -> Result<RunPlan, Error> {
         left_out,
         suite,
         rerun,
-        out: args.how.ground.out.clone(),
+        out: args.how.common.out.clone(),
     })
 }
 

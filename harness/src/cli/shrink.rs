@@ -10,10 +10,10 @@ use lockstorm_checker::{Property, Verdict};
 use lockstorm_reports::{RunRecord, read_run};
 use lockstorm_scenarios::{Case, DurationSpec, FaultKind, Workload, effective, expand, load};
 
+use super::common::CommonArgs;
 use super::descriptors;
 use super::examples;
 use super::exit::ExitCode;
-use super::ground::GroundArgs;
 use super::interrupt::Interrupt;
 use crate::folder::SCENARIO;
 use crate::hunt::{Abilities, Limits, Quarry, RUNS, Shrunk, alike, reproduce, shorten};
@@ -46,7 +46,7 @@ pub struct ShrinkArgs {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=4))]
     pub faults: u8,
     #[command(flatten)]
-    pub ground: GroundArgs,
+    pub common: CommonArgs,
 }
 
 /// Shrinks a run: the script of a litmus is made shorter, and for a storm one is looked for.
@@ -57,13 +57,13 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
     let record = read_run(&args.run)?;
     let property = violated(&record, args.property)?;
     let case = case_of(args)?;
-    let program = find_program(args.ground.redis_server.as_deref())?;
+    let program = find_program(args.common.redis_server.as_deref())?;
     descriptors::make_room();
-    let seed = args.ground.seed();
+    let seed = args.common.seed();
     let limits = Limits {
         faults: args.faults.into(),
         time: args.time.0,
-        at_once: args.ground.jobs_or(super::hunt::usual_jobs()),
+        at_once: args.common.jobs_or(super::hunt::usual_jobs()),
         seed,
     };
     let folder = args.run.join(format!(".shrink-{}", std::process::id()));
@@ -72,12 +72,12 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
         let interrupt = Interrupt::watch()?;
         let settings = RunSettings {
             program,
-            port: args.ground.port,
+            port: args.common.port,
             // A script that is looked for faults messages, whatever network the storm had.
             networks: Networks::make_ready(NetworkChoice::Fabric, [])?,
-            ground: args.ground.servers(),
+            rerun_arguments: args.common.servers(),
             interrupt: interrupt.token.clone(),
-            progress: Arc::from(progress::show(args.ground.progress, 0)),
+            progress: Arc::from(progress::show(args.common.progress, 0)),
             overheard: None,
             timeout: None,
         };

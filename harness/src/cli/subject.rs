@@ -9,8 +9,8 @@ use clap_complete::engine::ArgValueCompleter;
 use lockstorm_scenarios::{Adapter, Lock, Promise, System, Topology, TopologyKind, typed_lock};
 use serde_json::json;
 
+use super::common::CommonArgs;
 use super::completion;
-use super::ground::GroundArgs;
 use super::topologies::{custom_servers, startable_topologies, startable_topology};
 use crate::adapter::Can;
 use crate::clock::wall_clock;
@@ -69,13 +69,13 @@ impl SubjectArgs {
     ///
     /// # Errors
     /// When there is none, or one of them is not what it should be.
-    pub fn read(&self, ground: &GroundArgs) -> Result<Vec<Subject>, Error> {
+    pub fn read(&self, common: &CommonArgs) -> Result<Vec<Subject>, Error> {
         let mut subjects = Vec::new();
         for text in &self.locks {
             subjects.push(Subject::built_in(text)?);
         }
         for command in &self.adapters {
-            subjects.push(Subject::adapter(command, self, ground)?);
+            subjects.push(Subject::adapter(command, self, common)?);
         }
         if subjects.is_empty() {
             let text = "name a lock, as in `lockstorm list locks`, or a program: --adapter COMMAND";
@@ -142,13 +142,13 @@ impl Subject {
     }
 
     /// Asks a program what it is, and on which servers it can be.
-    fn adapter(command: &str, args: &SubjectArgs, ground: &GroundArgs) -> Result<Self, Error> {
+    fn adapter(command: &str, args: &SubjectArgs, common: &CommonArgs) -> Result<Self, Error> {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
             let text = "--adapter must name a program, such as --adapter \"python3 mine.py\"";
             return Err(UsageError(text.to_owned()).into());
         }
-        let folder = folder::create(&ground.out, "adapter", wall_clock(), Seed::fresh())?;
+        let folder = folder::create(&common.out, "adapter", wall_clock(), Seed::fresh())?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
         let kinds = args.kinds();
         let custom = args.custom()?;
@@ -163,11 +163,11 @@ impl Subject {
         // Whoever tests a lock of another system needs no Redis.
         let is_of_redis = |topology: &Topology| topology.kind().system() == System::Redis;
         let program = if asked.iter().any(is_of_redis) {
-            find_program(ground.redis_server.as_deref())?
+            find_program(common.redis_server.as_deref())?
         } else {
             Program::none()
         };
-        let servers = (&program, ground.port);
+        let servers = (&program, common.port);
         let found = runtime.block_on(introduce(&words, &asked, servers, &folder))?;
         let others = others.into_iter().map(|kind| {
             let name = kind.name();

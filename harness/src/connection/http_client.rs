@@ -71,7 +71,7 @@ impl HttpClient {
         self.several.dialer.gate.pass().await?;
         let result = timeout(within, self.exchange(path, body)).await;
         let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
-        self.heed(&result);
+        self.turn_on_error(&result);
         if result.is_ok() {
             self.several.dialer.gate.count_reply();
         }
@@ -94,7 +94,7 @@ impl HttpClient {
         let opened = async { self.open().await?.listen(path, body).await };
         let result = timeout(within, opened).await;
         let result = result.unwrap_or_else(|_| Err(late(within.as_millis())));
-        self.heed(&result);
+        self.turn_on_error(&result);
         gate.pass().await?;
         result.map_err(CallError::Unknown)
     }
@@ -150,7 +150,7 @@ impl HttpClient {
     }
 
     /// Turns to the next server where this one gave no answer.
-    fn heed<T>(&mut self, result: &Result<T, String>) {
+    fn turn_on_error<T>(&mut self, result: &Result<T, String>) {
         if let Err(why) = result {
             self.turn(why.clone());
         }

@@ -96,7 +96,7 @@ impl Primary {
         }
         self.follow().await?;
         let result = self.connection.call(command).await;
-        self.heed(&result);
+        self.doubt_after(&result);
         result
     }
 
@@ -116,7 +116,7 @@ impl Primary {
         self.follow().await?;
         let results = self.connection.call_both(commands).await;
         for result in results.iter().flatten() {
-            self.heed(result);
+            self.doubt_after(result);
         }
         results
     }
@@ -202,7 +202,7 @@ impl Primary {
     }
 
     /// A server that takes no writes is the wrong one.
-    fn heed(&mut self, result: &Result<Value, CallError>) {
+    fn doubt_after(&mut self, result: &Result<Value, CallError>) {
         if let (Way::Asks(asks), Err(CallError::Failed(text))) = (&mut self.way, result)
             && text.contains(READONLY)
         {

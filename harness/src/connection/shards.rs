@@ -128,12 +128,12 @@ impl Shards {
         if let Ok(replies) = &mut replies {
             replies.drain(..usize::from(asking));
         }
-        self.heed(at, &replies);
+        self.doubt_after(at, &replies);
         replies
     }
 
     /// A server that is silent, or finds the Cluster broken, may lead no more.
-    fn heed(&mut self, at: SocketAddr, replies: &Result<Replies, CallError>) {
+    fn doubt_after(&mut self, at: SocketAddr, replies: &Result<Replies, CallError>) {
         let why = match replies.as_deref() {
             Err(CallError::Unknown(text)) => text,
             Ok([Err(CallError::Failed(text)), ..]) if text.starts_with(CLUSTERDOWN) => text,

@@ -53,12 +53,12 @@ pub enum EnterError {
     #[error("it cannot be reached: {0}; is its url right, and does a firewall let it through?")]
     Unreachable(String),
     /// No connection by TLS.
-    #[error("TLS fails: {reason}; {mend}")]
+    #[error("TLS fails: {reason}; {remedy}")]
     Tls {
         /// Mistake that was found.
         reason: String,
         /// Remedy for the mistake.
-        mend: &'static str,
+        remedy: &'static str,
     },
     /// Something else listens there.
     #[error(
@@ -173,7 +173,7 @@ impl Upstream {
                 let shaken = timeout(SHAKES_WITHIN, connector.connect(server.clone(), stream));
                 let shaken = shaken.await.map_err(|_| EnterError::Tls {
                     reason: format!("no answer to its first words within {SHAKES_WITHIN:?}"),
-                    mend: PLAIN,
+                    remedy: PLAIN,
                 })?;
                 Box::new(shaken.map_err(|error| tls_error(&error))?)
             }
@@ -211,7 +211,7 @@ impl Upstream {
             WireError::Lost(text) if text.contains("Parse error") => EnterError::Foreign,
             WireError::Lost(text) if self.tls.is_some() => EnterError::Tls {
                 reason: text,
-                mend: "if the server asks clients for a certificate: tls.cert and tls.key",
+                remedy: "if the server asks clients for a certificate: tls.cert and tls.key",
             },
             WireError::Lost(text) => {
                 EnterError::Unreachable(format!("{text}; a server that wants TLS is rediss://"))
@@ -245,12 +245,12 @@ impl Upstream {
 fn tls_error(error: &io::Error) -> EnterError {
     let reason = error.to_string();
     // A signature is wrong where the one who signed is another of the same name.
-    let mend = if reason.contains("UnknownIssuer") || reason.contains("BadSignature") {
+    let remedy = if reason.contains("UnknownIssuer") || reason.contains("BadSignature") {
         "name the file of the CA that signed its certificate: tls.ca"
     } else if reason.contains("not valid for name") || reason.contains("NotValidForName") {
         "take the host that its certificate names, or say which name that is: tls.server-name"
     } else {
         PLAIN
     };
-    EnterError::Tls { reason, mend }
+    EnterError::Tls { reason, remedy }
 }

@@ -17,7 +17,7 @@ const PLANS_MAX: u128 = 200_000;
 const DRAWN: usize = 20_000;
 
 /// The points of the clients' behaviours, and what can be tried there.
-pub struct Ground {
+pub struct SearchSpace {
     /// For each behaviour that the lock can have, what a run without a fault has shown.
     pub surveys: BTreeMap<Base, Survey>,
     /// The servers.
@@ -26,7 +26,7 @@ pub struct Ground {
     pub abilities: Abilities,
 }
 
-impl Ground {
+impl SearchSpace {
     /// Every fault at every point that it fits, in the order of the survey.
     fn placements(&self, base: Base) -> Vec<Placement> {
         let mut placements = Vec::new();
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::seed::Seed;
 
-    fn ground(nodes: u32, is_symmetric: bool) -> Ground {
+    fn space(nodes: u32, is_symmetric: bool) -> SearchSpace {
         let topology = json!({ "independent": { "nodes": nodes } });
         let point = |n: u32| Point {
             client: "a".to_owned(),
@@ -176,7 +176,7 @@ mod tests {
             points: (1..=nodes).map(point).collect(),
             is_symmetric,
         };
-        Ground {
+        SearchSpace {
             surveys: BTreeMap::from([(Base::Patient, survey)]),
             topology: serde_json::from_value(topology).unwrap(),
             abilities: Abilities {
@@ -189,10 +189,10 @@ mod tests {
     #[test]
     fn equal_servers_are_hit_once() {
         let lots = || Seed(7).stream("plans");
-        let one = |is_symmetric| ground(3, is_symmetric).plans(1, &mut lots()).in_order.len();
+        let one = |is_symmetric| space(3, is_symmetric).plans(1, &mut lots()).in_order.len();
         assert_eq!(one(false), 3 * one(true));
         let faults = one(true);
-        let two = ground(3, true).plans(2, &mut lots());
+        let two = space(3, true).plans(2, &mut lots());
         assert_eq!(two.all, two.in_order.len() as u128);
         // Of two servers each takes one of the faults; two that hold the same call cannot be.
         let held = faults - 2;
@@ -203,7 +203,7 @@ mod tests {
     fn too_many_to_be_looked_through_are_drawn() {
         assert_eq!(choose(5, 2), 10);
         assert_eq!(choose(2, 3), 0);
-        let many = ground(80, false).plans(3, &mut Seed(7).stream("plans"));
+        let many = space(80, false).plans(3, &mut Seed(7).stream("plans"));
         assert!(many.all > PLANS_MAX);
         // Most of what is drawn would hold one call twice.
         assert!(many.in_order.len() > DRAWN / 20);
@@ -211,18 +211,18 @@ mod tests {
 
     #[test]
     fn every_family_comes_once_before_any_comes_twice() {
-        let plans = ground(3, false)
+        let plans = space(3, false)
             .plans(1, &mut Seed(7).stream("plans"))
             .in_order;
         let faults = plans.len() / 3;
         let first: BTreeSet<Vec<String>> = plans[..faults].iter().map(Plan::family).collect();
         assert_eq!(first.len(), faults);
-        let two = ground(3, false).plans(2, &mut Seed(7).stream("plans"));
+        let two = space(3, false).plans(2, &mut Seed(7).stream("plans"));
         let two = two.in_order;
         let choices: BTreeSet<Vec<Fault>> = two.iter().map(Plan::faults).collect();
         let begin = two[..choices.len()].iter().map(Plan::faults);
         assert_eq!(begin.collect::<BTreeSet<_>>(), choices, "each choice first");
-        let again = ground(3, false).plans(1, &mut Seed(7).stream("plans"));
+        let again = space(3, false).plans(1, &mut Seed(7).stream("plans"));
         assert_eq!(plans, again.in_order, "one seed, one order");
     }
 }

@@ -9,7 +9,7 @@ use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{Case, Checks, FaultKind};
 
 use super::fault::Fault;
-use super::placements::Ground;
+use super::placements::SearchSpace;
 use super::plan::Placement;
 use super::search::{Hunter, Limits, Quarry, survey};
 use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
@@ -74,7 +74,7 @@ pub async fn reproduce(
     (folder, settings): (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
     let surveyed = survey(quarry, limits, folder, settings).await?;
-    let ground = Ground {
+    let space = SearchSpace {
         surveys: surveyed.surveys,
         topology: quarry.terms.topology.clone(),
         abilities: quarry.abilities,
@@ -90,7 +90,7 @@ pub async fn reproduce(
     let mut failure = None;
     for size in 1..=limits.faults {
         let mut lots = limits.seed.stream(&format!("plans of {size}"));
-        let mut plans = ground.plans(size, &mut lots);
+        let mut plans = space.plans(size, &mut lots);
         let fits = |one: &Placement| faults.contains(&one.fault);
         plans
             .in_order

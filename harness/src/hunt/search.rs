@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use super::fault::Abilities;
-use super::placements::{Ground, Plans};
+use super::placements::{Plans, SearchSpace};
 use super::plan::{Base, Plan};
 use super::point::Survey;
 use super::script::{FIRST, SECOND, Terms, operations};
@@ -169,7 +169,7 @@ pub async fn search(
         ..TriedSize::default()
     });
     let begun = Instant::now();
-    let ground = Ground {
+    let space = SearchSpace {
         surveys: found.surveyed.surveys.clone(),
         topology: quarry.terms.topology.clone(),
         abilities: quarry.abilities,
@@ -179,7 +179,7 @@ pub async fn search(
             break;
         }
         let mut lots = limits.seed.stream(&format!("plans of {faults}"));
-        let plans = ground.plans(faults, &mut lots);
+        let plans = space.plans(faults, &mut lots);
         let hunter = Hunter {
             quarry,
             limits,

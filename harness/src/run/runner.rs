@@ -44,7 +44,7 @@ pub struct RunSettings {
     /// Networks that links go through.
     pub networks: Networks,
     /// Arguments for program, port and network in the command line that repeats a run.
-    pub ground: Vec<String>,
+    pub rerun_arguments: Vec<String>,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
@@ -119,8 +119,8 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
     let registry = servers.registry();
-    let ground = (Arc::new(servers), orders);
-    let (stopped, round_trips) = record(job, ground, settings, &history, &started).await?;
+    let deployed = (Arc::new(servers), orders);
+    let (stopped, round_trips) = record(job, deployed, settings, &history, &started).await?;
     let stopped = limit.told(stopped);
     environment.adapter = registry.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
@@ -152,7 +152,7 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
         rerun: job
             .rerun
             .clone()
-            .unwrap_or_else(|| rerun::of_stored(&path, job.seed, &settings.ground)),
+            .unwrap_or_else(|| rerun::of_stored(&path, job.seed, &settings.rerun_arguments)),
         changed: None,
     };
     record.outcome = record.due_outcome();
@@ -244,11 +244,11 @@ async fn record(
     let roles = Arc::new(Roles::new(&servers, sink.clone()).await);
     let role_watch = RoleWatch::start(&roles, &servers);
     let lease_watch = LeaseWatch::start(&servers, &sink).await;
-    let herald = FaultNoteSink {
+    let notes = FaultNoteSink {
         sink: sink.clone(),
         watch: watch.clone(),
     };
-    let nemesis = Nemesis::new(servers.clone(), Arc::new(herald), job.seed.stream("lots"));
+    let nemesis = Nemesis::new(servers.clone(), Arc::new(notes), job.seed.stream("lots"));
     let shim = needs_shim_in_clients(&job.case).then(Shim::new).transpose();
     let stage = Stage {
         case: job.case.clone(),

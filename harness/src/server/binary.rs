@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_is_not_there_is_named_with_the_mend() {
+    fn a_program_that_is_not_there_is_named_with_the_remedy() {
         let error = find_program(Some(Path::new("/no/such/redis-server"))).expect_err("absent");
         let text = error.to_string();
         assert!(text.contains("/no/such/redis-server") && text.contains("--redis-server"));

@@ -32,7 +32,7 @@ pub struct Known {
 /// Enters every server and asks what it is.
 ///
 /// # Errors
-/// The first that is something else, each with the mend.
+/// The first that is something else, each with the remedy.
 pub async fn meet(external: &External, gateway: &Gateway) -> Result<Known, EnvironmentError> {
     let mut known = Known::default();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();

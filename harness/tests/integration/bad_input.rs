@@ -1,5 +1,5 @@
-//! Mistakes of a user: each gets a message that names the place and the mend, the right exit code,
-//! and never a panic.
+//! Mistakes of a user: each gets a message that names the place and the remedy, the right exit
+//! code, and never a panic.
 
 use std::fs;
 use std::net::TcpListener;
@@ -196,7 +196,7 @@ fn a_file_that_is_no_history_is_refused_with_the_formats_that_there_are() {
 }
 
 #[test]
-fn a_mistake_in_a_history_of_others_is_named_with_line_column_and_mend() {
+fn a_mistake_in_a_history_of_others_is_named_with_line_column_and_remedy() {
     let folder = temporary();
     let path = folder.path().join("history.edn");
     let text = "[{:process 0, :type :invoke, :f :acquire, :value nil}\n \

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::ground::{Ground, spec};
+use crate::support::test_bed::{TestBed, spec};
 use crate::support::{WITHIN, have_server};
 use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
@@ -18,7 +18,7 @@ use lockstorm_scenarios::{
 };
 use tokio::time::{Instant, timeout};
 
-async fn cluster() -> Ground {
+async fn cluster() -> TestBed {
     let topology = Topology::Cluster(Cluster {
         shards: 3,
         replicas: 1,
@@ -27,7 +27,7 @@ async fn cluster() -> Ground {
         min_replicas_to_write: 0,
         min_replicas_max_lag: DurationSpec::from_secs(10),
     });
-    Ground::new(topology, false).await
+    TestBed::new(topology, false).await
 }
 
 /// Keeps where a client went, and why.
@@ -58,9 +58,9 @@ impl Turns {
 }
 
 /// A client, and what it tells of its turns.
-fn client(ground: &Ground, n: usize, lock: &str) -> (AnyLock, Arc<Turns>) {
+fn client(bed: &TestBed, n: usize, lock: &str) -> (AnyLock, Arc<Turns>) {
     let turns = Arc::new(Turns::default());
-    let context = ground.context_with(n, turns.clone());
+    let context = bed.context_with(n, turns.clone());
     let lock = AnyLock::new(&spec(lock), context).expect("it is one of ours");
     (lock, turns)
 }
@@ -77,10 +77,10 @@ async fn a_lock_is_found_in_its_shard_and_after_a_failover_by_the_servers_own_wo
     if !have_server() {
         return;
     }
-    let mut ground = cluster().await;
-    let (mut lock, turns) = client(&ground, 0, "token = {}");
+    let mut bed = cluster().await;
+    let (mut lock, turns) = client(&bed, 0, "token = {}");
     assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
-    let old = ground.servers.keepers("lock").await.remove(0);
+    let old = bed.servers.keepers("lock").await.remove(0);
     let found = [
         format!("nowhere→{old}: first use; shard-1 names it"),
         format!("nowhere→{old}: first use"),
@@ -91,11 +91,7 @@ async fn a_lock_is_found_in_its_shard_and_after_a_failover_by_the_servers_own_wo
         node: new.clone(),
         mode: FailoverMode::Agreed,
     });
-    ground
-        .nemesis
-        .inject(&failover)
-        .await
-        .expect("it takes over");
+    bed.nemesis.inject(&failover).await.expect("it takes over");
     // An old master says so by itself, once it is a replica.
     assert!(is_done(&lock.release("lock", LockRequest::default()).await));
     let followed = [
@@ -112,20 +108,16 @@ async fn a_key_that_has_gone_ahead_is_asked_for_once_and_each_time_anew() {
     if !have_server() {
         return;
     }
-    let mut ground = cluster().await;
-    let (mut lock, turns) = client(&ground, 0, "token = {}");
+    let mut bed = cluster().await;
+    let (mut lock, turns) = client(&bed, 0, "token = {}");
     assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
-    let old = ground.servers.keepers("lock").await.remove(0);
+    let old = bed.servers.keepers("lock").await.remove(0);
     let migration = FaultSpec::MigrateSlot(MigrateSlot {
         key: "lock".to_owned(),
         to: None,
         until: Way::Keys,
     });
-    ground
-        .nemesis
-        .inject(&migration)
-        .await
-        .expect("its keys move");
+    bed.nemesis.inject(&migration).await.expect("its keys move");
     turns.take();
     for _ in 0..2 {
         assert!(is_done(&lock.renew("lock", LockRequest::default()).await));
@@ -133,7 +125,7 @@ async fn a_key_that_has_gone_ahead_is_asked_for_once_and_each_time_anew() {
         assert!(asked[0].ends_with(&format!("ASK by {old}")), "{asked:?}");
     }
     assert!(is_done(&lock.release("lock", LockRequest::default()).await));
-    assert!(ground.nemesis.heal_all().await.is_empty());
+    assert!(bed.nemesis.heal_all().await.is_empty());
     turns.take();
     assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
     let moved = turns.take();
@@ -146,12 +138,12 @@ async fn a_script_with_keys_of_several_slots_is_refused() {
     if !have_server() {
         return;
     }
-    let ground = cluster().await;
-    let servers = ground.servers.nodes().iter();
+    let bed = cluster().await;
+    let servers = bed.servers.nodes().iter();
     let servers = servers
         .map(|node| (node.name.clone(), node.public))
         .collect();
-    let mut shards = Shards::new(ground.context(0).dialer, servers);
+    let mut shards = Shards::new(bed.context(0).dialer, servers);
     let mut script = redis::cmd("EVAL");
     script
         .arg("return redis.call('SET', KEYS[1], KEYS[2])")
@@ -172,10 +164,10 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
     if !have_server() {
         return;
     }
-    let mut ground = cluster().await;
-    let (mut lock, _) = client(&ground, 0, "token = {}");
+    let mut bed = cluster().await;
+    let (mut lock, _) = client(&bed, 0, "token = {}");
     assert!(is_done(&lock.acquire("lock", LockRequest::default()).await));
-    let keeper = ground.servers.keepers("lock").await.remove(0);
+    let keeper = bed.servers.keepers("lock").await.remove(0);
     let other = if keeper == "shard-1" {
         "shard-2"
     } else {
@@ -183,7 +175,7 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
     };
     for node in [format!("{other}-replica-1"), other.to_owned()] {
         let kill = FaultSpec::Kill(lockstorm_scenarios::Kill { node });
-        ground.nemesis.inject(&kill).await.expect("it dies");
+        bed.nemesis.inject(&kill).await.expect("it dies");
     }
     let deadline = Instant::now() + WITHIN;
     loop {
@@ -194,7 +186,7 @@ async fn a_cluster_that_is_down_refuses_and_is_found_again_when_it_is_whole() {
         assert!(Instant::now() < deadline, "still {renewed:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(ground.nemesis.heal_all().await.is_empty());
+    assert!(bed.nemesis.heal_all().await.is_empty());
     loop {
         let acquired = lock.acquire("lock", LockRequest::default()).await;
         if is_done(&acquired) {
@@ -212,15 +204,15 @@ async fn a_waiting_client_of_redisson_is_woken_in_every_shard_and_era() {
     if !have_server() {
         return;
     }
-    let ground = cluster().await;
-    let keepers = async |key| ground.servers.keepers(key).await.remove(0);
+    let bed = cluster().await;
+    let keepers = async |key| bed.servers.keepers(key).await.remove(0);
     for (n, key) in KEYS.into_iter().enumerate() {
         assert_eq!(keepers(key).await, format!("shard-{}", n + 1));
         for era in ["3.17", "4.7"] {
             // Nobody would come to look again before the lease is over.
             let lock = format!("redisson = {{ lease = \"300s\", era = \"{era}\" }}");
-            let (mut holder, _) = client(&ground, 0, &lock);
-            let (mut waiter, _) = client(&ground, 1, &lock);
+            let (mut holder, _) = client(&bed, 0, &lock);
+            let (mut waiter, _) = client(&bed, 1, &lock);
             assert!(is_done(&holder.acquire(key, LockRequest::default()).await));
             let waiting = async {
                 loop {
@@ -243,7 +235,7 @@ async fn a_waiting_client_of_redisson_is_woken_in_every_shard_and_era() {
                 let asked = ["PUBSUB", count, &channel];
                 let shard = keepers(key).await;
                 let deadline = Instant::now() + WITHIN;
-                while !ground
+                while !bed
                     .servers
                     .command(&shard, &asked)
                     .await
@@ -271,8 +263,8 @@ async fn locks_of_all_shards_are_renewed_in_one_round() {
     if !have_server() {
         return;
     }
-    let ground = cluster().await;
-    let (mut lock, _) = client(&ground, 0, "redisson = {}");
+    let bed = cluster().await;
+    let (mut lock, _) = client(&bed, 0, "redisson = {}");
     let mut leases = Vec::new();
     for key in KEYS {
         assert!(is_done(&lock.acquire(key, LockRequest::default()).await));

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::support::ground::Ground;
+use crate::support::test_bed::TestBed;
 use crate::support::{have_server, skipped};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
@@ -34,7 +34,7 @@ fn redis_by_hand() -> Custom {
 }
 
 /// The servers behind the fabric; `None` where there are none to be had.
-async fn servers() -> Option<Ground> {
+async fn servers() -> Option<TestBed> {
     let has_cli = Command::new("redis-cli").arg("--version").output();
     if has_cli.is_err() {
         skipped("no redis-cli is on PATH");
@@ -43,7 +43,7 @@ async fn servers() -> Option<Ground> {
     if !have_server() {
         return None;
     }
-    Some(Ground::new(Topology::Custom(redis_by_hand()), true).await)
+    Some(TestBed::new(Topology::Custom(redis_by_hand()), true).await)
 }
 
 fn node() -> String {
@@ -51,8 +51,8 @@ fn node() -> String {
 }
 
 /// Answer of one of the servers to a command of Redis, past the fabric.
-fn says(ground: &Ground, node: usize, command: &str) -> String {
-    let at = ground.servers.nodes()[node].private;
+fn says(bed: &TestBed, node: usize, command: &str) -> String {
+    let at = bed.servers.nodes()[node].private;
     let output = Command::new("redis-cli")
         .args(["-h", &at.ip().to_string(), "-p", &at.port().to_string()])
         .args(command.split(' '))
@@ -62,66 +62,66 @@ fn says(ground: &Ground, node: usize, command: &str) -> String {
 
 #[tokio::test]
 async fn the_commands_prepare_start_and_join_servers_that_then_answer() {
-    let Some(ground) = servers().await else {
+    let Some(bed) = servers().await else {
         return;
     };
     for server in 0..2 {
-        assert_eq!(says(&ground, server, "ping"), "PONG\n");
+        assert_eq!(says(&bed, server, "ping"), "PONG\n");
     }
-    let joined = |server| says(&ground, server, "config get maxclients").contains("500");
+    let joined = |server| says(&bed, server, "config get maxclients").contains("500");
     assert_eq!((joined(0), joined(1)), (true, false), "on the first alone");
-    assert!(ground.servers.program().version.contains("Redis server v="));
-    let log = ground.servers.nodes()[0].folder.join("log");
+    assert!(bed.servers.program().version.contains("Redis server v="));
+    let log = bed.servers.nodes()[0].folder.join("log");
     let log = std::fs::read_to_string(log).expect("what it prints is kept");
     assert!(log.contains("Ready to accept connections"), "{log}");
 }
 
 #[tokio::test]
 async fn a_server_that_is_killed_is_proved_dead_and_comes_back_with_its_disk() {
-    let Some(mut ground) = servers().await else {
+    let Some(mut bed) = servers().await else {
         return;
     };
-    says(&ground, 0, "set kept yes");
+    says(&bed, 0, "set kept yes");
     let kill = FaultSpec::Kill(Kill { node: node() });
-    let killed = ground.nemesis.inject(&kill).await;
+    let killed = bed.nemesis.inject(&kill).await;
     killed.expect("its process is gone, and nothing answers");
-    assert!(ground.servers.pid("n1").is_none());
-    let failed = ground.nemesis.heal_all().await;
+    assert!(bed.servers.pid("n1").is_none());
+    let failed = bed.nemesis.heal_all().await;
     assert!(failed.is_empty(), "{failed:?}");
-    assert_eq!(says(&ground, 0, "get kept"), "yes\n");
-    let before = ground.servers.pid("n1");
+    assert_eq!(says(&bed, 0, "get kept"), "yes\n");
+    let before = bed.servers.pid("n1");
     let restart = FaultSpec::Restart(Restart {
         node: node(),
         memory: Memory::Kept,
     });
-    let restarted = ground.nemesis.inject(&restart).await;
+    let restarted = bed.nemesis.inject(&restart).await;
     restarted.expect("another process answers");
-    assert_ne!(ground.servers.pid("n1"), before);
-    assert_eq!(says(&ground, 0, "get kept"), "yes\n");
+    assert_ne!(bed.servers.pid("n1"), before);
+    assert_eq!(says(&bed, 0, "get kept"), "yes\n");
 }
 
 #[tokio::test]
 async fn a_server_that_is_paused_is_proved_silent_and_answers_again() {
-    let Some(mut ground) = servers().await else {
+    let Some(mut bed) = servers().await else {
         return;
     };
     let pause = FaultSpec::Pause(Pause { node: node() });
-    let paused = ground.nemesis.inject(&pause).await;
+    let paused = bed.nemesis.inject(&pause).await;
     paused.expect("it is stopped, and does not answer");
-    let server = ground.servers.server("n1").expect("it is there");
+    let server = bed.servers.server("n1").expect("it is there");
     server.greet().await.expect_err("it stands still");
-    let failed = ground.nemesis.heal_all().await;
+    let failed = bed.nemesis.heal_all().await;
     assert!(failed.is_empty(), "{failed:?}");
-    let server = ground.servers.server("n1").expect("it is there");
+    let server = bed.servers.server("n1").expect("it is there");
     server.greet().await.expect("it goes on");
 }
 
 #[tokio::test]
 async fn a_question_that_only_its_system_knows_is_refused_and_not_guessed() {
-    let Some(ground) = servers().await else {
+    let Some(bed) = servers().await else {
         return;
     };
-    let server = ground.servers.server("n1").expect("it is there");
+    let server = bed.servers.server("n1").expect("it is there");
     let said = [
         server
             .has("lock")

@@ -11,7 +11,7 @@ use lockstorm_scenarios::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::support::ground::Ground;
+use crate::support::test_bed::TestBed;
 use crate::support::{WITHIN, have_server, skipped};
 
 /// Pause between two looks at an awaited condition.
@@ -64,7 +64,7 @@ fn of_session(system: System) -> &'static str {
 }
 
 /// A primary and a replica with the fabric between them; `None` where there are no such servers.
-async fn servers(system: System) -> Option<Ground> {
+async fn servers(system: System) -> Option<TestBed> {
     let (found, topology) = match system {
         System::Mariadb => (find_mariadb(), Topology::Mariadb(Mariadb::default())),
         _ => (find_postgres(), Topology::Postgres(Postgres::default())),
@@ -76,7 +76,7 @@ async fn servers(system: System) -> Option<Ground> {
     if !have_server() {
         return None;
     }
-    Some(Ground::new(topology, true).await)
+    Some(TestBed::new(topology, true).await)
 }
 
 fn is_granted(outcome: &Outcome<Grant>) -> bool {
@@ -88,22 +88,22 @@ fn one_try() -> LockRequest {
 }
 
 /// Waits until the replica knows of the lock, or does not any more.
-async fn replica_has(ground: &Ground, wanted: bool) {
+async fn replica_has(bed: &TestBed, wanted: bool) {
     let deadline = Instant::now() + WITHIN;
-    let replica = ground.servers.server("replica-1").expect("it is there");
+    let replica = bed.servers.server("replica-1").expect("it is there");
     while !replica.has(KEY).await.is_ok_and(|has| has == wanted) {
         assert!(Instant::now() < deadline, "the replica is not in step");
         sleep(POLL).await;
     }
 }
 
-async fn inject(ground: &mut Ground, fault: FaultSpec) {
-    let injected = ground.nemesis.inject(&fault).await;
+async fn inject(bed: &mut TestBed, fault: FaultSpec) {
+    let injected = bed.nemesis.inject(&fault).await;
     injected.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
 }
 
-async fn heal(ground: &mut Ground) {
-    let errors = ground.nemesis.heal_all().await;
+async fn heal(bed: &mut TestBed) {
+    let errors = bed.nemesis.heal_all().await;
     assert!(errors.is_empty(), "{errors:?}");
 }
 
@@ -112,17 +112,17 @@ fn node(name: &str) -> String {
 }
 
 async fn one_holds_the_row_and_only_its_owner_gives_it_back(system: System) {
-    let Some(ground) = servers(system).await else {
+    let Some(bed) = servers(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, of_row(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, of_row(system)));
     assert!(is_granted(&a.acquire(KEY, one_try()).await));
     assert_eq!(a.acquire(KEY, one_try()).await, Outcome::Denied);
     assert_eq!(b.acquire(KEY, one_try()).await, Outcome::Denied);
     assert_eq!(b.release(KEY, one_try()).await, Outcome::Denied);
     let odd = "it's \\ a\u{0} key";
     assert!(is_granted(&b.acquire(odd, one_try()).await));
-    replica_has(&ground, true).await;
+    replica_has(&bed, true).await;
     let released = Outcome::Done(Released::default());
     assert_eq!(a.release(KEY, one_try()).await, released);
     assert_eq!(b.release(odd, one_try()).await, released);
@@ -130,13 +130,13 @@ async fn one_holds_the_row_and_only_its_owner_gives_it_back(system: System) {
 }
 
 async fn a_server_says_what_it_is_and_keeps_through_every_end(system: System) {
-    let Some(mut ground) = servers(system).await else {
+    let Some(mut bed) = servers(system).await else {
         return;
     };
-    let mut a = ground.patient(0, of_row(system));
+    let mut a = bed.patient(0, of_row(system));
     assert!(matches!(a.acquire(KEY, one_try()).await, Outcome::Done(_)));
     for (name, leads) in [("primary", true), ("replica-1", false)] {
-        let server = ground.servers.server(name).expect("it is there");
+        let server = bed.servers.server(name).expect("it is there");
         assert_eq!(server.system(), system);
         server.greet().await.expect("it answers");
         assert_eq!(server.rank().await.expect("it says").leads, leads);
@@ -161,45 +161,45 @@ async fn a_server_says_what_it_is_and_keeps_through_every_end(system: System) {
             node: node("replica-1"),
         }),
     ] {
-        inject(&mut ground, fault).await;
-        heal(&mut ground).await;
-        let primary = ground.servers.server("primary").expect("it is there");
+        inject(&mut bed, fault).await;
+        heal(&mut bed).await;
+        let primary = bed.servers.server("primary").expect("it is there");
         assert_eq!(primary.entries().await.expect("it counts"), 1);
     }
     let delete = FaultSpec::DeleteKey(DeleteKey {
         key: node(KEY),
         node: None,
     });
-    inject(&mut ground, delete).await;
-    replica_has(&ground, false).await;
+    inject(&mut bed, delete).await;
+    replica_has(&bed, false).await;
     assert_eq!(a.release(KEY, one_try()).await, Outcome::Denied);
 }
 
 /// A replica that hears nothing grants the lock again when it is promoted; clients go there.
 async fn a_promoted_replica_knows_what_it_got_and_nothing_else(system: System) {
-    let Some(mut ground) = servers(system).await else {
+    let Some(mut bed) = servers(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, of_row(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, of_row(system)));
     assert!(is_granted(&a.acquire("known", one_try()).await));
     assert!(is_granted(&a.acquire(KEY, one_try()).await));
-    replica_has(&ground, true).await;
+    replica_has(&bed, true).await;
     let cut = Cut {
         from: node("primary"),
         to: node("replica-1"),
         mode: CutMode::Stall,
     };
-    inject(&mut ground, FaultSpec::Cut(cut)).await;
+    inject(&mut bed, FaultSpec::Cut(cut)).await;
     assert!(is_granted(&a.acquire("unheard", one_try()).await));
     inject(
-        &mut ground,
+        &mut bed,
         FaultSpec::Kill(Kill {
             node: node("primary"),
         }),
     )
     .await;
     inject(
-        &mut ground,
+        &mut bed,
         FaultSpec::Promote(Promote {
             node: node("replica-1"),
         }),
@@ -208,15 +208,15 @@ async fn a_promoted_replica_knows_what_it_got_and_nothing_else(system: System) {
     assert_eq!(b.acquire("known", one_try()).await, Outcome::Denied);
     assert!(is_granted(&b.acquire("unheard", one_try()).await));
     assert_eq!(a.release("unheard", one_try()).await, Outcome::Denied);
-    assert_eq!(ground.servers.writable().await, ["replica-1"]);
+    assert_eq!(bed.servers.writable().await, ["replica-1"]);
 }
 
 /// A name is held as often as it was taken, by one connection, and goes with that.
 async fn a_name_goes_with_the_session_of_its_holder(system: System) {
-    let Some(ground) = servers(system).await else {
+    let Some(bed) = servers(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, of_session(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, of_session(system)));
     let granted = a.acquire(KEY, one_try()).await;
     assert!(matches!(&granted, Outcome::Done(grant) if grant.is_of_session));
     assert!(is_granted(&a.acquire(KEY, one_try()).await));
@@ -244,22 +244,22 @@ async fn a_name_goes_with_the_session_of_its_holder(system: System) {
 
 /// A holder stays with the server that granted it, until that ends the session.
 async fn a_holder_learns_that_its_session_has_ended(system: System) {
-    let Some(mut ground) = servers(system).await else {
+    let Some(mut bed) = servers(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, of_session(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, of_session(system)));
     assert!(matches!(a.acquire(KEY, one_try()).await, Outcome::Done(_)));
     let promote = Promote {
         node: node("replica-1"),
     };
-    inject(&mut ground, FaultSpec::Promote(promote)).await;
+    inject(&mut bed, FaultSpec::Promote(promote)).await;
     assert!(matches!(b.acquire(KEY, one_try()).await, Outcome::Done(_)));
     assert!(matches!(a.renew(KEY, one_try()).await, Outcome::Done(_)));
     assert_eq!(a.lost(Nanos(1)), []);
     let kill = Kill {
         node: node("primary"),
     };
-    inject(&mut ground, FaultSpec::Kill(kill)).await;
+    inject(&mut bed, FaultSpec::Kill(kill)).await;
     let deadline = Instant::now() + WITHIN;
     let lost = loop {
         let lost = a.lost(Nanos(7));
@@ -276,13 +276,13 @@ async fn a_holder_learns_that_its_session_has_ended(system: System) {
 
 /// A new session is no re-entry: what was held by the one before is told as lost.
 async fn a_holder_that_takes_the_lock_in_a_new_session_had_lost_it_before(system: System) {
-    let Some(mut ground) = servers(system).await else {
+    let Some(mut bed) = servers(system).await else {
         return;
     };
-    let mut a = ground.patient(0, of_session(system));
+    let mut a = bed.patient(0, of_session(system));
     assert!(is_granted(&a.acquire(KEY, one_try()).await));
     let (node, memory) = (node("primary"), Memory::Kept);
-    inject(&mut ground, FaultSpec::Restart(Restart { node, memory })).await;
+    inject(&mut bed, FaultSpec::Restart(Restart { node, memory })).await;
     let deadline = Instant::now() + WITHIN;
     while !is_granted(&a.acquire(KEY, one_try()).await) {
         assert!(Instant::now() < deadline, "the server is back");
@@ -296,7 +296,7 @@ async fn a_holder_that_takes_the_lock_in_a_new_session_had_lost_it_before(system
 
 /// A primary always has something to say to its replica; a replica is made to say something.
 async fn a_link_between_servers_holds_back_what_either_says(system: System) {
-    let Some(mut ground) = servers(system).await else {
+    let Some(mut bed) = servers(system).await else {
         return;
     };
     for (from, to) in [("primary", "replica-1"), ("replica-1", "primary")] {
@@ -305,9 +305,9 @@ async fn a_link_between_servers_holds_back_what_either_says(system: System) {
             to: node(to),
             mode: CutMode::Stall,
         };
-        inject(&mut ground, FaultSpec::Cut(cut)).await;
-        let network = ground.servers.network().expect("the fabric is there");
+        inject(&mut bed, FaultSpec::Cut(cut)).await;
+        let network = bed.servers.network().expect("the fabric is there");
         assert!(network.held_back(from, to) > 0, "{from} to {to}");
-        heal(&mut ground).await;
+        heal(&mut bed).await;
     }
 }

@@ -94,6 +94,9 @@ fn an_adapter_is_written_with_its_kit_and_can_be_started() {
     let output = init_in(folder.path(), &["adapter", "cobol"]);
     assert_eq!(output.status.code(), Some(64), "{}", stderr(&output));
     assert!(stderr(&output).contains("list adapters"));
+    let output = init_in(folder.path(), &["adapter", "pyton"]);
+    let said = stderr(&output);
+    assert!(said.contains("did you mean \"python\"?"), "{said}");
 
     // What `setup` would install is taken from the project, to spare the registry.
     let installed = root().join("adapters/python/redis-py/.venv");

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::support::ground::{Ground, spec, with_command};
+use crate::support::test_bed::{TestBed, spec, with_command};
 use crate::support::{WITHIN, have_server};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::client::AnyLock;
@@ -54,28 +54,28 @@ async fn obtain(lock: &mut AnyLock, ask: LockRequest) {
 
 /// An outsider that holds the lock, and threads that wait for it in peace.
 struct Crowd {
-    ground: Ground,
+    bed: TestBed,
     holder: AnyLock,
     waiting: JoinSet<AnyLock>,
 }
 
 impl Crowd {
     async fn gather(lock: &'static str) -> Self {
-        let ground = Ground::single().await;
-        let mut holder = ground.client(OUTSIDER, lock);
+        let bed = TestBed::single().await;
+        let mut holder = bed.client(OUTSIDER, lock);
         assert_done(&holder.acquire(KEY, ASK).await);
         let instances = ClientGroups::new(&spec(lock));
         let mut waiting = JoinSet::new();
         for n in 0..THREADS {
-            let mut thread = ground.thread(1 + n, lock, instances.of(n));
+            let mut thread = bed.thread(1 + n, lock, instances.of(n));
             waiting.spawn(async move {
                 obtain(&mut thread, ASK).await;
                 thread
             });
-            until_scripts(&ground, 1 + (1 + n) * TRIES).await;
+            until_scripts(&bed, 1 + (1 + n) * TRIES).await;
         }
         Self {
-            ground,
+            bed,
             holder,
             waiting,
         }
@@ -90,8 +90,8 @@ impl Crowd {
 }
 
 /// Number of scripts that the server has executed.
-async fn scripts(ground: &Ground) -> usize {
-    let stats = ground.ask(&["INFO", "commandstats"]).await;
+async fn scripts(bed: &TestBed) -> usize {
+    let stats = bed.ask(&["INFO", "commandstats"]).await;
     let calls = stats
         .lines()
         .find_map(|line| line.strip_prefix("cmdstat_eval:calls="))
@@ -99,10 +99,10 @@ async fn scripts(ground: &Ground) -> usize {
     calls.map_or(0, |calls| calls.parse().expect("it is a number"))
 }
 
-async fn until_scripts(ground: &Ground, right: usize) {
+async fn until_scripts(bed: &TestBed, right: usize) {
     let deadline = Instant::now() + WITHIN;
     loop {
-        let seen = scripts(ground).await;
+        let seen = scripts(bed).await;
         if seen >= right {
             assert_eq!(seen, right, "nobody asks more often than it must");
             return;
@@ -113,8 +113,8 @@ async fn until_scripts(ground: &Ground, right: usize) {
 }
 
 /// Connections that hear.
-async fn listening(ground: &Ground) -> usize {
-    let list = ground.ask(&["CLIENT", "LIST", "TYPE", "pubsub"]).await;
+async fn listening(bed: &TestBed) -> usize {
+    let list = bed.ask(&["CLIENT", "LIST", "TYPE", "pubsub"]).await;
     list.lines().filter(|line| !line.is_empty()).count()
 }
 
@@ -127,16 +127,16 @@ async fn a_release_wakes_one_thread_of_an_instance_and_that_one_asks_once() {
     }
     for lock in [REDISSON, FAIR] {
         let mut crowd = Crowd::gather(lock).await;
-        let mut monitor = crowd.ground.monitor().await;
-        assert_eq!(listening(&crowd.ground).await, 1, "{lock}: one connection");
+        let mut monitor = crowd.bed.monitor().await;
+        assert_eq!(listening(&crowd.bed).await, 1, "{lock}: one connection");
         let mut owners = BTreeSet::new();
         for _ in 0..THREADS {
             assert_done(&crowd.holder.release(KEY, ASK).await);
             crowd.holder = crowd.next().await;
-            owners.insert(crowd.ground.ask(&["HKEYS", KEY]).await);
+            owners.insert(crowd.bed.ask(&["HKEYS", KEY]).await);
         }
         assert_done(&crowd.holder.release(KEY, ASK).await);
-        let lines = monitor.so_far(&crowd.ground).await;
+        let lines = monitor.so_far(&crowd.bed).await;
         let evals = with_command(&lines, "EVAL");
         assert_eq!(evals, 2 * THREADS + 1, "{lock}: {lines:#?}");
         assert_eq!(with_command(&lines, "SUBSCRIBE"), 0, "{lock}: {lines:#?}");
@@ -150,7 +150,7 @@ async fn a_release_wakes_one_thread_of_an_instance_and_that_one_asks_once() {
         assert_eq!(uuids.len(), 1, "{lock}: of one instance: {owners:?}");
         // The last one to be granted the lock listens no more, and nobody else does.
         crowd
-            .ground
+            .bed
             .until(&["CLIENT", "LIST", "TYPE", "pubsub"], "")
             .await;
     }
@@ -167,7 +167,7 @@ async fn nobody_sleeps_on_a_free_lock_when_the_connection_that_hears_is_lost() {
         let mut crowd = Crowd::gather(lock).await;
         for _ in 0..THREADS {
             let killed = ["CLIENT", "KILL", "TYPE", "pubsub"];
-            let killed = crowd.ground.number(&killed).await;
+            let killed = crowd.bed.number(&killed).await;
             assert!(killed <= 1, "{lock}: there is one connection at most");
             assert_done(&crowd.holder.release(KEY, ASK).await);
             crowd.holder = crowd.next().await;
@@ -176,11 +176,11 @@ async fn nobody_sleeps_on_a_free_lock_when_the_connection_that_hears_is_lost() {
 }
 
 /// Two threads that have looked twice, and wait from now on; and who holds the lock.
-async fn two_that_wait(ground: &Ground) -> (AnyLock, [AnyLock; 2]) {
-    let mut holder = ground.client(OUTSIDER, REDISSON);
+async fn two_that_wait(bed: &TestBed) -> (AnyLock, [AnyLock; 2]) {
+    let mut holder = bed.client(OUTSIDER, REDISSON);
     assert_done(&holder.acquire(KEY, ASK).await);
     let instance = SharedState::default();
-    let mut threads = [1, 2].map(|n| ground.thread(n, REDISSON, instance.clone()));
+    let mut threads = [1, 2].map(|n| bed.thread(n, REDISSON, instance.clone()));
     for thread in &mut threads {
         assert_eq!(thread.acquire(KEY, ASK).await, Outcome::Denied);
         thread.await_turn(KEY, PAUSE, Instant::now() + WITHIN).await;
@@ -190,8 +190,8 @@ async fn two_that_wait(ground: &Ground) -> (AnyLock, [AnyLock; 2]) {
 }
 
 /// Two threads wait, and one message comes: the first is woken by it.
-async fn one_of_two_woken(ground: &Ground) -> [AnyLock; 2] {
-    let (mut holder, mut threads) = two_that_wait(ground).await;
+async fn one_of_two_woken(bed: &TestBed) -> [AnyLock; 2] {
+    let (mut holder, mut threads) = two_that_wait(bed).await;
     assert_done(&holder.release(KEY, ASK).await);
     let deadline = Instant::now() + ASK.wait.expect("it waits");
     let woken = threads[0].await_turn(KEY, PAUSE, deadline);
@@ -215,8 +215,8 @@ async fn a_thread_that_is_woken_and_gives_up_passes_the_wake_up_on() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let [mut first, second] = one_of_two_woken(&ground).await;
+    let bed = TestBed::single().await;
+    let [mut first, second] = one_of_two_woken(&bed).await;
     first.end_wait(KEY, WaitEnd::Refused).await;
     woken_and_granted(second).await;
 }
@@ -226,8 +226,8 @@ async fn a_thread_that_is_woken_and_dies_passes_the_wake_up_on() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let [first, second] = one_of_two_woken(&ground).await;
+    let bed = TestBed::single().await;
+    let [first, second] = one_of_two_woken(&bed).await;
     drop(first);
     woken_and_granted(second).await;
 }
@@ -238,12 +238,12 @@ async fn a_thread_that_is_woken_and_gets_an_error_passes_the_wake_up_on() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let [mut first, second] = one_of_two_woken(&ground).await;
-    ground.ask(&["SET", KEY, "no hash"]).await;
+    let bed = TestBed::single().await;
+    let [mut first, second] = one_of_two_woken(&bed).await;
+    bed.ask(&["SET", KEY, "no hash"]).await;
     let odd = first.acquire(KEY, ASK).await;
     assert!(matches!(odd, Outcome::Failed(_)), "{odd:?}");
-    ground.ask(&["DEL", KEY]).await;
+    bed.ask(&["DEL", KEY]).await;
     first.await_turn(KEY, PAUSE, Instant::now() + WITHIN).await;
     woken_and_granted(second).await;
 }
@@ -255,8 +255,8 @@ async fn a_thread_that_is_granted_the_lock_without_waiting_keeps_no_wake_up_from
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let (mut holder, [mut first, mut second]) = two_that_wait(&ground).await;
+    let bed = TestBed::single().await;
+    let (mut holder, [mut first, mut second]) = two_that_wait(&bed).await;
     assert_done(&holder.release(KEY, ASK).await);
     assert_done(&first.acquire(KEY, ASK).await);
     first.end_wait(KEY, WaitEnd::Granted).await;
@@ -275,8 +275,8 @@ async fn the_release_of_a_writer_wakes_all_readers_of_an_instance() {
         return;
     }
     let lock = "redisson-rw = { lease = \"10m\", threads = 3 }";
-    let ground = Ground::single().await;
-    let mut writer = ground.client(OUTSIDER, lock);
+    let bed = TestBed::single().await;
+    let mut writer = bed.client(OUTSIDER, lock);
     assert_done(&writer.acquire(KEY, ASK).await);
     let read = LockRequest {
         mode: Mode::Read,
@@ -285,9 +285,9 @@ async fn the_release_of_a_writer_wakes_all_readers_of_an_instance() {
     let instance = SharedState::default();
     let mut readers = JoinSet::new();
     for n in 1..=3 {
-        let mut reader = ground.thread(n, lock, instance.clone());
+        let mut reader = bed.thread(n, lock, instance.clone());
         readers.spawn(async move { obtain(&mut reader, read).await });
-        until_scripts(&ground, 1 + n * TRIES).await;
+        until_scripts(&bed, 1 + n * TRIES).await;
     }
     assert_done(&writer.release(KEY, ASK).await);
     let granted = timeout(WITHIN, readers.join_all()).await;

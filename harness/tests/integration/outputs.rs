@@ -276,7 +276,7 @@ fn a_history_by_itself_is_checked_and_rendered_and_its_format_does_not_matter() 
 }
 
 #[test]
-fn a_history_without_a_folder_for_its_report_is_refused_with_the_mend() {
+fn a_history_without_a_folder_for_its_report_is_refused_with_the_remedy() {
     let history = root().join("reports/tests/failover/history.jsonl");
     let output = run(&["report", history.to_str().expect("paths here are plain")]);
     assert_eq!(output.status.code(), Some(64), "{}", stderr(&output));

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::support::ground::{Ground, with_command};
 use crate::support::have_server;
+use crate::support::test_bed::{TestBed, with_command};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
 
@@ -43,7 +43,7 @@ async fn only_the_newest_era_remembers_its_unlocks_under_a_latch() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
+    let bed = TestBed::single().await;
     for (n, (lock, latched)) in [
         ("redisson = { era = \"3.10\" }", false),
         ("redisson = { era = \"3.17\" }", false),
@@ -59,21 +59,21 @@ async fn only_the_newest_era_remembers_its_unlocks_under_a_latch() {
     .into_iter()
     .enumerate()
     {
-        let mut client = ground.client(n, lock);
-        let mut monitor = ground.monitor().await;
+        let mut client = bed.client(n, lock);
+        let mut monitor = bed.monitor().await;
         for mode in [Mode::Write, Mode::Read] {
             let ask = LockRequest { mode, ..NOW };
             assert_done(&client.acquire(KEY, ask).await);
             assert_done(&client.release(KEY, ask).await);
         }
-        let lines = monitor.so_far(&ground).await;
+        let lines = monitor.so_far(&bed).await;
         let latches = lines
             .iter()
             .filter(|line| line.contains("redisson_unlock_latch:{lock}:"));
         let expected = if latched { (4, 2) } else { (0, 0) };
         let seen = (latches.count(), with_command(&lines, "DEL"));
         assert_eq!(seen, expected, "{lock}: {lines:#?}");
-        assert_eq!(ground.number(&["DBSIZE"]).await, 0, "{lock} leaves nothing");
+        assert_eq!(bed.number(&["DBSIZE"]).await, 0, "{lock} leaves nothing");
     }
 }
 
@@ -84,7 +84,7 @@ async fn an_unlock_of_what_has_gone_is_refused_but_by_older_readers_and_writers(
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
+    let bed = TestBed::single().await;
     for (n, (lock, refused)) in [
         ("redisson = { era = \"3.10\" }", true),
         ("redisson = {}", true),
@@ -97,9 +97,9 @@ async fn an_unlock_of_what_has_gone_is_refused_but_by_older_readers_and_writers(
     {
         for mode in [Mode::Write, Mode::Read] {
             let ask = LockRequest { mode, ..NOW };
-            let mut client = ground.client(n, lock);
+            let mut client = bed.client(n, lock);
             assert_done(&client.acquire(KEY, ask).await);
-            ground.ask(&["FLUSHALL"]).await;
+            bed.ask(&["FLUSHALL"]).await;
             let released = client.release(KEY, ask).await;
             assert_eq!(
                 matches!(released, Outcome::Denied),
@@ -116,7 +116,7 @@ async fn a_replica_is_asked_on_the_same_connection_by_the_eras_that_ask() {
     if !have_server() {
         return;
     }
-    let ground = Ground::replicated(1).await;
+    let bed = TestBed::replicated(1).await;
     for (n, (options, asks)) in [
         ("era = \"3.10\"", false),
         ("era = \"3.17\"", true),
@@ -128,11 +128,11 @@ async fn a_replica_is_asked_on_the_same_connection_by_the_eras_that_ask() {
     .into_iter()
     .enumerate()
     {
-        let mut client = ground.client(n, &format!("redisson = {{ {options} }}"));
-        let mut monitor = ground.monitor().await;
+        let mut client = bed.client(n, &format!("redisson = {{ {options} }}"));
+        let mut monitor = bed.monitor().await;
         assert_done(&client.acquire(KEY, NOW).await);
         assert_done(&client.release(KEY, NOW).await);
-        let lines = monitor.so_far(&ground).await;
+        let lines = monitor.so_far(&bed).await;
         let waits = with_command(&lines, "WAIT");
         assert_eq!(waits, if asks { 2 } else { 0 }, "{options}: {lines:#?}");
         let sender = |line: &str| line.split(['[', ']']).nth(1).map(str::to_owned);
@@ -154,8 +154,8 @@ async fn a_grant_that_too_few_replicas_have_is_withdrawn_by_the_newest_era_and_l
     if !have_server() {
         return;
     }
-    let mut ground = Ground::replicated(2).await;
-    ground.cut("primary", "replica-1").await;
+    let mut bed = TestBed::replicated(2).await;
+    bed.cut("primary", "replica-1").await;
     let lock = |options: &str| format!("redisson = {{ sync-timeout = \"100ms\", {options} }}");
     for (n, (options, granted, left)) in [
         ("era = \"3.10\"", true, 1),
@@ -167,24 +167,24 @@ async fn a_grant_that_too_few_replicas_have_is_withdrawn_by_the_newest_era_and_l
     .into_iter()
     .enumerate()
     {
-        let acquired = ground.client(n, &lock(options)).acquire(KEY, NOW).await;
+        let acquired = bed.client(n, &lock(options)).acquire(KEY, NOW).await;
         if granted {
             assert_done(&acquired);
         } else {
             assert_unknown(&acquired);
         }
-        assert_eq!(ground.number(&["EXISTS", KEY]).await, left, "{options}");
-        ground.ask(&["FLUSHALL"]).await;
+        assert_eq!(bed.number(&["EXISTS", KEY]).await, left, "{options}");
+        bed.ask(&["FLUSHALL"]).await;
     }
-    ground.cut("primary", "replica-2").await;
+    bed.cut("primary", "replica-2").await;
     for (n, (options, left)) in [("era = \"3.17\", sync = \"any\"", 1), ("era = \"4.7\"", 0)]
         .into_iter()
         .enumerate()
     {
-        let acquired = ground.client(n, &lock(options)).acquire(KEY, NOW).await;
+        let acquired = bed.client(n, &lock(options)).acquire(KEY, NOW).await;
         assert_unknown(&acquired);
-        assert_eq!(ground.number(&["EXISTS", KEY]).await, left, "{options}");
-        ground.ask(&["FLUSHALL"]).await;
+        assert_eq!(bed.number(&["EXISTS", KEY]).await, left, "{options}");
+        bed.ask(&["FLUSHALL"]).await;
     }
 }
 
@@ -195,20 +195,20 @@ async fn an_unlock_that_no_replica_has_is_sent_again_and_counts_once() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::replicated(1).await;
-    let mut client = ground.client(0, "redisson = { sync-timeout = \"100ms\" }");
+    let mut bed = TestBed::replicated(1).await;
+    let mut client = bed.client(0, "redisson = { sync-timeout = \"100ms\" }");
     assert_done(&client.acquire(KEY, NOW).await);
     assert_done(&client.acquire(KEY, NOW).await);
-    ground.cut("primary", "replicas").await;
-    let mut monitor = ground.monitor().await;
+    bed.cut("primary", "replicas").await;
+    let mut monitor = bed.monitor().await;
     let release = tokio::spawn(async move { client.release(KEY, NOW).await });
     let mut sent = 0;
     while sent < 2 {
         sent += usize::from(monitor.next().await.contains("] \"EVAL\" "));
     }
-    ground.heal("primary", "replicas").await;
+    bed.heal("primary", "replicas").await;
     assert_done(&release.await.expect("the client does not panic"));
-    let counts = ground.ask(&["HVALS", KEY]).await;
+    let counts = bed.ask(&["HVALS", KEY]).await;
     assert!(counts.contains('1'), "one hold is left: {counts}");
 }
 
@@ -218,16 +218,16 @@ async fn an_unlock_that_a_replica_lacks_is_an_error_in_3_17() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::replicated(1).await;
+    let mut bed = TestBed::replicated(1).await;
     let lock = "redisson = { era = \"3.17\", sync-timeout = \"100ms\" }";
-    let mut client = ground.client(0, lock);
+    let mut client = bed.client(0, lock);
     assert_done(&client.acquire(KEY, NOW).await);
-    ground.cut("primary", "replicas").await;
-    let mut monitor = ground.monitor().await;
+    bed.cut("primary", "replicas").await;
+    let mut monitor = bed.monitor().await;
     assert_unknown(&client.release(KEY, NOW).await);
-    let lines = monitor.so_far(&ground).await;
+    let lines = monitor.so_far(&bed).await;
     assert_eq!(with_command(&lines, "EVAL"), 1, "{lines:#?}");
-    assert_eq!(ground.number(&["EXISTS", KEY]).await, 0, "it took effect");
+    assert_eq!(bed.number(&["EXISTS", KEY]).await, 0, "it took effect");
 }
 
 /// Two read. The hold of the second is made short by hand, as if it were dead; the first renews.
@@ -236,7 +236,7 @@ async fn the_older_eras_keep_dead_readers_with_the_living() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
+    let bed = TestBed::single().await;
     let read = LockRequest {
         mode: Mode::Read,
         ..NOW
@@ -250,18 +250,18 @@ async fn the_older_eras_keep_dead_readers_with_the_living() {
     .enumerate()
     {
         let lock = format!("redisson-rw = {{ {options}, lease = \"10m\" }}");
-        let mut dead = ground.client(2 * n, &lock);
+        let mut dead = bed.client(2 * n, &lock);
         assert_done(&dead.acquire(KEY, read).await);
-        let hold = ground.ask(&["KEYS", "{lock}:*"]).await;
+        let hold = bed.ask(&["KEYS", "{lock}:*"]).await;
         let hold = hold.trim_matches(|c: char| "[]\"".contains(c));
-        let mut living = ground.client(2 * n + 1, &lock);
+        let mut living = bed.client(2 * n + 1, &lock);
         assert_done(&living.acquire(KEY, read).await);
-        assert_eq!(ground.number(&["PEXPIRE", hold, SHORT_MS]).await, 1);
+        assert_eq!(bed.number(&["PEXPIRE", hold, SHORT_MS]).await, 1);
         assert_done(&living.renew(KEY, read).await);
-        let left = ground.number(&["PTTL", hold]).await;
+        let left = bed.number(&["PTTL", hold]).await;
         let short = SHORT_MS.parse().expect("a number");
         assert_eq!(left > short, kept, "{options}: {left} ms left of {hold}");
-        ground.ask(&["FLUSHALL"]).await;
+        bed.ask(&["FLUSHALL"]).await;
     }
 }
 
@@ -273,7 +273,7 @@ async fn waiters_are_presumed_dead_by_the_rules_of_the_era() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
+    let bed = TestBed::single().await;
     for (n, (options, gaps, gap_left)) in [
         ("era = \"3.10\"", [5_000, 0], 5_000),
         ("era = \"3.10\", fair-wait = \"60s\"", [60_000, 0], 60_000),
@@ -285,36 +285,36 @@ async fn waiters_are_presumed_dead_by_the_rules_of_the_era() {
     .enumerate()
     {
         let lock = format!("redisson-fair = {{ lease = \"10m\", {options} }}");
-        let mut clients: Vec<_> = (0..4).map(|c| ground.client(4 * n + c, &lock)).collect();
+        let mut clients: Vec<_> = (0..4).map(|c| bed.client(4 * n + c, &lock)).collect();
         assert_done(&clients[0].acquire(KEY, NOW).await);
         for client in &mut clients[1..] {
             let refused = client.acquire(KEY, WAITING).await;
             assert!(matches!(refused, Outcome::Denied), "{options}: {refused:?}");
             assert!(client.queued(KEY), "{options}");
         }
-        let [first, second, third] = dead_at(&ground).await[..] else {
+        let [first, second, third] = dead_at(&bed).await[..] else {
             panic!("three wait");
         };
         assert_eq!([second - first, third - second], gaps, "{options}");
         clients[2].end_wait(KEY, WaitEnd::Refused).await;
-        let [first, third] = dead_at(&ground).await[..] else {
+        let [first, third] = dead_at(&bed).await[..] else {
             panic!("two wait");
         };
         assert_eq!(third - first, gap_left, "{options}");
-        ground.ask(&["FLUSHALL"]).await;
+        bed.ask(&["FLUSHALL"]).await;
     }
 }
 
 /// When each waiter is presumed dead, in the order of the queue.
-async fn dead_at(ground: &Ground) -> Vec<i64> {
-    let length = ground.number(&["LLEN", "redisson_lock_queue:{lock}"]).await;
+async fn dead_at(bed: &TestBed) -> Vec<i64> {
+    let length = bed.number(&["LLEN", "redisson_lock_queue:{lock}"]).await;
     let mut times = Vec::new();
     for at in 0..length {
         let at = at.to_string();
-        let waiter = ground
+        let waiter = bed
             .ask(&["LINDEX", "redisson_lock_queue:{lock}", &at])
             .await;
-        let time = ground
+        let time = bed
             .number(&["ZSCORE", "redisson_lock_timeout:{lock}", &waiter])
             .await;
         times.push(time);
@@ -330,21 +330,19 @@ async fn a_fair_waiter_whose_try_got_no_answer_leaves_the_queue() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::behind_the_fabric().await;
+    let mut bed = TestBed::behind_the_fabric().await;
     let lock = "redisson-fair = { lease = \"10m\" }";
-    let mut holder = ground.client(0, lock);
-    let mut waiter = ground.client(1, lock);
+    let mut holder = bed.client(0, lock);
+    let mut waiter = bed.client(1, lock);
     assert_done(&holder.acquire(KEY, NOW).await);
     // Nobody gets a connection over a cut link: this one is open before.
     assert_done(&waiter.acquire("another", NOW).await);
-    ground.cut("primary", "c1").await;
+    bed.cut("primary", "c1").await;
     assert_unknown(&waiter.acquire(KEY, WAITING).await);
-    ground.heal("primary", "c1").await;
-    ground
-        .until(&["LLEN", "redisson_lock_queue:{lock}"], "1")
+    bed.heal("primary", "c1").await;
+    bed.until(&["LLEN", "redisson_lock_queue:{lock}"], "1")
         .await;
     waiter.end_wait(KEY, WaitEnd::Refused).await;
-    ground
-        .until(&["LLEN", "redisson_lock_queue:{lock}"], "0")
+    bed.until(&["LLEN", "redisson_lock_queue:{lock}"], "0")
         .await;
 }

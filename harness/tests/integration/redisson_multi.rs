@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::support::ground::Ground;
 use crate::support::have_server;
+use crate::support::test_bed::TestBed;
 use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{Independent, Persistence, Topology};
@@ -13,26 +13,26 @@ use tokio::time::Instant;
 /// The key of every test.
 const KEY: &str = "lock";
 
-async fn three_masters() -> Ground {
+async fn three_masters() -> TestBed {
     let independent = Independent {
         nodes: 3,
         replicas: 0,
         persistence: Persistence::default(),
     };
-    Ground::new(Topology::Independent(independent), false).await
+    TestBed::new(Topology::Independent(independent), false).await
 }
 
 /// Number of keys that each of the masters has.
-async fn keys(ground: &Ground) -> [String; 3] {
+async fn keys(bed: &TestBed) -> [String; 3] {
     let count = async |node| {
-        let reply = ground.servers.command(node, &["DBSIZE"]).await;
+        let reply = bed.servers.command(node, &["DBSIZE"]).await;
         reply.expect("it answers")
     };
     [count("n1").await, count("n2").await, count("n3").await]
 }
 
-async fn forget(ground: &Ground, node: &str) {
-    let reply = ground.servers.command(node, &["FLUSHALL"]).await;
+async fn forget(bed: &TestBed, node: &str) {
+    let reply = bed.servers.command(node, &["FLUSHALL"]).await;
     reply.expect("it answers");
 }
 
@@ -41,21 +41,21 @@ async fn an_unlock_of_multi_lock_stops_half_way_in_the_newest_era_only() {
     if !have_server() {
         return;
     }
-    let ground = three_masters().await;
+    let bed = three_masters().await;
     for (n, (era, left)) in [("3.10", "0"), ("3.17", "0"), ("4.7", "1")]
         .iter()
         .enumerate()
     {
         let lock = format!("redisson-multi = {{ era = \"{era}\" }}");
-        let mut client = ground.client(n, &lock);
+        let mut client = bed.client(n, &lock);
         let acquired = client.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
-        forget(&ground, "n1").await;
+        forget(&bed, "n1").await;
         let released = client.release(KEY, LockRequest::default()).await;
         assert_eq!(released, Outcome::Denied, "{era}");
-        assert_eq!(keys(&ground).await, ["0", left, left], "{era}");
+        assert_eq!(keys(&bed).await, ["0", left, left], "{era}");
         for node in ["n2", "n3"] {
-            forget(&ground, node).await;
+            forget(&bed, node).await;
         }
     }
 }
@@ -65,17 +65,17 @@ async fn an_unlock_of_red_lock_never_says_that_it_was_lost() {
     if !have_server() {
         return;
     }
-    let ground = three_masters().await;
+    let bed = three_masters().await;
     for (n, era) in ["3.10", "3.17", "4.7"].iter().enumerate() {
-        let mut client = ground.client(n, &format!("redisson-red = {{ era = \"{era}\" }}"));
+        let mut client = bed.client(n, &format!("redisson-red = {{ era = \"{era}\" }}"));
         let acquired = client.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
         for node in ["n1", "n2"] {
-            forget(&ground, node).await;
+            forget(&bed, node).await;
         }
         let released = client.release(KEY, LockRequest::default()).await;
         assert!(matches!(released, Outcome::Done(_)), "{era}: {released:?}");
-        assert_eq!(keys(&ground).await, ["0", "0", "0"], "{era}");
+        assert_eq!(keys(&bed).await, ["0", "0", "0"], "{era}");
     }
 }
 
@@ -86,11 +86,11 @@ async fn a_dead_master_is_tried_for_seconds_and_then_counts_as_a_refusal() {
     if !have_server() {
         return;
     }
-    let ground = three_masters().await;
-    ground.servers.kill("n3").await.expect("it dies");
+    let bed = three_masters().await;
+    bed.servers.kill("n3").await.expect("it dies");
     let tried = async |n, lock: &str| {
         let begun = Instant::now();
-        let mut client = ground.client(n, lock);
+        let mut client = bed.client(n, lock);
         let acquired = client.acquire(KEY, LockRequest::default()).await;
         (acquired, begun.elapsed())
     };
@@ -117,16 +117,16 @@ async fn a_lease_without_a_wait_is_taken_for_nothing_by_3_10_only() {
     if !have_server() {
         return;
     }
-    let ground = three_masters().await;
+    let bed = three_masters().await;
     for (n, (era, second)) in [("3.10", true), ("3.17", false), ("4.7", false)]
         .iter()
         .enumerate()
     {
         let lock = format!("redisson-multi = {{ lease = \"20s\", era = \"{era}\" }}");
-        let mut first = ground.client(2 * n, &lock);
+        let mut first = bed.client(2 * n, &lock);
         let acquired = first.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(acquired, Outcome::Done(_)), "{era}: {acquired:?}");
-        let also = ground
+        let also = bed
             .client(2 * n + 1, &lock)
             .acquire(KEY, LockRequest::default())
             .await;

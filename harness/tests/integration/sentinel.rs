@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::ground::{Ground, spec};
+use crate::support::test_bed::{TestBed, spec};
 use crate::support::{WITHIN, have_server};
 use async_trait::async_trait;
 use lockstorm_checker::history::{FailureNote, RouteNote};
@@ -37,8 +37,8 @@ async fn eventually<F: Future<Output = bool>>(what: &str, mut condition: impl Fn
 }
 
 /// Waits until all sentinels name this node, and it is a primary.
-async fn led_by(ground: &Ground, node: &str) {
-    let servers = &ground.servers;
+async fn led_by(bed: &TestBed, node: &str) {
+    let servers = &bed.servers;
     let known = servers.nodes().iter().find(|known| known.name == node);
     let public = known.expect("there is such a node").public;
     let named = format!("{}\n{}", public.ip(), public.port());
@@ -49,15 +49,15 @@ async fn led_by(ground: &Ground, node: &str) {
                 return false;
             }
         }
-        role(ground, node).await == "master"
+        role(bed, node).await == "master"
     })
     .await;
     assert_eq!(servers.writable().await, [node]);
 }
 
 /// Role of a node, in its own words.
-async fn role(ground: &Ground, node: &str) -> String {
-    let role = ground.servers.command(node, &["ROLE"]).await;
+async fn role(bed: &TestBed, node: &str) -> String {
+    let role = bed.servers.command(node, &["ROLE"]).await;
     let role = role.unwrap_or_default();
     role.lines().next().unwrap_or_default().to_owned()
 }
@@ -98,9 +98,9 @@ impl Kept {
 }
 
 /// A client whose turns are kept.
-fn client(ground: &Ground, lock: &str) -> (AnyLock, Arc<Kept>) {
+fn client(bed: &TestBed, lock: &str) -> (AnyLock, Arc<Kept>) {
     let kept = Arc::new(Kept::default());
-    let context = ground.context_with(0, kept.clone());
+    let context = bed.context_with(0, kept.clone());
     let lock = AnyLock::new(&spec(lock), context);
     (lock.expect("it is one of our own"), kept)
 }
@@ -128,26 +128,22 @@ async fn a_primary_that_dies_is_replaced_and_comes_back_as_a_replica() {
         return;
     }
     for fabric in [false, true] {
-        let mut ground = Ground::new(topology("replicas = 2"), fabric).await;
-        assert_eq!(ground.servers.writable().await, ["primary"]);
-        let dead = ground.nemesis.inject(&kill("primary")).await;
+        let mut bed = TestBed::new(topology("replicas = 2"), fabric).await;
+        assert_eq!(bed.servers.writable().await, ["primary"]);
+        let dead = bed.nemesis.inject(&kill("primary")).await;
         let dead = dead.expect("it is killed");
         eventually("a replica leads", async || {
-            ground.servers.writable().await != ["primary"]
+            bed.servers.writable().await != ["primary"]
         })
         .await;
-        let leader = ground.servers.writable().await.remove(0);
-        led_by(&ground, &leader).await;
-        ground
-            .nemesis
-            .heal_id(&dead)
-            .await
-            .expect("it starts again");
+        let leader = bed.servers.writable().await.remove(0);
+        led_by(&bed, &leader).await;
+        bed.nemesis.heal_id(&dead).await.expect("it starts again");
         eventually("the former primary follows", async || {
-            role(&ground, "primary").await == "slave"
+            role(&bed, "primary").await == "slave"
         })
         .await;
-        assert_eq!(ground.servers.writable().await, [leader]);
+        assert_eq!(bed.servers.writable().await, [leader]);
     }
 }
 
@@ -157,24 +153,20 @@ async fn a_planned_failover_leaves_two_primaries_until_the_old_one_is_told() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::new(topology("timers = \"stock\""), false).await;
+    let mut bed = TestBed::new(topology("timers = \"stock\""), false).await;
     let failover = FaultSpec::Failover(Failover {
         node: "replica-1".into(),
         mode: FailoverMode::Agreed,
     });
-    ground
-        .nemesis
-        .inject(&failover)
-        .await
-        .expect("it takes over");
-    assert_eq!(ground.servers.writable().await, ["replica-1"]);
+    bed.nemesis.inject(&failover).await.expect("it takes over");
+    assert_eq!(bed.servers.writable().await, ["replica-1"]);
     for node in ["primary", "replica-1"] {
-        let taken = ground.servers.command(node, &["SET", "lock", node]).await;
+        let taken = bed.servers.command(node, &["SET", "lock", node]).await;
         assert_eq!(taken.ok().as_deref(), Some("OK"), "{node}");
     }
-    let recovered = ground.servers.recover().await;
+    let recovered = bed.servers.recover().await;
     assert_eq!(recovered, Ok(()), "the old one is told in the end");
-    assert_eq!(role(&ground, "primary").await, "slave");
+    assert_eq!(role(&bed, "primary").await, "slave");
 }
 
 /// Sentinels keep what they agreed on; sharp timers are told to each anew.
@@ -183,17 +175,17 @@ async fn a_sentinel_that_was_killed_comes_back_knowing_the_new_primary() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::new(topology(""), false).await;
-    let watcher = ground.nemesis.inject(&kill("sentinel-1")).await;
+    let mut bed = TestBed::new(topology(""), false).await;
+    let watcher = bed.nemesis.inject(&kill("sentinel-1")).await;
     let watcher = watcher.expect("it is killed");
-    ground.nemesis.inject(&kill("primary")).await.expect("dies");
+    bed.nemesis.inject(&kill("primary")).await.expect("dies");
     eventually("the replica leads", async || {
-        ground.servers.writable().await == ["replica-1"]
+        bed.servers.writable().await == ["replica-1"]
     })
     .await;
-    ground.nemesis.heal_id(&watcher).await.expect("it is back");
-    led_by(&ground, "replica-1").await;
-    let period = ground.servers.command("sentinel-1", &["SENTINEL", "DEBUG"]);
+    bed.nemesis.heal_id(&watcher).await.expect("it is back");
+    led_by(&bed, "replica-1").await;
+    let period = bed.servers.command("sentinel-1", &["SENTINEL", "DEBUG"]);
     let period = period.await.expect("it tells its periods");
     assert!(period.contains("PING-PERIOD\n200"), "{period}");
 }
@@ -203,11 +195,11 @@ async fn a_client_asks_the_sentinels_once_its_connection_is_lost() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::new(topology(""), false).await;
-    let (mut lock, kept) = client(&ground, "token = { lease = \"30s\" }");
+    let mut bed = TestBed::new(topology(""), false).await;
+    let (mut lock, kept) = client(&bed, "token = { lease = \"30s\" }");
     assert_eq!(until_granted(&mut lock, "before").await, []);
-    ground.nemesis.inject(&kill("primary")).await.expect("dies");
-    led_by(&ground, "replica-1").await;
+    bed.nemesis.inject(&kill("primary")).await.expect("dies");
+    led_by(&bed, "replica-1").await;
     let first = lock.acquire("after", LockRequest::default()).await;
     assert!(
         matches!(first, Outcome::Unknown(_)),
@@ -232,13 +224,13 @@ async fn a_server_that_refuses_writes_is_asked_once_and_then_doubted() {
     if !have_server() {
         return;
     }
-    let ground = Ground::new(topology("replicas = 2"), false).await;
-    let (mut lock, kept) = client(&ground, "token = { lease = \"30s\" }");
+    let bed = TestBed::new(topology("replicas = 2"), false).await;
+    let (mut lock, kept) = client(&bed, "token = { lease = \"30s\" }");
     assert_eq!(until_granted(&mut lock, "before").await, []);
-    let other = ground.servers.nodes()[1].public;
+    let other = bed.servers.nodes()[1].public;
     let (ip, port) = (other.ip().to_string(), other.port().to_string());
     let demote = ["REPLICAOF", ip.as_str(), port.as_str()];
-    let demoted = ground.servers.command("primary", &demote).await;
+    let demoted = bed.servers.command("primary", &demote).await;
     demoted.expect("it follows its replica");
     let before = until_granted(&mut lock, "after").await;
     assert!(
@@ -255,17 +247,13 @@ async fn who_asks_every_second_turns_and_who_does_not_goes_on_asking_the_old_pri
     if !have_server() {
         return;
     }
-    let mut ground = Ground::new(topology(""), false).await;
-    let (mut scans, kept) = client(&ground, "redisson = { lease = \"30s\", sync = \"off\" }");
-    let mut asks = ground.client(1, "token = { lease = \"30s\" }");
+    let mut bed = TestBed::new(topology(""), false).await;
+    let (mut scans, kept) = client(&bed, "redisson = { lease = \"30s\", sync = \"off\" }");
+    let mut asks = bed.client(1, "token = { lease = \"30s\" }");
     assert_eq!(until_granted(&mut scans, "a").await, []);
     assert_eq!(until_granted(&mut asks, "b").await, []);
-    ground
-        .nemesis
-        .inject(&pause("primary"))
-        .await
-        .expect("stops");
-    led_by(&ground, "replica-1").await;
+    bed.nemesis.inject(&pause("primary")).await.expect("stops");
+    led_by(&bed, "replica-1").await;
     let lost = asks.acquire("c", LockRequest::default()).await;
     assert!(matches!(lost, Outcome::Unknown(_)), "{lost:?}");
     until_granted(&mut scans, "d").await;

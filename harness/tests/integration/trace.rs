@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::ground::Ground;
+use crate::support::test_bed::TestBed;
 use crate::support::{have_server, run, run_scenario, stderr, stdout};
 use lockstorm_checker::history::{Header, NodeView, read_jsonl};
 use lockstorm_harness::clock::RunClock;
@@ -118,8 +118,8 @@ fn with_the_monitor_the_story_shows_the_commands_of_both_holders_and_who_sent_th
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let story = story(out.path(), &["--trace", "monitor"]);
-    let first = place(&story, &["a told primary: SET lock ", " NX PX 2000"]);
-    let second = place(&story, &["b told replica-1: SET lock ", " NX PX 2000"]);
+    let first = place(&story, &["a sent primary: SET lock ", " NX PX 2000"]);
+    let second = place(&story, &["b sent replica-1: SET lock ", " NX PX 2000"]);
     assert!(first < second, "{}", story.join("\n"));
     assert!(!story.iter().any(|step| step.contains("the servers on")));
     let log = out.path().join("latest/nodes/replica-1/monitor.log");
@@ -189,14 +189,14 @@ fn in_a_storm_the_servers_are_asked_again_and_again() {
     assert!(held.count() > 1, "{}", stderr(&output));
 }
 
-/// Views that a watch notes of `keys` on the servers of this ground, in one round.
-async fn look(ground: &Ground, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
+/// Views that a watch notes of `keys` on the servers of this test bed, in one round.
+async fn look(bed: &TestBed, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("history.jsonl");
     let recorder = Recorder::start(&path, &Header::new(), RunClock::start());
     let recorder = recorder.expect("the file can be created");
     let names = keys.iter().map(|&key| key.into()).collect();
-    let watch = Watch::new(Arc::clone(&ground.servers), names, recorder.sink());
+    let watch = Watch::new(Arc::clone(&bed.servers), names, recorder.sink());
     watch.marks().note("mark-of-a".to_owned(), &"a".into());
     watch.look().await;
     recorder.finish().await.expect("all is written");
@@ -216,29 +216,29 @@ async fn a_key_that_has_expired_is_left_where_it_is() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    ground.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]).await;
-    ground.ask(&["SET", "lock", "mark-of-a", "PX", "1"]).await;
+    let bed = TestBed::single().await;
+    bed.ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]).await;
+    bed.ask(&["SET", "lock", "mark-of-a", "PX", "1"]).await;
     let deadline = Instant::now() + crate::support::WITHIN;
     // KEYS passes over what has expired without removing it.
-    while !ground.ask(&["KEYS", "lock"]).await.is_empty() {
+    while !bed.ask(&["KEYS", "lock"]).await.is_empty() {
         assert!(Instant::now() < deadline, "the key does not expire");
         sleep(Duration::from_millis(2)).await;
     }
 
-    let views = look(&ground, &["lock"]).await;
+    let views = look(&bed, &["lock"]).await;
 
     assert!(
         !views[0].1[0].is_there(),
         "to clients it is gone: {views:?}"
     );
-    let there = ground.ask(&["DEBUG", "OBJECT", "lock"]).await;
+    let there = bed.ask(&["DEBUG", "OBJECT", "lock"]).await;
     assert!(there.starts_with("Value at:"), "{there}");
-    let stats = ground.ask(&["INFO", "stats"]).await;
+    let stats = bed.ask(&["INFO", "stats"]).await;
     assert!(stats.contains("expired_keys:0\r\n"), "{stats}");
     // What shows that reading it would have made a difference.
-    assert_eq!(ground.ask(&["GET", "lock"]).await, "");
-    let stats = ground.ask(&["INFO", "stats"]).await;
+    assert_eq!(bed.ask(&["GET", "lock"]).await, "");
+    let stats = bed.ask(&["INFO", "stats"]).await;
     assert!(stats.contains("expired_keys:1\r\n"), "{stats}");
 }
 
@@ -247,21 +247,19 @@ async fn a_look_tells_holders_contents_and_ends_and_changes_nothing() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    ground
-        .ask(&["SET", "a's", "mark-of-a", "PX", "60000"])
-        .await;
-    ground.ask(&["SET", "odd*[x]", "another's"]).await;
-    ground.ask(&["HSET", "hash", "mark-of-a", "2"]).await;
-    ground.ask(&["ZADD", "queue", "1", "x"]).await;
+    let bed = TestBed::single().await;
+    bed.ask(&["SET", "a's", "mark-of-a", "PX", "60000"]).await;
+    bed.ask(&["SET", "odd*[x]", "another's"]).await;
+    bed.ask(&["HSET", "hash", "mark-of-a", "2"]).await;
+    bed.ask(&["ZADD", "queue", "1", "x"]).await;
     let written = async || {
-        let info = ground.ask(&["INFO", "persistence"]).await;
+        let info = bed.ask(&["INFO", "persistence"]).await;
         let changes = info.lines().find(|line| line.starts_with("rdb_changes"));
         changes.expect("INFO counts changes").to_owned()
     };
     let before = written().await;
 
-    let views = look(&ground, &["a's", "odd*[x]", "hash", "queue", "none"]).await;
+    let views = look(&bed, &["a's", "odd*[x]", "hash", "queue", "none"]).await;
 
     assert_eq!(written().await, before, "nothing was written");
     let told: Vec<_> = views

@@ -254,6 +254,10 @@ fn failures_that_the_baseline_has_fail_nothing_where_only_new_ones_count() {
         "{}",
         stderr(&output)
     );
+    let output = again(&[&["0.toml", "--format", "github"], &only_new[..]].concat());
+    let annotations = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(annotations.contains("title=known%3A"), "{annotations}");
+    assert!(!annotations.contains("::error"), "{annotations}");
     let output = again(&[&["0.toml", "1.toml"], &only_new[..]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     // What was not reached is not cleared by a failure that was known.

@@ -163,7 +163,7 @@ fn the_command_of_one_run_of_a_suite_repeats_it_on_the_same_ground() {
         return;
     }
     let (folder, path) = written(
-        "name = \"ground\"\nchecks.only = [\"mutual-exclusion\"]\n\
+        "name = \"bed\"\nchecks.only = [\"mutual-exclusion\"]\n\
          topology.single = {}\nlock.token = { lease = \"2s\" }\n\
          [[step]]\nacquire = { client = \"a\", expect = \"granted\" }\n",
     );

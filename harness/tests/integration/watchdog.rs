@@ -5,8 +5,8 @@ use std::io::BufReader;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::ground::{Ground, spec, with_command};
 use crate::support::have_server;
+use crate::support::test_bed::{TestBed, spec, with_command};
 use lockstorm_checker::history::{Event, Function, Header, History, Kind, Name, read_jsonl};
 use lockstorm_harness::client::{AnyLock, Reply, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
@@ -22,13 +22,13 @@ struct Client {
 }
 
 impl Client {
-    fn new(ground: &Ground, lock: &str) -> Self {
+    fn new(bed: &TestBed, lock: &str) -> Self {
         let history = tempfile::NamedTempFile::new().expect("a temporary file can be made");
         let history = history.into_temp_path();
         let recorder = Recorder::start(&history, &Header::new(), RunClock::start())
             .expect("the history can be written");
         let spec = spec(lock);
-        let context = ground.context(0);
+        let context = bed.context(0);
         let session = Session::new(SessionParts {
             name: "c0".into(),
             process: 0,
@@ -94,12 +94,12 @@ async fn one_round_renews_all_that_is_held_in_batches_of_the_era() {
         ("redisson-rw = {}", 250),
         ("token = { renew-every = \"1s\" }", 250),
     ] {
-        let ground = Ground::single().await;
-        let mut client = Client::new(&ground, lock);
+        let bed = TestBed::single().await;
+        let mut client = Client::new(&bed, lock);
         client.take(250).await;
-        let mut monitor = ground.monitor().await;
+        let mut monitor = bed.monitor().await;
         assert_eq!(client.session.renew_all().await, Reply::Done);
-        let lines = monitor.so_far(&ground).await;
+        let lines = monitor.so_far(&bed).await;
         assert_eq!(with_command(&lines, "EVAL"), scripts, "{lock}");
         let history = client.history().await;
         for kind in [Kind::Invoke, Kind::Ok] {
@@ -116,15 +116,15 @@ async fn the_watchdog_lets_go_of_what_is_given_back_or_lost() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let mut client = Client::new(&ground, "redisson = {}");
+    let bed = TestBed::single().await;
+    let mut client = Client::new(&bed, "redisson = {}");
     client.take(4).await;
     let released = client
         .session
         .release(&key(0), LockRequest::default())
         .await;
     assert_eq!(released, Reply::Done);
-    assert_eq!(ground.number(&["DEL", "lock-1"]).await, 1);
+    assert_eq!(bed.number(&["DEL", "lock-1"]).await, 1);
     for _ in 0..2 {
         assert_eq!(client.session.renew_all().await, Reply::Done);
     }
@@ -148,12 +148,12 @@ async fn a_batch_without_an_answer_is_undecided_lock_by_lock() {
     if !have_server() {
         return;
     }
-    let mut ground = Ground::behind_the_fabric().await;
-    let mut client = Client::new(&ground, "redisson = {}");
+    let mut bed = TestBed::behind_the_fabric().await;
+    let mut client = Client::new(&bed, "redisson = {}");
     client.take(3).await;
-    ground.cut("primary", "c0").await;
+    bed.cut("primary", "c0").await;
     assert_eq!(client.session.renew_all().await, Reply::Done);
-    ground.heal("primary", "c0").await;
+    bed.heal("primary", "c0").await;
     assert_eq!(client.session.renew_all().await, Reply::Done);
     assert_eq!(client.session.held().await.len(), 3);
     let history = client.history().await;
@@ -172,10 +172,10 @@ async fn rounds_come_in_time_while_the_client_is_at_work() {
     if !have_server() {
         return;
     }
-    let ground = Ground::single().await;
-    let mut client = Client::new(&ground, "redisson = { watchdog = \"3s\" }");
+    let bed = TestBed::single().await;
+    let mut client = Client::new(&bed, "redisson = { watchdog = \"3s\" }");
     client.take(2).await;
     let work = Duration::from_millis(3500);
     assert_eq!(client.session.work(work).await, Reply::Done);
-    assert_eq!(ground.number(&["EXISTS", "lock-0", "lock-1"]).await, 2);
+    assert_eq!(bed.number(&["EXISTS", "lock-0", "lock-1"]).await, 2);
 }

@@ -101,7 +101,7 @@ fn rendered(run: &RunRecord) -> Vec<(&'static str, String)> {
         ("index", index_page(&listing)),
         ("picture", crate::plots::svg(&picture.drawing).into_string()),
         ("JUnit", junit_run(run).expect("the record is XML")),
-        ("annotations", github_run(run)),
+        ("annotations", github_run(run, None)),
     ]
 }
 
@@ -150,7 +150,7 @@ fn a_run_that_came_out_in_a_later_try_is_called_flaky_by_every_report() {
         );
     }
     assert!(
-        github_run(&run).contains("::warning title=flaky"),
+        github_run(&run, None).contains("::warning title=flaky"),
         "a green step says it too"
     );
 }

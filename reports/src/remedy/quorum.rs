@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_number_or_another_share_is_not_mended_by_one_more() {
+    fn an_odd_number_or_another_share_is_not_remedied_by_one_more() {
         for (masters, away) in [(5, 2), (5, 3), (4, 1), (4, 3), (1, 1)] {
             let (run, witness) = stuck(masters, away);
             let said = remedy(&Scene::of_run(&run, &witness));

@@ -125,10 +125,10 @@ pub(super) fn judge_fault(
             findings.key(path, message, &help);
             true
         }
-        ExternalUse::Impossible(reason, mend) => {
+        ExternalUse::Impossible(reason, remedy) => {
             let word = fault.kind();
             let message = format!("{word} is impossible on external servers: {reason}");
-            findings.key(path, message, mend);
+            findings.key(path, message, remedy);
             false
         }
     }

@@ -1,5 +1,5 @@
 //! Golden tests of what people see when a scenario is wrong. Each mistake must be shown, at its
-//! place, with what would be right: an author who mends one must not be sent round again.
+//! place, with what would be right: an author who corrects one must not be sent round again.
 
 use std::path::Path;
 

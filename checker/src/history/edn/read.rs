@@ -58,8 +58,8 @@ pub(in crate::history) fn stream(
                     return intake.finish();
                 }
                 Err(Fault::Cut) => {
-                    let mend = "look for a brace or a quote that is not closed";
-                    return Err(scanner.refuse(place, "the event has no end", mend));
+                    let remedy = "look for a brace or a quote that is not closed";
+                    return Err(scanner.refuse(place, "the event has no end", remedy));
                 }
             },
         }
@@ -80,8 +80,8 @@ fn end(mut scanner: Scanner<impl BufRead>, reading: Reading) -> Result<Reading, 
     if scanner.is_done()? {
         return Ok(reading);
     }
-    let mend = "put all events into one vector, or write them without one";
-    Err(scanner.refuse(scanner.place(), "something follows the vector", mend))
+    let remedy = "put all events into one vector, or write them without one";
+    Err(scanner.refuse(scanner.place(), "something follows the vector", remedy))
 }
 
 /// Reads one event, or passes over a discarded form.
@@ -98,9 +98,9 @@ fn event(
         scanner.skip_blank()?;
     }
     if scanner.peek()?.ok_or(Fault::Cut)? != b'{' {
-        let mend = "write each event as a map: {:type :invoke, :process 0, :f :acquire}";
+        let remedy = "write each event as a map: {:type :invoke, :process 0, :f :acquire}";
         return Err(scanner
-            .refuse(scanner.place(), "this is no event", mend)
+            .refuse(scanner.place(), "this is no event", remedy)
             .into());
     }
     scanner.bump(b'{');
@@ -121,9 +121,9 @@ fn event(
         }
     }
     if fields.is_note_of(tells_texts)
-        && let Err((reason, mend)) = bounded("note", scanner.taken())
+        && let Err((reason, remedy)) = bounded("note", scanner.taken())
     {
-        return Err(place.refuse(intake.file, reason, mend).into());
+        return Err(place.refuse(intake.file, reason, remedy).into());
     }
     fields.finish(dialect, intake)?;
     Ok(())

@@ -66,9 +66,9 @@ impl<'a, R: BufRead> Scanner<'a, R> {
         &self,
         place: Place,
         reason: impl Into<String>,
-        mend: impl Into<String>,
+        remedy: impl Into<String>,
     ) -> ReadError {
-        place.refuse(self.file, reason, mend)
+        place.refuse(self.file, reason, remedy)
     }
 
     /// The next byte, which is not taken.
@@ -236,8 +236,8 @@ impl<'a, R: BufRead> Scanner<'a, R> {
 
     /// The refusal of a map whose last key has no value.
     pub(super) fn odd(&self, place: Place) -> ReadError {
-        let mend = "add the value, or delete the key";
-        self.refuse(place, "the map has a key without a value", mend)
+        let remedy = "add the value, or delete the key";
+        self.refuse(place, "the map has a key without a value", remedy)
     }
 
     /// Takes the closing byte of a collection if it is next.
@@ -285,8 +285,8 @@ impl<'a, R: BufRead> Scanner<'a, R> {
 
     fn utf8(&self, bytes: Vec<u8>, place: Place) -> Result<String, Fault> {
         String::from_utf8(bytes).map_err(|_| {
-            let mend = "write the file in UTF-8";
-            Fault::Refused(self.refuse(place, "the text is not UTF-8", mend))
+            let remedy = "write the file in UTF-8";
+            Fault::Refused(self.refuse(place, "the text is not UTF-8", remedy))
         })
     }
 
@@ -330,8 +330,8 @@ impl<'a, R: BufRead> Scanner<'a, R> {
     }
 
     fn bad_escape(&self, place: Place) -> ReadError {
-        let mend = "write \\n, \\t, \\r, \\\", \\\\ or \\u with four digits";
-        self.refuse(place, "there is no such escape in a string", mend)
+        let remedy = "write \\n, \\t, \\r, \\\", \\\\ or \\u with four digits";
+        self.refuse(place, "there is no such escape in a string", remedy)
     }
 
     /// `\a`, `\newline`, `\u0041`.

@@ -96,9 +96,9 @@ impl<R: BufRead> Elements<'_, R> {
                     return self.element(start);
                 }
                 Some(_) => {
-                    let mend = "put one comma between two events, and none after the last";
+                    let remedy = "put one comma between two events, and none after the last";
                     let reason = "events and commas do not alternate";
-                    return Err(start.refuse(self.file, reason, mend));
+                    return Err(start.refuse(self.file, reason, remedy));
                 }
             }
         }
@@ -110,8 +110,8 @@ impl<R: BufRead> Elements<'_, R> {
             self.bump(b'[');
             return Ok(());
         }
-        let mend = "begin it with [, or read it with --from jsonl if each line is an event";
-        Err(self.place.refuse(self.file, "this is no array", mend))
+        let remedy = "begin it with [, or read it with --from jsonl if each line is an event";
+        Err(self.place.refuse(self.file, "this is no array", remedy))
     }
 
     /// Nothing may follow the array.
@@ -120,10 +120,10 @@ impl<R: BufRead> Elements<'_, R> {
         if self.peek()?.is_none() {
             return Ok(Step::End);
         }
-        let mend = "put all events into one array";
+        let remedy = "put all events into one array";
         Err(self
             .place
-            .refuse(self.file, "something follows the array", mend))
+            .refuse(self.file, "something follows the array", remedy))
     }
 
     /// Takes the bytes of an element up to the brace that closes it, or, of what is no object, up
@@ -151,8 +151,8 @@ impl<R: BufRead> Elements<'_, R> {
             }
             if self.bytes.len() > LINE_BYTES_MAX {
                 let reason = format!("the event is longer than {LINE_BYTES_MAX} bytes");
-                let mend = "look for a brace or a quote that is not closed";
-                return Err(start.refuse(self.file, reason, mend));
+                let remedy = "look for a brace or a quote that is not closed";
+                return Err(start.refuse(self.file, reason, remedy));
             }
         }
         Ok(Step::Cut(

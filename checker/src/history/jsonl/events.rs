@@ -20,7 +20,7 @@ pub(super) enum Fault {
     /// It is an event, but not one that can stand there.
     Other {
         reason: String,
-        mend: String,
+        remedy: String,
         /// How many bytes of it come before what is wrong; absent where it is the whole.
         before: Option<usize>,
     },
@@ -106,11 +106,11 @@ impl<'a, S: EventSink> Events<'a, S> {
         }
         self.order
             .push(&event)
-            .map_err(|disorder| whole(disorder.reason, disorder.mend))?;
+            .map_err(|disorder| whole(disorder.reason, disorder.remedy))?;
         self.guard.push(&event).map_err(|objection| Fault::Other {
             before: find(bytes, &objection.word),
             reason: objection.reason,
-            mend: objection.mend,
+            remedy: objection.remedy,
         })?;
         Ok(event)
     }
@@ -120,15 +120,15 @@ impl<'a, S: EventSink> Events<'a, S> {
         match fault {
             Fault::Json(error) => {
                 let place = within(start, error.line(), error.column());
-                place.refuse(self.file, reason(&error), mend(&error))
+                place.refuse(self.file, reason(&error), remedy(&error))
             }
             Fault::Other {
                 reason,
-                mend,
+                remedy,
                 before,
             } => {
                 let place = before.map_or(start, |before| after(start, &bytes[..before]));
-                place.refuse(self.file, reason, mend)
+                place.refuse(self.file, reason, remedy)
             }
         }
     }
@@ -136,23 +136,23 @@ impl<'a, S: EventSink> Events<'a, S> {
 
 /// Refuses a note or a header that is too long.
 fn short_enough(what: &str, bytes: &[u8]) -> Result<(), Fault> {
-    bounded(what, bytes.len()).map_err(|(reason, mend)| whole(reason, &mend))
+    bounded(what, bytes.len()).map_err(|(reason, remedy)| whole(reason, &remedy))
 }
 
 /// A fault of the event as a whole.
-fn whole(reason: String, mend: &str) -> Fault {
+fn whole(reason: String, remedy: &str) -> Fault {
     Fault::Other {
         reason,
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
         before: None,
     }
 }
 
 /// The time of the event in `bytes`.
 fn time_of(clock: &mut Clock, stamp: Stamp, bytes: &[u8]) -> Result<Nanos, Fault> {
-    clock.read(stamp).map_err(|(reason, mend)| Fault::Other {
+    clock.read(stamp).map_err(|(reason, remedy)| Fault::Other {
         reason: reason.into_owned(),
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
         before: find(bytes, "time"),
     })
 }
@@ -161,7 +161,7 @@ fn time_of(clock: &mut Clock, stamp: Stamp, bytes: &[u8]) -> Result<Nanos, Fault
 fn misnamed_process(Misnamed(name): &Misnamed, bytes: &[u8]) -> Fault {
     Fault::Other {
         reason: format!("the process {name:?} is nearly \"nemesis\""),
-        mend: "it must be a process: a number from 0, the name of a client, or \"nemesis\""
+        remedy: "it must be a process: a number from 0, the name of a client, or \"nemesis\""
             .to_owned(),
         before: find(bytes, name),
     }
@@ -190,12 +190,12 @@ fn header(bytes: &[u8]) -> Result<Option<Header>, Fault> {
     }
     short_enough("header", bytes)?;
     let header: Header = serde_json::from_slice(bytes).map_err(|error| {
-        let mend = format!(
+        let remedy = format!(
             "begin it with {{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}, or leave it out"
         );
         whole(
             format!("the header cannot be read: {}", reason(&error)),
-            &mend,
+            &remedy,
         )
     })?;
     if header.format != FORMAT {
@@ -238,7 +238,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
-fn mend(error: &serde_json::Error) -> &'static str {
+fn remedy(error: &serde_json::Error) -> &'static str {
     match error.classify() {
         serde_json::error::Category::Data => "write the field with a value of that kind",
         serde_json::error::Category::Syntax

@@ -91,8 +91,8 @@ impl<R: BufRead> Input<'_, R> {
                 return Ok(true);
             };
             self.line = line;
-            let mend = "delete it: every line must be one JSON object";
-            return Err(self.refuse("the line is blank", mend));
+            let remedy = "delete it: every line must be one JSON object";
+            return Err(self.refuse("the line is blank", remedy));
         }
         Ok(false)
     }
@@ -165,7 +165,7 @@ impl<R: BufRead> Input<'_, R> {
         }
     }
 
-    fn refuse(&self, reason: &str, mend: &str) -> ReadError {
-        self.place().refuse(self.file, reason, mend)
+    fn refuse(&self, reason: &str, remedy: &str) -> ReadError {
+        self.place().refuse(self.file, reason, remedy)
     }
 }

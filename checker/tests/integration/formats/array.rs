@@ -79,7 +79,7 @@ fn a_mistake_is_named_at_its_place_in_the_file() {
     ] {
         let error = refusal(&text, Format::Json);
         assert!(error.contains(told), "{text}: {error}");
-        assert!(error.contains("; "), "no mend: {error}");
+        assert!(error.contains("; "), "no remedy: {error}");
     }
 }
 

@@ -233,7 +233,7 @@ fn numbers_characters_and_escapes_are_read_as_clojure_writes_them() {
 }
 
 #[test]
-fn mistakes_are_named_with_line_column_reason_and_mend() {
+fn mistakes_are_named_with_line_column_reason_and_remedy() {
     let table = [
         (
             "{:process 0 :f :acquire}",

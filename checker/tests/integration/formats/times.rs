@@ -234,9 +234,9 @@ fn dates_of_a_history_in_edn_are_times() {
         );
     }
     let refused = refusal(&(first + &event("#inst \"yesterday\"", ":ok")), None);
-    let mend = "a whole number from 0, or a date as in #inst \"2026-01-31T23:59:59.123Z\"";
+    let remedy = "a whole number from 0, or a date as in #inst \"2026-01-31T23:59:59.123Z\"";
     assert!(
-        refused.contains("h:2:") && refused.contains(mend),
+        refused.contains("h:2:") && refused.contains(remedy),
         "{refused}"
     );
 }

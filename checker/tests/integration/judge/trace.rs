@@ -65,7 +65,7 @@ fn a_story_quotes_what_servers_were_told_and_by_whom() {
     assert_eq!(
         told,
         [
-            "a told n1: SET lock 4f2a NX PX 2000",
+            "a sent n1: SET lock 4f2a NX PX 2000",
             "a script on n1 did: DEL lock"
         ],
         "what came after the contradiction explains nothing"

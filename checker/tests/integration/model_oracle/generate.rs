@@ -48,7 +48,7 @@ struct Run<'a> {
     /// Time at which the last operation of each owner was answered.
     busy: [u64; 4],
     /// Unanswered, and not yet in effect.
-    adrift: Vec<Op>,
+    in_doubt: Vec<Op>,
 }
 
 impl<'a> Run<'a> {
@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
             state: State::default(),
             token: 0,
             busy: [0; 4],
-            adrift: Vec::new(),
+            in_doubt: Vec::new(),
         }
     }
 
@@ -72,9 +72,9 @@ impl<'a> Run<'a> {
         for _ in 0..self.rng.random_range(3..=9) {
             self.now += *pick(self.rng, &[0, 1, 1, 2, 3]);
             self.expire();
-            if self.rng.random_bool(0.3) && !self.adrift.is_empty() {
-                let late = self.rng.random_range(0..self.adrift.len());
-                let late = self.adrift.swap_remove(late);
+            if self.rng.random_bool(0.3) && !self.in_doubt.is_empty() {
+                let late = self.rng.random_range(0..self.in_doubt.len());
+                let late = self.in_doubt.swap_remove(late);
                 self.take(&late);
             }
             let idle: Vec<u8> = (0..self.owners)
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
             if self.rng.random_bool(0.5) {
                 self.take(&op);
             } else {
-                self.adrift.push(op.clone());
+                self.in_doubt.push(op.clone());
             }
         } else if !self.take(&op) {
             // With a token that does not fit it would not be refused.

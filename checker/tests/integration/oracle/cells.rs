@@ -193,7 +193,7 @@ pub(crate) fn keep(hold: &mut Hold, partial: &Op) {
         .map(|(end, lease)| end.max(partial.res + lease + DRIFT + hold.slack));
 }
 
-pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u32) -> Hold {
+pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, in_doubt: u32) -> Hold {
     Hold {
         owner: acquire.owner,
         read: acquire.read,
@@ -209,7 +209,7 @@ pub(crate) fn begin(acquire: &Op, inv: u64, granted: u64, alive: u64, adrift: u3
         acting: alive,
         lost: None,
         lease: acquire.lease,
-        shown: (adrift > 0).then_some(granted),
+        shown: (in_doubt > 0).then_some(granted),
     }
 }
 

@@ -61,7 +61,7 @@ struct Past<'a> {
     counted: bool,
     /// Releases without an answer, and those of them that may yet end a later hold.
     doubts: u32,
-    adrift: u32,
+    in_doubt: u32,
     /// Releases sent since the last hold began, and whether one without an answer ended it.
     sent: u32,
     left_in_doubt: bool,
@@ -108,7 +108,7 @@ impl<'a> Past<'a> {
             }
             Act::Acquire if ok => {
                 self.settle(op);
-                self.push(begin(op, op.inv, op.res, self.alive, self.adrift));
+                self.push(begin(op, op.inv, op.res, self.alive, self.in_doubt));
             }
             Act::Release if self.open && partial => keep(self.last(), op),
             Act::Acquire if unknown => {
@@ -221,7 +221,7 @@ impl<'a> Past<'a> {
             let before = last.floor.is_none_or(|floor| op.res <= floor);
             before && last.told.is_none()
         });
-        self.adrift -= u32::from(self.left_in_doubt && self.sent == 1 && inside);
+        self.in_doubt -= u32::from(self.left_in_doubt && self.sent == 1 && inside);
     }
 
     fn push(&mut self, mut hold: Hold) {
@@ -243,7 +243,7 @@ impl<'a> Past<'a> {
             return;
         }
         let (sent, acquire) = self.phantom.take().expect("the caller saw it");
-        let mut hold = begin(acquire, acquire.inv, op.res, self.alive, self.adrift);
+        let mut hold = begin(acquire, acquire.inv, op.res, self.alive, self.in_doubt);
         // It may still give back what the renewal proves.
         let strikes = self.doubted > Some(sent);
         if op.act == Act::Release {
@@ -275,7 +275,7 @@ impl<'a> Past<'a> {
         let unknown = op.end == End::Unknown;
         self.grants = self.grants.saturating_sub(1);
         self.doubts += u32::from(unknown);
-        self.adrift += u32::from(unknown);
+        self.in_doubt += u32::from(unknown);
         self.sent += 1;
         self.doubted = unknown.then_some(position).or(self.doubted);
         if op.end == End::NotOwner || op.end == End::Ok && op.count == Some(0) {

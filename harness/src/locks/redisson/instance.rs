@@ -399,7 +399,7 @@ impl Instance {
             asking_is_vain_for: u64::try_from(ttl_ms).ok().map(Duration::from_millis),
         });
         // Whoever holds the lock tells again when it is free.
-        self.heed();
+        self.acknowledge_wake();
     }
 
     /// Waits for a message on `channel`, for the time to live of the last refusal at most. A new
@@ -430,14 +430,14 @@ impl Instance {
     /// the next.
     pub async fn end_wait(&mut self, end: WaitEnd) {
         if end == WaitEnd::Granted {
-            self.heed();
+            self.acknowledge_wake();
         }
         self.woken = None;
         // Only the client's death is told here, and its next command tells it again.
         let _ = self.listener.unsubscribe().await;
     }
 
-    fn heed(&mut self) {
+    fn acknowledge_wake(&mut self) {
         if let Some(woken) = self.woken.take() {
             woken.acknowledge();
         }

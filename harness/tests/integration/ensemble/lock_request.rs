@@ -16,10 +16,10 @@ const OF_THE_MEMBER: &str = "etcd-lock = {}";
 
 #[tokio::test]
 async fn a_member_waits_for_longer_than_a_lease_that_is_kept_alive() {
-    let Some(ground) = members(System::Etcd).await else {
+    let Some(bed) = members(System::Etcd).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, OWN));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, OWN));
     let granted = a.acquire(KEY, LockRequest::default()).await;
     assert!(matches!(granted, Outcome::Done(_)), "{granted:?}");
     let twice_over = Instant::now() + Duration::from_secs(4);
@@ -53,10 +53,10 @@ async fn a_member_waits_for_longer_than_a_lease_that_is_kept_alive() {
 /// Requests that are given up leave a lease of the client's own behind, which it ends.
 #[tokio::test]
 async fn a_wait_that_ends_leaves_no_place_and_no_doubt_with_a_lease_of_its_own() {
-    let Some(ground) = members(System::Etcd).await else {
+    let Some(bed) = members(System::Etcd).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, OWN_AND_LONG));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, OWN_AND_LONG));
     let granted = a.acquire(KEY, LockRequest::default()).await;
     assert!(matches!(granted, Outcome::Done(_)), "{granted:?}");
     assert_eq!(b.acquire(KEY, wait()).await, Outcome::Denied);
@@ -65,15 +65,15 @@ async fn a_wait_that_ends_leaves_no_place_and_no_doubt_with_a_lease_of_its_own()
     let refused = b.acquire(KEY, LockRequest::default()).await;
     assert_eq!(refused, Outcome::Denied, "one try, which it withdraws");
     a.release(KEY, LockRequest::default()).await;
-    assert!(!is_there(&ground).await);
+    assert!(!is_there(&bed).await);
 }
 
 #[tokio::test]
 async fn a_session_of_the_members_own_lasts_a_minute_and_cannot_be_kept_alive() {
-    let Some(ground) = members(System::Etcd).await else {
+    let Some(bed) = members(System::Etcd).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, OF_THE_MEMBER));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, OF_THE_MEMBER));
     let granted = a.acquire(KEY, LockRequest::default()).await;
     let Outcome::Done(grant) = granted else {
         panic!("it was not granted: {granted:?}");

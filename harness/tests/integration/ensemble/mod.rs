@@ -25,7 +25,7 @@ mod mutex;
 
 use std::time::Duration;
 
-use crate::support::ground::Ground;
+use crate::support::test_bed::TestBed;
 use crate::support::{WITHIN, have_server, skipped};
 use lockstorm_harness::connection::HttpClient;
 use lockstorm_harness::locks::LockRequest;
@@ -65,12 +65,12 @@ fn have(system: System) -> bool {
         skipped(&error.to_string());
         return false;
     }
-    // The ground of the tests looks for one, whatever it starts.
+    // The test bed looks for one, whatever it starts.
     have_server()
 }
 
 /// Three members with the fabric between them; `None` where there are none to be had.
-async fn members(system: System) -> Option<Ground> {
+async fn members(system: System) -> Option<TestBed> {
     let topology = match system {
         System::Etcd => Topology::Etcd(Etcd::default()),
         System::Zookeeper => Topology::Zookeeper(Zookeeper::default()),
@@ -81,14 +81,14 @@ async fn members(system: System) -> Option<Ground> {
     if !have(system) {
         return None;
     }
-    Some(Ground::new(topology, true).await)
+    Some(TestBed::new(topology, true).await)
 }
 
 /// The member that leads, once one of these does.
-async fn leader_among(ground: &Ground, names: &[String]) -> String {
+async fn leader_among(bed: &TestBed, names: &[String]) -> String {
     let deadline = Instant::now() + WITHIN;
     loop {
-        let leaders = ground.servers.writable().await;
+        let leaders = bed.servers.writable().await;
         if let Some(leader) = leaders.into_iter().find(|leader| names.contains(leader)) {
             return leader;
         }
@@ -99,10 +99,10 @@ async fn leader_among(ground: &Ground, names: &[String]) -> String {
 
 /// Waits until one member says that it leads. On a busy machine the leader may be too slow to say
 /// so, or the others elect another once more.
-async fn one_leads(ground: &Ground) {
+async fn one_leads(bed: &TestBed) {
     let deadline = Instant::now() + WITHIN;
     loop {
-        let leaders = ground.servers.writable().await;
+        let leaders = bed.servers.writable().await;
         if leaders.len() == 1 {
             return;
         }
@@ -112,18 +112,18 @@ async fn one_leads(ground: &Ground) {
 }
 
 /// The member that leads, and the others.
-async fn ranks(ground: &Ground) -> (String, Vec<String>) {
-    let names = ground.servers.nodes().iter().map(|node| node.name.clone());
+async fn ranks(bed: &TestBed) -> (String, Vec<String>) {
+    let names = bed.servers.nodes().iter().map(|node| node.name.clone());
     let mut names: Vec<String> = names.collect();
-    let leader = leader_among(ground, &names).await;
+    let leader = leader_among(bed, &names).await;
     names.retain(|name| *name != leader);
     (leader, names)
 }
 
 /// Tells whether anything is left of the lock and its queue.
-async fn is_there(ground: &Ground) -> bool {
-    let (leader, _) = ranks(ground).await;
-    let server = ground.servers.server(&leader).expect("it is there");
+async fn is_there(bed: &TestBed) -> bool {
+    let (leader, _) = ranks(bed).await;
+    let server = bed.servers.server(&leader).expect("it is there");
     server.has(KEY).await.expect("it looks")
 }
 
@@ -141,17 +141,17 @@ fn is_healed(errors: &[FaultError]) {
 
 /// Another member leads while the leader suffers this fault, and all agree when it is healed.
 async fn is_replaced(system: System, fault: impl FnOnce(String) -> FaultSpec) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let (leader, others) = ranks(&ground).await;
-    let injected = ground.nemesis.inject(&fault(leader)).await;
+    let (leader, others) = ranks(&bed).await;
+    let injected = bed.nemesis.inject(&fault(leader)).await;
     injected.expect("the leader is hit");
-    leader_among(&ground, &others).await;
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
-    one_leads(&ground).await;
-    assert!(ground.servers.casualties().is_empty());
+    leader_among(&bed, &others).await;
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
+    one_leads(&bed).await;
+    assert!(bed.servers.casualties().is_empty());
 }
 
 async fn another_member_leads_when_the_leader_is_killed_and_it_comes_back_to_follow(
@@ -167,51 +167,51 @@ async fn another_member_leads_when_the_leader_stands_still(system: System) {
 
 /// The links between members are known by the addresses that their connections come from.
 async fn a_leader_that_is_cut_off_is_replaced_and_what_was_held_back_is_counted(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let (leader, others) = ranks(&ground).await;
+    let (leader, others) = ranks(&bed).await;
     for other in &others {
         for (from, to) in [(&leader, other), (other, &leader)] {
             let (from, to, mode) = (from.clone(), to.clone(), CutMode::Stall);
             let cut = FaultSpec::Cut(Cut { from, to, mode });
-            ground.nemesis.inject(&cut).await.expect("it is cut");
+            bed.nemesis.inject(&cut).await.expect("it is cut");
         }
     }
-    leader_among(&ground, &others).await;
-    let network = ground.servers.network().expect("the fabric is there");
+    leader_among(&bed, &others).await;
+    let network = bed.servers.network().expect("the fabric is there");
     let held = |other: &String| network.held_back(&leader, other) > 0;
     assert!(others.iter().all(held), "nothing tried to pass");
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
 }
 
 async fn a_member_stops_in_order_and_starts_again_with_what_it_kept(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let (_, others) = ranks(&ground).await;
+    let (_, others) = ranks(&bed).await;
     let node = others[0].clone();
     let stop = FaultSpec::Stop(Stop { node });
-    ground.nemesis.inject(&stop).await.expect("it ends");
-    is_healed(&ground.nemesis.heal_all().await);
+    bed.nemesis.inject(&stop).await.expect("it ends");
+    is_healed(&bed.nemesis.heal_all().await);
     let (node, memory) = (others[1].clone(), Memory::Kept);
     let restart = FaultSpec::Restart(Restart { node, memory });
-    let restarted = ground.nemesis.inject(&restart).await;
+    let restarted = bed.nemesis.inject(&restart).await;
     restarted.expect("another run shows");
-    ground.servers.recover().await.expect("all agree again");
+    bed.servers.recover().await.expect("all agree again");
 }
 
 /// Members answer in their own words to what every server is asked.
 async fn a_member_says_what_it_is_and_keeps(system: System) {
-    let Some(ground) = members(system).await else {
+    let Some(bed) = members(system).await else {
         return;
     };
-    let (leader, others) = ranks(&ground).await;
-    let server = ground.servers.server(&leader).expect("it is there");
+    let (leader, others) = ranks(&bed).await;
+    let server = bed.servers.server(&leader).expect("it is there");
     server.greet().await.expect("it answers");
     assert!(server.rank().await.expect("it says").leads);
-    let other = ground.servers.server(&others[0]).expect("it is there");
+    let other = bed.servers.server(&others[0]).expect("it is there");
     assert!(!other.rank().await.expect("it says").leads);
     assert_eq!(server.entries().await.expect("it counts"), 0);
     assert!(!server.has("lock").await.expect("it looks"));
@@ -224,41 +224,41 @@ async fn a_member_says_what_it_is_and_keeps(system: System) {
 
 /// The first that come back meet no leader until most of them are there.
 async fn members_that_all_die_agree_again_when_they_are_back(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let (leader, others) = ranks(&ground).await;
+    let (leader, others) = ranks(&bed).await;
     for node in [leader].into_iter().chain(others) {
-        let killed = ground.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
+        let killed = bed.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
         killed.expect("it dies");
     }
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
-    one_leads(&ground).await;
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
+    one_leads(&bed).await;
 }
 
 /// A member of ZooKeeper that comes back without its data learns all from the others; etcd refuses
 /// one, see the rules of scenarios.
 #[tokio::test]
 async fn a_member_that_comes_back_without_its_data_follows_again() {
-    let Some(mut ground) = members(System::Zookeeper).await else {
+    let Some(mut bed) = members(System::Zookeeper).await else {
         return;
     };
-    let (_, others) = ranks(&ground).await;
+    let (_, others) = ranks(&bed).await;
     let (node, memory) = (others[0].clone(), Memory::Lost);
     let restart = FaultSpec::Restart(Restart { node, memory });
-    let restarted = ground.nemesis.inject(&restart).await;
+    let restarted = bed.nemesis.inject(&restart).await;
     restarted.expect("another run shows");
-    ground.servers.recover().await.expect("all agree again");
+    bed.servers.recover().await.expect("all agree again");
 }
 
 /// A connection is kept from one request to the next, however quickly that comes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thousands_of_requests_over_one_connection_are_all_answered() {
-    let Some(ground) = members(System::Etcd).await else {
+    let Some(bed) = members(System::Etcd).await else {
         return;
     };
-    let context = ground.context(0);
+    let context = bed.context(0);
     let mut client = HttpClient::new(context.dialer, &context.route);
     for request in 0..3_000 {
         let answer = client.post("/v3/maintenance/status", &json!({})).await;

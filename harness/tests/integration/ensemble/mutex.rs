@@ -137,10 +137,10 @@ async fn a_script_is_told_what_each_member_knows_of_the_lock(system: System) {
 }
 
 async fn those_who_wait_are_granted_in_the_order_of_their_places(system: System) {
-    let Some(ground) = members(system).await else {
+    let Some(bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.patient(n, lock_of(system)));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| bed.patient(n, lock_of(system)));
     let first = granted(&mut a).await;
     queues(&mut b).await;
     queues(&mut c).await;
@@ -155,15 +155,15 @@ async fn those_who_wait_are_granted_in_the_order_of_their_places(system: System)
     let (third, ()) = tokio::join!(woken, released(&mut b));
     assert!(first < second && second < third);
     released(&mut c).await;
-    assert!(!is_there(&ground).await);
+    assert!(!is_there(&bed).await);
 }
 
 /// Tries that fail and waits that are given up keep nobody out afterwards.
 async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind(system: System) {
-    let Some(ground) = members(system).await else {
+    let Some(bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| ground.patient(n, lock_of(system)));
+    let [mut a, mut b, mut c] = [0, 1, 2].map(|n| bed.patient(n, lock_of(system)));
     granted(&mut a).await;
     assert_eq!(ask(&mut b, LockRequest::default()).await, Outcome::Denied);
     queues(&mut c).await;
@@ -171,15 +171,15 @@ async fn a_try_that_fails_and_a_wait_that_ends_leave_no_place_behind(system: Sys
     // A second acquire by the holder waits like that of anybody else, and loses it nothing.
     assert_eq!(ask(&mut a, LockRequest::default()).await, Outcome::Denied);
     released(&mut a).await;
-    assert!(!is_there(&ground).await);
+    assert!(!is_there(&bed).await);
     granted(&mut b).await;
 }
 
 async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not(system: System) {
-    let Some(ground) = members(system).await else {
+    let Some(bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, lock_of(system)));
     granted(&mut a).await;
     let twice_over = Instant::now() + Duration::from_secs(4);
     while Instant::now() < twice_over {
@@ -199,28 +199,28 @@ async fn a_session_that_is_kept_alive_outlasts_its_lease_and_another_does_not(sy
 
 /// Another leader gives every session all of its lease again, and nobody is passed over.
 async fn a_lock_and_its_queue_outlast_the_leader(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, long_lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.client(n, long_lock_of(system)));
     let first = granted_in_the_end(&mut a).await;
     queues(&mut b).await;
-    let (node, _) = ranks(&ground).await;
-    let killed = ground.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
+    let (node, _) = ranks(&bed).await;
+    let killed = bed.nemesis.inject(&FaultSpec::Kill(Kill { node })).await;
     killed.expect("the leader is hit");
     given_back_in_the_end(&mut a).await;
     assert!(first < granted_in_the_end(&mut b).await);
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
     released(&mut b).await;
 }
 
 /// A client stays with a member that answers, and turns from one that does not.
 async fn a_client_turns_from_a_member_that_stands_still(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let mut a = ground.client(0, long_lock_of(system));
+    let mut a = bed.client(0, long_lock_of(system));
     granted_in_the_end(&mut a).await;
     let by = a.granted_by();
     released(&mut a).await;
@@ -229,24 +229,20 @@ async fn a_client_turns_from_a_member_that_stands_still(system: System) {
     };
     let node = node.to_string();
     let pause = FaultSpec::Pause(Pause { node: node.clone() });
-    ground
-        .nemesis
-        .inject(&pause)
-        .await
-        .expect("it stands still");
+    bed.nemesis.inject(&pause).await.expect("it stands still");
     let again = timeout(WITHIN, granted_in_the_end(&mut a)).await;
     again.expect("another member answers");
     let by = a.granted_by();
     assert!(by.iter().all(|by| **by != *node), "{by:?}");
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
 }
 
 async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.patient(n, lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.patient(n, lock_of(system)));
     granted(&mut a).await;
     queues(&mut b).await;
     let delete = FaultSpec::DeleteKey(DeleteKey {
@@ -255,15 +251,15 @@ async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
     });
     // A member on a busy machine may not answer the harness in time, and what was asked is done.
     let deadline = Instant::now() + WITHIN;
-    while ground.nemesis.inject(&delete).await.is_err() && is_there(&ground).await {
+    while bed.nemesis.inject(&delete).await.is_err() && is_there(&bed).await {
         assert!(Instant::now() < deadline, "it was there");
     }
-    assert!(!is_there(&ground).await);
+    assert!(!is_there(&bed).await);
     let refused = a.release(KEY, LockRequest::default()).await;
     assert_eq!(refused, Outcome::Denied);
     let place = ask(&mut b, wait()).await;
     assert!(matches!(place, Outcome::Failed(_)), "{place:?}");
-    let nothing = ground.nemesis.inject(&delete).await;
+    let nothing = bed.nemesis.inject(&delete).await;
     nothing.expect_err("there is nothing to delete");
 }
 
@@ -272,20 +268,20 @@ async fn a_lock_that_is_deleted_is_gone_with_its_queue(system: System) {
 #[tokio::test]
 async fn a_release_without_an_answer_is_made_up_for_before_anything_else() {
     let system = System::Zookeeper;
-    let Some(mut ground) = members(system).await else {
+    let Some(mut bed) = members(system).await else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|n| ground.client(n, lock_of(system)));
+    let [mut a, mut b] = [0, 1].map(|n| bed.client(n, lock_of(system)));
     granted(&mut a).await;
-    let names = ground.servers.nodes().iter().map(|node| node.name.clone());
+    let names = bed.servers.nodes().iter().map(|node| node.name.clone());
     for node in names.collect::<Vec<_>>() {
         let pause = FaultSpec::Pause(Pause { node });
-        ground.nemesis.inject(&pause).await.expect("it stops");
+        bed.nemesis.inject(&pause).await.expect("it stops");
     }
     let open = a.release(KEY, LockRequest::default()).await;
     assert!(matches!(open, Outcome::Unknown(_)), "{open:?}");
-    is_healed(&ground.nemesis.heal_all().await);
-    ground.servers.recover().await.expect("all agree again");
+    is_healed(&bed.nemesis.heal_all().await);
+    bed.servers.recover().await.expect("all agree again");
     let deadline = Instant::now() + WITHIN;
     while !matches!(
         a.acquire("another", LockRequest::default()).await,

@@ -11,8 +11,8 @@ use lockstorm_scenarios::{Disturbance, External, ServerUrl, Topology};
 use redis::Value;
 use tokio::net::TcpStream;
 
-use crate::external::ground::run;
 use crate::external::server::{PASSWORD, Server, Settings};
+use crate::external::test_bed::run;
 use crate::support::{have_server, skipped};
 
 const ENVIRONMENT: i32 = 69;
@@ -194,9 +194,9 @@ async fn scripts_are_allowed_where_the_access_list_bounds_them() {
     ] {
         let server = start(rights).await;
         let said = run(&scenario(&server)).refused(ENVIRONMENT);
-        let mend = "ACL SETUSER app resetkeys ~team:* resetchannels &team:* -@all +info";
+        let remedy = "ACL SETUSER app resetkeys ~team:* resetchannels &team:* -@all +info";
         assert!(
-            said.contains(wanted) && said.contains(mend),
+            said.contains(wanted) && said.contains(remedy),
             "{rights}: {said}"
         );
     }
@@ -230,7 +230,7 @@ async fn children_inherit_no_password() {
         server.url()
     );
     let url = format!("redis://app:{PASSWORD}@h");
-    let run = crate::external::ground::run_in(
+    let run = crate::external::test_bed::run_in(
         &scenario,
         &[
             ("APP_PASSWORD", PASSWORD.to_owned()),

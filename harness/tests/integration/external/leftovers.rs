@@ -7,8 +7,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{Duration, Instant, sleep};
 
-use crate::external::ground::run;
 use crate::external::server::{PASSWORD, Server, Settings};
+use crate::external::test_bed::run;
 use crate::support::{WITHIN, have_server, lockstorm, stderr, stdout};
 
 /// `lockstorm clean` on this server.

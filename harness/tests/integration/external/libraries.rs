@@ -1,7 +1,7 @@
 //! Other people's libraries, unmodified, on servers that someone else runs.
 
-use crate::external::ground::run_with;
 use crate::external::server::{PASSWORD, Server, Settings};
+use crate::external::test_bed::run_with;
 use crate::support::{have_server, root, skipped};
 
 /// Steps of each try: a lock that is asked for by two, and held by one after the other.

@@ -5,10 +5,10 @@
 
 mod certificates;
 mod gate;
-mod ground;
 mod leftovers;
 mod libraries;
 mod refusals;
 mod runs;
 mod server;
+mod test_bed;
 mod tls;

@@ -1,10 +1,10 @@
-//! Servers that cannot be used, each with a refusal that says why and how to mend it, and no more.
+//! Servers that cannot be used, each with a refusal that says why and what to do, and no more.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use crate::external::ground::{run, run_with};
 use crate::external::server::{PASSWORD, RIGHTS_OF_A_TOKEN_LOCK, Server, Settings};
+use crate::external::test_bed::{run, run_with};
 use crate::support::have_server;
 
 const ENVIRONMENT: i32 = 69;
@@ -84,7 +84,7 @@ async fn a_password_in_the_scenario_itself_works_and_is_written_nowhere() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_or_asks_for_a_password_is_told_with_the_mend() {
+async fn a_server_that_is_not_there_or_asks_for_a_password_is_told_with_the_remedy() {
     if !have_server() {
         return;
     }

@@ -2,8 +2,8 @@
 
 use redis::Value;
 
-use crate::external::ground::{run, run_in, run_shipped};
 use crate::external::server::{PASSWORD, RIGHTS_OF_A_TOKEN_LOCK, Server, Settings};
+use crate::external::test_bed::{run, run_in, run_shipped};
 use crate::support::{TRIES_MAX, have_server, root};
 
 /// A server whose user may do nothing but what a token lock needs, with two keys of others.

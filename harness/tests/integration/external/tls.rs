@@ -1,8 +1,8 @@
 //! Servers that speak TLS only to those who know them, and whom they know.
 
 use crate::external::certificates::Certificates;
-use crate::external::ground::{Run, run};
 use crate::external::server::{PASSWORD, Server, Settings, speaks_tls};
+use crate::external::test_bed::{Run, run};
 use crate::support::have_server;
 
 const ENVIRONMENT: i32 = 69;

@@ -8,8 +8,8 @@ use lockstorm_scenarios::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::faults::ground::{
-    Ground, WHOLE_LIFE, ground, ground_with_shim, kill, replicated, restart, single,
+use crate::faults::test_bed::{
+    TestBed, WHOLE_LIFE, bed, bed_with_shim, kill, replicated, restart, single,
 };
 use crate::support::have_server;
 
@@ -31,11 +31,8 @@ fn clock(
 
 const DAY: DurationSpec = DurationSpec::from_secs(86_400);
 
-async fn seconds(ground: &Ground, node: &str) -> i64 {
-    let time = ground
-        .ask(node, &["TIME"])
-        .await
-        .expect("it tells the time");
+async fn seconds(bed: &TestBed, node: &str) -> i64 {
+    let time = bed.ask(node, &["TIME"]).await.expect("it tells the time");
     let seconds = time.lines().next().expect("two lines");
     seconds.parse().expect("a number")
 }
@@ -46,43 +43,31 @@ async fn a_jump_forward_ends_a_lease_and_a_jump_back_draws_it_out() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::None)).await;
+    let mut bed = bed_with_shim(single(Persistence::None)).await;
     let lease = "43200000"; // half a day
-    ground
-        .ask(NODE, &["SET", "lock", "a", "PX", lease])
+    bed.ask(NODE, &["SET", "lock", "a", "PX", lease])
         .await
         .expect("set");
-    ground.inject(clock(Some(DAY), None, None)).await;
-    assert_eq!(
-        ground.ask(NODE, &["EXISTS", "lock"]).await.as_deref(),
-        Ok("0")
-    );
-    ground
-        .nemesis
+    bed.inject(clock(Some(DAY), None, None)).await;
+    assert_eq!(bed.ask(NODE, &["EXISTS", "lock"]).await.as_deref(), Ok("0"));
+    bed.nemesis
         .heal("clock", NODE)
         .await
         .expect("the clock is right again");
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 
-    ground
-        .ask(NODE, &["SET", "lock", "a", "PX", lease])
+    bed.ask(NODE, &["SET", "lock", "a", "PX", lease])
         .await
         .expect("set");
-    ground.inject(clock(None, Some(DAY), None)).await;
-    let left = ground
-        .ask(NODE, &["PTTL", "lock"])
-        .await
-        .expect("it is there");
+    bed.inject(clock(None, Some(DAY), None)).await;
+    let left = bed.ask(NODE, &["PTTL", "lock"]).await.expect("it is there");
     let left: u64 = left.parse().expect("a number");
     assert!(
         left > 86_400_000,
         "a day and a half less what the test took: {left}"
     );
-    assert!(ground.nemesis.heal_all().await.is_empty());
-    let left = ground
-        .ask(NODE, &["PTTL", "lock"])
-        .await
-        .expect("it is there");
+    assert!(bed.nemesis.heal_all().await.is_empty());
+    let left = bed.ask(NODE, &["PTTL", "lock"]).await.expect("it is there");
     assert!(
         left.parse::<u64>().expect("a number") <= 43_200_000,
         "{left}"
@@ -94,9 +79,9 @@ async fn one_clock_is_wrong_and_no_other() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(replicated()).await;
-    ground.inject(clock(Some(DAY), None, None)).await;
-    let ahead = seconds(&ground, NODE).await - seconds(&ground, "replica-1").await;
+    let mut bed = bed_with_shim(replicated()).await;
+    bed.inject(clock(Some(DAY), None, None)).await;
+    let ahead = seconds(&bed, NODE).await - seconds(&bed, "replica-1").await;
     assert!((86_000..87_000).contains(&ahead), "{ahead}");
 }
 
@@ -105,26 +90,21 @@ async fn a_clock_that_stands_still_lets_no_lease_end() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::None)).await;
-    ground.inject(clock(None, None, Some(0))).await;
-    ground
-        .ask(NODE, &["SET", "lock", "a", "PX", "50"])
+    let mut bed = bed_with_shim(single(Persistence::None)).await;
+    bed.inject(clock(None, None, Some(0))).await;
+    bed.ask(NODE, &["SET", "lock", "a", "PX", "50"])
         .await
         .expect("set");
-    let then = ground.ask(NODE, &["TIME"]).await;
+    let then = bed.ask(NODE, &["TIME"]).await;
     sleep(Duration::from_millis(100)).await;
-    assert_eq!(ground.ask(NODE, &["TIME"]).await, then);
-    assert_eq!(
-        ground.ask(NODE, &["EXISTS", "lock"]).await.as_deref(),
-        Ok("1")
-    );
-    ground
-        .nemesis
+    assert_eq!(bed.ask(NODE, &["TIME"]).await, then);
+    assert_eq!(bed.ask(NODE, &["EXISTS", "lock"]).await.as_deref(), Ok("1"));
+    bed.nemesis
         .heal("clock", NODE)
         .await
         .expect("it goes again");
-    ground.until(NODE, &["EXISTS", "lock"], |n| n == "0").await;
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    bed.until(NODE, &["EXISTS", "lock"], |n| n == "0").await;
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,14 +112,13 @@ async fn a_fast_clock_ends_a_long_lease_soon() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::None)).await;
-    ground.inject(clock(None, None, Some(6000))).await;
+    let mut bed = bed_with_shim(single(Persistence::None)).await;
+    bed.inject(clock(None, None, Some(6000))).await;
     let start = Instant::now();
-    ground
-        .ask(NODE, &["SET", "lock", "a", "EX", "60"])
+    bed.ask(NODE, &["SET", "lock", "a", "EX", "60"])
         .await
         .expect("set");
-    ground.until(NODE, &["EXISTS", "lock"], |n| n == "0").await;
+    bed.until(NODE, &["EXISTS", "lock"], |n| n == "0").await;
     assert!(
         start.elapsed() < Duration::from_secs(60),
         "a minute took a minute"
@@ -151,12 +130,12 @@ async fn a_clock_stays_wrong_over_a_restart_and_is_not_put_wrong_twice() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(replicated()).await;
-    ground.inject(clock(Some(DAY), None, None)).await;
-    ground.inject(restart(Memory::Kept)).await;
-    let ahead = seconds(&ground, NODE).await - seconds(&ground, "replica-1").await;
+    let mut bed = bed_with_shim(replicated()).await;
+    bed.inject(clock(Some(DAY), None, None)).await;
+    bed.inject(restart(Memory::Kept)).await;
+    let ahead = seconds(&bed, NODE).await - seconds(&bed, "replica-1").await;
     assert!(ahead > 86_000, "{ahead}");
-    let twice = ground.nemesis.inject(&clock(Some(DAY), None, None)).await;
+    let twice = bed.nemesis.inject(&clock(Some(DAY), None, None)).await;
     let error = twice.expect_err("it is wrong already").to_string();
     assert!(error.contains("it is wrong already"), "{error}");
 }
@@ -166,7 +145,7 @@ async fn clocks_and_disks_are_out_of_reach_without_the_shim() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
+    let mut bed = bed(single(Persistence::None), false).await;
     let node = NODE.to_owned();
     let by = DurationSpec::from_millis(1);
     for fault in [
@@ -174,11 +153,11 @@ async fn clocks_and_disks_are_out_of_reach_without_the_shim() {
         FaultSpec::PowerCut(PowerCut { node: node.clone() }),
         FaultSpec::SlowFsync(SlowFsync { node, by }),
     ] {
-        let error = ground.nemesis.inject(&fault).await.expect_err("no shim");
+        let error = bed.nemesis.inject(&fault).await.expect_err("no shim");
         assert!(error.to_string().contains("without the shim"), "{error}");
     }
-    assert!(ground.servers.pid(NODE).is_some(), "nothing was broken");
-    assert!(!ground.notes.phases().contains(&FaultPhase::Injected));
+    assert!(bed.servers.pid(NODE).is_some(), "nothing was broken");
+    assert!(!bed.notes.phases().contains(&FaultPhase::Injected));
 }
 
 fn slow(by: DurationSpec) -> FaultSpec {
@@ -191,8 +170,8 @@ fn power_cut() -> FaultSpec {
     FaultSpec::PowerCut(PowerCut { node })
 }
 
-async fn keeps(ground: &Ground, key: &str) -> bool {
-    ground.ask(NODE, &["EXISTS", key]).await.as_deref() == Ok("1")
+async fn keeps(bed: &TestBed, key: &str) -> bool {
+    bed.ask(NODE, &["EXISTS", key]).await.as_deref() == Ok("1")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,14 +179,11 @@ async fn what_is_synced_before_each_reply_survives_a_power_cut() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::AofAlways)).await;
+    let mut bed = bed_with_shim(single(Persistence::AofAlways)).await;
     for key in ["lock", "another", "third"] {
-        ground.ask(NODE, &["SET", key, "a"]).await.expect("set");
-        ground.inject(power_cut()).await;
-        assert!(
-            keeps(&ground, "lock").await && keeps(&ground, key).await,
-            "{key}"
-        );
+        bed.ask(NODE, &["SET", key, "a"]).await.expect("set");
+        bed.inject(power_cut()).await;
+        assert!(keeps(&bed, "lock").await && keeps(&bed, key).await, "{key}");
     }
 }
 
@@ -218,23 +194,20 @@ async fn what_was_set_since_the_last_sync_is_lost_with_the_power_and_not_with_th
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::AofEverysec)).await;
+    let mut bed = bed_with_shim(single(Persistence::AofEverysec)).await;
     // Each write is told to the disk a second later at most; the first is waited for.
-    ground.ask(NODE, &["SET", "early", "a"]).await.expect("set");
-    ground.inject(slow(DurationSpec::from_secs(600))).await;
+    bed.ask(NODE, &["SET", "early", "a"]).await.expect("set");
+    bed.inject(slow(DurationSpec::from_secs(600))).await;
     let deadline = Instant::now() + crate::support::WITHIN;
-    while !ground.notes.phases().contains(&FaultPhase::Observed) {
+    while !bed.notes.phases().contains(&FaultPhase::Observed) {
         assert!(Instant::now() < deadline, "no synchronisation began");
-        ground
-            .ask(NODE, &["INCR", "writes"])
-            .await
-            .expect("it writes");
-        sleep(crate::faults::ground::POLL).await;
-        ground.nemesis.observe_pending().await;
+        bed.ask(NODE, &["INCR", "writes"]).await.expect("it writes");
+        sleep(crate::faults::test_bed::POLL).await;
+        bed.nemesis.observe_pending().await;
     }
-    ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
-    ground.inject(power_cut()).await;
-    assert!(!keeps(&ground, "lock").await, "it was on no disk");
+    bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+    bed.inject(power_cut()).await;
+    assert!(!keeps(&bed, "lock").await, "it was on no disk");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,10 +216,10 @@ async fn the_death_of_a_process_alone_loses_nothing_that_was_written() {
         return;
     }
     for persistence in [Persistence::AofEverysec, Persistence::AofAlways] {
-        let mut ground = ground_with_shim(single(persistence)).await;
-        ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
-        ground.inject(restart(Memory::Kept)).await;
-        assert!(keeps(&ground, "lock").await, "{persistence:?}");
+        let mut bed = bed_with_shim(single(persistence)).await;
+        bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+        bed.inject(restart(Memory::Kept)).await;
+        assert!(keeps(&bed, "lock").await, "{persistence:?}");
     }
 }
 
@@ -257,17 +230,16 @@ async fn a_snapshot_survives_a_power_cut_and_nothing_that_came_after_it() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::Rdb)).await;
-    ground.ask(NODE, &["SET", "early", "a"]).await.expect("set");
-    ground.ask(NODE, &["SAVE"]).await.expect("saved");
-    ground
-        .ask(NODE, &["CONFIG", "SET", "save", ""])
+    let mut bed = bed_with_shim(single(Persistence::Rdb)).await;
+    bed.ask(NODE, &["SET", "early", "a"]).await.expect("set");
+    bed.ask(NODE, &["SAVE"]).await.expect("saved");
+    bed.ask(NODE, &["CONFIG", "SET", "save", ""])
         .await
         .expect("no further snapshots");
-    ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
-    ground.inject(power_cut()).await;
-    assert!(keeps(&ground, "early").await);
-    assert!(!keeps(&ground, "lock").await);
+    bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+    bed.inject(power_cut()).await;
+    assert!(keeps(&bed, "early").await);
+    assert!(!keeps(&bed, "lock").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -275,11 +247,11 @@ async fn a_server_that_keeps_nothing_on_disk_forgets_all_with_its_power() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::None)).await;
-    ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
-    ground.inject(power_cut()).await;
-    assert!(!keeps(&ground, "lock").await);
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    let mut bed = bed_with_shim(single(Persistence::None)).await;
+    bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+    bed.inject(power_cut()).await;
+    assert!(!keeps(&bed, "lock").await);
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 }
 
 /// Keys lost with all files must not count as safe when a new file gets an old one's inode.
@@ -288,13 +260,13 @@ async fn a_power_cut_after_a_loss_of_memory_keeps_what_is_safe_by_then() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::AofAlways)).await;
-    ground.ask(NODE, &["SET", "early", "a"]).await.expect("set");
-    ground.inject(restart(Memory::Lost)).await;
-    ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
-    ground.inject(power_cut()).await;
-    assert!(keeps(&ground, "lock").await);
-    assert!(!keeps(&ground, "early").await);
+    let mut bed = bed_with_shim(single(Persistence::AofAlways)).await;
+    bed.ask(NODE, &["SET", "early", "a"]).await.expect("set");
+    bed.inject(restart(Memory::Lost)).await;
+    bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+    bed.inject(power_cut()).await;
+    assert!(keeps(&bed, "lock").await);
+    assert!(!keeps(&bed, "early").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -302,22 +274,21 @@ async fn a_slow_disk_holds_the_reply_back_where_each_write_is_synced() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::AofAlways)).await;
+    let mut bed = bed_with_shim(single(Persistence::AofAlways)).await;
     let by = Duration::from_millis(200);
-    ground.inject(slow(DurationSpec(by))).await;
+    bed.inject(slow(DurationSpec(by))).await;
     assert!(
-        !ground.notes.phases().contains(&FaultPhase::Observed),
+        !bed.notes.phases().contains(&FaultPhase::Observed),
         "nothing was written yet"
     );
     let start = Instant::now();
-    ground.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
+    bed.ask(NODE, &["SET", "lock", "a"]).await.expect("set");
     assert!(start.elapsed() >= by, "it did not wait for its disk");
-    ground
-        .nemesis
+    bed.nemesis
         .heal("slow-fsync", NODE)
         .await
         .expect("the disk is fast again");
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -325,9 +296,9 @@ async fn the_power_of_a_dead_server_cannot_be_cut() {
     if !have_server() {
         return;
     }
-    let mut ground = ground_with_shim(single(Persistence::AofAlways)).await;
-    ground.inject(kill(NODE)).await;
-    let error = ground
+    let mut bed = bed_with_shim(single(Persistence::AofAlways)).await;
+    bed.inject(kill(NODE)).await;
+    let error = bed
         .nemesis
         .inject(&power_cut())
         .await
@@ -337,5 +308,5 @@ async fn the_power_of_a_dead_server_cannot_be_cut() {
         node: NODE.to_owned(),
         memory: Memory::Kept,
     });
-    ground.inject(again).await;
+    bed.inject(again).await;
 }

@@ -2,7 +2,7 @@
 //! the nemesis, and its end must undo it. A fault that did nothing would fail here.
 
 mod data;
-mod ground;
 mod links;
 mod machines;
 mod processes;
+mod test_bed;

@@ -10,7 +10,7 @@ use lockstorm_scenarios::{
 };
 use tokio::net::TcpStream;
 
-use crate::faults::ground::{WHOLE_LIFE, ground, kill, replicated, restart, single};
+use crate::faults::test_bed::{WHOLE_LIFE, bed, kill, replicated, restart, single};
 use crate::support::have_server;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,23 +18,19 @@ async fn a_killed_server_is_gone_and_comes_back_when_healed() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
-    ground.inject(kill("primary")).await;
-    assert_eq!(ground.servers.pid("primary"), None);
+    let mut bed = bed(single(Persistence::None), false).await;
+    bed.inject(kill("primary")).await;
+    assert_eq!(bed.servers.pid("primary"), None);
     assert!(
-        ground.ask("primary", &["PING"]).await.is_err(),
+        bed.ask("primary", &["PING"]).await.is_err(),
         "a dead server answers nobody"
     );
-    ground
-        .nemesis
+    bed.nemesis
         .heal("kill", "primary")
         .await
         .expect("it can be started again");
-    assert_eq!(
-        ground.ask("primary", &["PING"]).await.as_deref(),
-        Ok("PONG")
-    );
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    assert_eq!(bed.ask("primary", &["PING"]).await.as_deref(), Ok("PONG"));
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 }
 
 /// Where nothing is written but snapshots, an orderly end writes one, and SIGKILL does not.
@@ -47,21 +43,19 @@ async fn a_stopped_server_saves_what_a_killed_one_loses() {
         node: "primary".into(),
     });
     for (fault, kind, kept) in [(stop, "stop", "1"), (kill("primary"), "kill", "0")] {
-        let mut ground = ground(single(Persistence::Rdb), false).await;
-        ground
-            .ask("primary", &["SET", "lock", "a"])
+        let mut bed = bed(single(Persistence::Rdb), false).await;
+        bed.ask("primary", &["SET", "lock", "a"])
             .await
             .expect("the server answers");
-        ground.inject(fault).await;
-        assert_eq!(ground.servers.pid("primary"), None);
-        ground
-            .nemesis
+        bed.inject(fault).await;
+        assert_eq!(bed.servers.pid("primary"), None);
+        bed.nemesis
             .heal(kind, "primary")
             .await
             .expect("it can be started again");
-        let key = ground.ask("primary", &["EXISTS", "lock"]).await;
+        let key = bed.ask("primary", &["EXISTS", "lock"]).await;
         assert_eq!(key.as_deref(), Ok(kept), "{kind}");
-        assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+        assert_eq!(bed.notes.phases(), WHOLE_LIFE);
     }
 }
 
@@ -78,19 +72,18 @@ async fn a_restart_keeps_what_persistence_keeps_and_loses_all_when_told_to() {
         (Persistence::AofAlways, Memory::Kept, "1"),
         (Persistence::AofAlways, Memory::Lost, "0"),
     ] {
-        let mut ground = ground(single(persistence), false).await;
-        ground
-            .ask("primary", &["SET", "lock", "a"])
+        let mut bed = bed(single(persistence), false).await;
+        bed.ask("primary", &["SET", "lock", "a"])
             .await
             .expect("the server answers");
-        let before = ground.servers.pid("primary");
-        ground.inject(restart(memory)).await;
+        let before = bed.servers.pid("primary");
+        bed.inject(restart(memory)).await;
         assert_ne!(
-            ground.servers.pid("primary"),
+            bed.servers.pid("primary"),
             before,
             "another process answers now"
         );
-        let left = ground.ask("primary", &["EXISTS", "lock"]).await;
+        let left = bed.ask("primary", &["EXISTS", "lock"]).await;
         assert_eq!(left.as_deref(), Ok(kept), "{persistence:?}, {memory:?}");
     }
 }
@@ -100,20 +93,18 @@ async fn a_snapshot_survives_a_restart_once_it_is_written() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::Rdb), false).await;
-    ground
-        .ask("primary", &["SET", "lock", "a"])
+    let mut bed = bed(single(Persistence::Rdb), false).await;
+    bed.ask("primary", &["SET", "lock", "a"])
         .await
         .expect("the server answers");
     // `save 1 1` writes within about a second; until then a kill loses the key.
-    ground
-        .until("primary", &["INFO", "persistence"], |info| {
-            info.contains("rdb_changes_since_last_save:0")
-        })
-        .await;
-    ground.inject(restart(Memory::Kept)).await;
+    bed.until("primary", &["INFO", "persistence"], |info| {
+        info.contains("rdb_changes_since_last_save:0")
+    })
+    .await;
+    bed.inject(restart(Memory::Kept)).await;
     assert_eq!(
-        ground.ask("primary", &["EXISTS", "lock"]).await.as_deref(),
+        bed.ask("primary", &["EXISTS", "lock"]).await.as_deref(),
         Ok("1")
     );
 }
@@ -123,30 +114,25 @@ async fn a_paused_server_is_silent_until_it_is_resumed() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
-    ground
-        .inject(FaultSpec::Pause(Pause {
-            node: "primary".to_owned(),
-        }))
-        .await;
+    let mut bed = bed(single(Persistence::None), false).await;
+    bed.inject(FaultSpec::Pause(Pause {
+        node: "primary".to_owned(),
+    }))
+    .await;
     assert!(
-        ground.servers.pid("primary").is_some(),
+        bed.servers.pid("primary").is_some(),
         "a paused server is alive"
     );
     assert!(
-        ground.ask("primary", &["PING"]).await.is_err(),
+        bed.ask("primary", &["PING"]).await.is_err(),
         "and says nothing"
     );
-    ground
-        .nemesis
+    bed.nemesis
         .heal("pause", "primary")
         .await
         .expect("it can be resumed");
-    assert_eq!(
-        ground.ask("primary", &["PING"]).await.as_deref(),
-        Ok("PONG")
-    );
-    assert_eq!(ground.notes.phases(), WHOLE_LIFE);
+    assert_eq!(bed.ask("primary", &["PING"]).await.as_deref(), Ok("PONG"));
+    assert_eq!(bed.notes.phases(), WHOLE_LIFE);
 }
 
 /// A write on the primary does not reach the replica while the link is cut, and does afterwards:
@@ -156,16 +142,16 @@ async fn a_stalled_replication_link_holds_writes_back_until_it_heals() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(replicated(), true).await;
+    let mut bed = bed(replicated(), true).await;
     let cut = Cut {
         from: "primary".into(),
         to: "replicas".into(),
         mode: CutMode::Stall,
     };
-    ground.inject(FaultSpec::Cut(cut)).await;
+    bed.inject(FaultSpec::Cut(cut)).await;
     // WAIT gives the replica all the time it would have needed, and counts who got the write; it
     // counts the writes of its own connection.
-    let address = ground.servers.nodes()[0].private;
+    let address = bed.servers.nodes()[0].private;
     let stream = TcpStream::connect(address)
         .await
         .expect("the primary is up");
@@ -179,23 +165,15 @@ async fn a_stalled_replication_link_holds_writes_back_until_it_heals() {
         .expect("it counts");
     assert_eq!(reached, redis::Value::Int(0), "nothing passes a cut link");
     assert_eq!(
-        ground
-            .ask("replica-1", &["EXISTS", "lock"])
-            .await
-            .as_deref(),
+        bed.ask("replica-1", &["EXISTS", "lock"]).await.as_deref(),
         Ok("0")
     );
     let link = Link {
         from: "primary".into(),
         to: "replicas".into(),
     };
-    ground
-        .nemesis
-        .heal_link(&link)
-        .await
-        .expect("the link heals");
-    ground
-        .until("replica-1", &["EXISTS", "lock"], |count| count == "1")
+    bed.nemesis.heal_link(&link).await.expect("the link heals");
+    bed.until("replica-1", &["EXISTS", "lock"], |count| count == "1")
         .await;
 }
 
@@ -204,18 +182,17 @@ async fn a_reset_link_drops_the_connections_of_replication() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(replicated(), true).await;
+    let mut bed = bed(replicated(), true).await;
     let cut = Cut {
         from: "primary".into(),
         to: "replicas".into(),
         mode: CutMode::Reset,
     };
-    ground.inject(FaultSpec::Cut(cut)).await;
-    ground
-        .until("replica-1", &["INFO", "replication"], |info| {
-            info.contains("master_link_status:down")
-        })
-        .await;
+    bed.inject(FaultSpec::Cut(cut)).await;
+    bed.until("replica-1", &["INFO", "replication"], |info| {
+        info.contains("master_link_status:down")
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,24 +200,20 @@ async fn a_promoted_replica_takes_writes_and_clients_are_sent_there() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(replicated(), false).await;
-    let refused = ground.ask("replica-1", &["SET", "lock", "a"]).await;
+    let mut bed = bed(replicated(), false).await;
+    let refused = bed.ask("replica-1", &["SET", "lock", "a"]).await;
     let read_only = refused.is_err_and(|error| error.contains("read only"));
     assert!(read_only, "a replica takes no writes");
-    ground.inject(kill("primary")).await;
-    ground
-        .inject(FaultSpec::Promote(Promote {
-            node: "replica-1".to_owned(),
-        }))
-        .await;
+    bed.inject(kill("primary")).await;
+    bed.inject(FaultSpec::Promote(Promote {
+        node: "replica-1".to_owned(),
+    }))
+    .await;
     assert_eq!(
-        ground
-            .ask("replica-1", &["SET", "lock", "a"])
-            .await
-            .as_deref(),
+        bed.ask("replica-1", &["SET", "lock", "a"]).await.as_deref(),
         Ok("OK")
     );
-    assert_eq!(ground.servers.writable().await, ["replica-1"]);
+    assert_eq!(bed.servers.writable().await, ["replica-1"]);
 }
 
 /// Unlike a promotion it loses nothing, and leaves one primary: the other one follows it.
@@ -250,17 +223,16 @@ async fn a_planned_failover_hands_over_all_and_leaves_one_primary() {
         return;
     }
     for mode in [FailoverMode::Agreed, FailoverMode::Force] {
-        let mut ground = ground(replicated(), false).await;
-        let written = ground.ask("primary", &["SET", "lock", "a"]).await;
+        let mut bed = bed(replicated(), false).await;
+        let written = bed.ask("primary", &["SET", "lock", "a"]).await;
         assert_eq!(written.as_deref(), Ok("OK"));
         let node = "replica-1".to_owned();
-        ground
-            .inject(FaultSpec::Failover(Failover { node, mode }))
+        bed.inject(FaultSpec::Failover(Failover { node, mode }))
             .await;
-        assert_eq!(ground.servers.writable().await, ["replica-1"]);
-        let kept = ground.ask("replica-1", &["GET", "lock"]).await;
+        assert_eq!(bed.servers.writable().await, ["replica-1"]);
+        let kept = bed.ask("replica-1", &["GET", "lock"]).await;
         assert_eq!(kept.as_deref(), Ok("a"));
-        let refused = ground.ask("primary", &["SET", "lock", "b"]).await;
+        let refused = bed.ask("primary", &["SET", "lock", "b"]).await;
         assert!(refused.is_err_and(|error| error.contains("read only")));
     }
 }
@@ -275,22 +247,20 @@ async fn a_deleted_key_is_gone_from_every_master() {
         nodes: 3,
         persistence: Persistence::None,
     });
-    let mut ground = ground(topology, false).await;
+    let mut bed = bed(topology, false).await;
     for node in ["n1", "n2", "n3"] {
-        ground
-            .ask(node, &["SET", "lock", "a"])
+        bed.ask(node, &["SET", "lock", "a"])
             .await
             .expect("the server answers");
     }
-    ground
-        .inject(FaultSpec::DeleteKey(DeleteKey {
-            key: "lock".to_owned(),
-            node: None,
-        }))
-        .await;
+    bed.inject(FaultSpec::DeleteKey(DeleteKey {
+        key: "lock".to_owned(),
+        node: None,
+    }))
+    .await;
     for node in ["n1", "n2", "n3"] {
         assert_eq!(
-            ground.ask(node, &["EXISTS", "lock"]).await.as_deref(),
+            bed.ask(node, &["EXISTS", "lock"]).await.as_deref(),
             Ok("0"),
             "{node}"
         );
@@ -302,18 +272,18 @@ async fn deleting_a_key_that_is_not_there_is_no_fault() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
+    let mut bed = bed(single(Persistence::None), false).await;
     let fault = FaultSpec::DeleteKey(DeleteKey {
         key: "nothing".to_owned(),
         node: None,
     });
-    let error = ground
+    let error = bed
         .nemesis
         .inject(&fault)
         .await
         .expect_err("nothing was there to delete");
     assert!(error.to_string().contains("no observed effect"), "{error}");
-    assert!(!ground.notes.phases().contains(&FaultPhase::Observed));
+    assert!(!bed.notes.phases().contains(&FaultPhase::Observed));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -321,16 +291,14 @@ async fn a_paused_client_stands_still_and_a_killed_one_stays_dead() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
-    let gate = ground.servers.registry().register("a");
-    ground
-        .inject(FaultSpec::PauseClient(PauseClient {
-            client: "a".to_owned(),
-        }))
-        .await;
+    let mut bed = bed(single(Persistence::None), false).await;
+    let gate = bed.servers.registry().register("a");
+    bed.inject(FaultSpec::PauseClient(PauseClient {
+        client: "a".to_owned(),
+    }))
+    .await;
     assert_eq!(gate.state(), ClientState::Paused);
-    ground
-        .nemesis
+    bed.nemesis
         .heal("pause-client", "a")
         .await
         .expect("it can be resumed");
@@ -339,9 +307,9 @@ async fn a_paused_client_stands_still_and_a_killed_one_stays_dead() {
         client: "a".to_owned(),
         after_commands: None,
     };
-    ground.inject(FaultSpec::KillClient(death)).await;
+    bed.inject(FaultSpec::KillClient(death)).await;
     assert!(gate.pass().await.is_err(), "a dead client does nothing");
-    assert_eq!(ground.servers.clients().state("a"), Some(ClientState::Dead));
+    assert_eq!(bed.servers.clients().state("a"), Some(ClientState::Dead));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -349,8 +317,8 @@ async fn a_fault_on_something_that_is_not_there_says_so() {
     if !have_server() {
         return;
     }
-    let mut ground = ground(single(Persistence::None), false).await;
-    let unknown = ground
+    let mut bed = bed(single(Persistence::None), false).await;
+    let unknown = bed
         .nemesis
         .inject(&kill("n7"))
         .await
@@ -361,7 +329,7 @@ async fn a_fault_on_something_that_is_not_there_says_so() {
         to: "primary".into(),
         mode: CutMode::Stall,
     };
-    let no_fabric = ground
+    let no_fabric = bed
         .nemesis
         .inject(&FaultSpec::Cut(cut))
         .await

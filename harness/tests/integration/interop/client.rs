@@ -9,9 +9,9 @@ use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
-use super::ground::{Ground, LONG};
 use super::kind::Kind;
 use super::peer::Peer;
+use super::test_bed::{LONG, TestBed};
 use crate::support::WITHIN;
 
 /// Which implementation a client uses.
@@ -51,7 +51,7 @@ enum Hands {
     },
 }
 
-impl Ground {
+impl TestBed {
     /// A client that asks for the lock `name`, or for one of its so many `permits`, and keeps it
     /// for `lease`.
     pub async fn client(

@@ -20,10 +20,10 @@ use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::ground::{Ground, LONG};
 use super::kind::{Kind, PERMITS, WAIT};
 use super::kit::version;
 use super::merge::{Offset, merge};
+use super::test_bed::{LONG, TestBed};
 use crate::support::WITHIN;
 
 /// Number of seconds that each contention lasts, unless `LOCKSTORM_SECONDS` says otherwise.
@@ -64,27 +64,27 @@ async fn our_clients_and_those_of_redisson_3_10_never_hold_at_once() {
 }
 
 async fn contend_for_each_kind(era: Era) {
-    let Some(ground) = Ground::prepare(era).await else {
+    let Some(bed) = TestBed::prepare(era).await else {
         return;
     };
     for kind in Kind::of(era) {
         for sides in WAYS {
             // What one contention left would be matter for the next.
-            ground.command(&["FLUSHALL"]).await;
-            let (history, offset) = contend(&ground, kind, sides).await;
+            bed.command(&["FLUSHALL"]).await;
+            let (history, offset) = contend(&bed, kind, sides).await;
             judge(era, kind, sides, &history, offset);
         }
     }
 }
 
 /// All that happened while both sides contended for locks of a kind.
-async fn contend(ground: &Ground, kind: Kind, sides: Sides) -> (History, Offset) {
+async fn contend(bed: &TestBed, kind: Kind, sides: Sides) -> (History, Offset) {
     // Java is slow in what it does for the first time.
     let warm_up = request(kind, &["warm-up"], 1, Duration::ZERO);
-    theirs(ground, warm_up, Duration::ZERO).await;
+    theirs(bed, warm_up, Duration::ZERO).await;
     let clock = RunClock::start();
-    let before = Offset::measure(&ground.peer, clock).await;
-    let path = ground.path().join("history.jsonl");
+    let before = Offset::measure(&bed.peer, clock).await;
+    let path = bed.path().join("history.jsonl");
     let header = Header {
         permits: kind.has_permits().then_some(PERMITS),
         ..Header::new()
@@ -92,16 +92,16 @@ async fn contend(ground: &Ground, kind: Kind, sides: Sides) -> (History, Offset)
     let recorder = Recorder::start(&path, &header, clock).expect("the folder can be written");
     let length = length();
     let request = request(kind, &NAMES, sides.theirs, length);
-    let theirs = theirs(ground, request, length);
+    let theirs = theirs(bed, request, length);
     let until = Instant::now() + length;
     let mut ours = JoinSet::new();
     for n in 0..sides.ours {
-        let session = session(ground, kind, n, sides.ours, recorder.sink());
+        let session = session(bed, kind, n, sides.ours, recorder.sink());
         ours.spawn(rounds(session, kind, Seed(n).stream("rounds"), until));
     }
     let ours = ours.join_all();
     let (theirs, _) = tokio::join!(theirs, ours);
-    let offset = before.and(Offset::measure(&ground.peer, clock).await);
+    let offset = before.and(Offset::measure(&bed.peer, clock).await);
     recorder.finish().await.expect("the disk is not full");
     let file = File::open(&path).expect("the history is there");
     let ours = read_jsonl(BufReader::new(file), "ours").expect("it is a history");
@@ -119,8 +119,8 @@ fn request(kind: Kind, names: &[&str], threads: u64, length: Duration) -> Json {
 }
 
 /// Events of the Java side, by its clock.
-async fn theirs(ground: &Ground, request: Json, length: Duration) -> Vec<Event> {
-    let mut replies = ground.peer.begin(request).await;
+async fn theirs(bed: &TestBed, request: Json, length: Duration) -> Vec<Event> {
+    let mut replies = bed.peer.begin(request).await;
     let mut lines = Vec::new();
     loop {
         let reply = replies.next(length + WAIT + WITHIN).await;
@@ -143,15 +143,15 @@ fn length() -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn session(ground: &Ground, kind: Kind, n: u64, clients: u64, sink: EventSink) -> Session {
+fn session(bed: &TestBed, kind: Kind, n: u64, clients: u64, sink: EventSink) -> Session {
     let name = format!("rust-{n}");
-    let spec = kind.spec(ground.era, LONG, PERMITS);
+    let spec = kind.spec(bed.era, LONG, PERMITS);
     Session::new(SessionParts {
         name: name.as_str().into(),
         process: n,
         clients,
-        lock: ground.lock(kind, LONG, PERMITS, &name, n as usize),
-        gate: ground.servers.registry().register(&name),
+        lock: bed.lock(kind, LONG, PERMITS, &name, n as usize),
+        gate: bed.servers.registry().register(&name),
         lease: spec.lease().map(|lease| lease.0),
         until: None,
         renew_every: None,

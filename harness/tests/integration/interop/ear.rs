@@ -4,8 +4,8 @@ use lockstorm_harness::connection::Wire;
 use redis::{PushKind, Value};
 use tokio::time::timeout;
 
-use super::ground::{Ground, text};
 use super::keys::Keys;
+use super::test_bed::{TestBed, text};
 use crate::support::WITHIN;
 
 /// Where the test itself publishes, to know that it has heard all that came before.
@@ -16,9 +16,9 @@ pub struct Ear(Wire);
 
 impl Ear {
     /// Hears what is published from now on.
-    pub async fn open(ground: &Ground) -> Self {
-        let dialer = ground.dialer("ear", 0);
-        let address = ground.servers.nodes()[0].public;
+    pub async fn open(bed: &TestBed) -> Self {
+        let dialer = bed.dialer("ear", 0);
+        let address = bed.servers.nodes()[0].public;
         let mut wire = dialer.dial(address).await.expect("the server is up");
         for command in [["HELLO", "3"], ["PSUBSCRIBE", "*"]] {
             let mut packed = redis::Cmd::new();
@@ -29,8 +29,8 @@ impl Ear {
     }
 
     /// All messages since the last time, each with its channel.
-    pub async fn heard(&mut self, ground: &Ground, keys: &mut Keys) -> Vec<String> {
-        ground.command(&["PUBLISH", MARK, MARK]).await;
+    pub async fn heard(&mut self, bed: &TestBed, keys: &mut Keys) -> Vec<String> {
+        bed.command(&["PUBLISH", MARK, MARK]).await;
         let mut messages = Vec::new();
         loop {
             let message = timeout(WITHIN, self.0.read()).await;

@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::client::{Client, Granted, Side};
 use super::ear::Ear;
-use super::ground::{Ground, LONG, POLL, text};
 use super::keys::Keys;
 use super::kind::Kind;
 use super::steps::{self, Step};
+use super::test_bed::{LONG, POLL, TestBed, text};
 use crate::support::WITHIN;
 
 /// Traces of one step.
@@ -44,7 +44,7 @@ type Waiting = JoinHandle<(Client, Option<Granted>)>;
 
 /// One side on its way through the steps.
 struct Walk<'a> {
-    ground: &'a Ground,
+    bed: &'a TestBed,
     clients: Vec<Option<Client>>,
     waiting: Vec<Option<Waiting>>,
     keys: Keys,
@@ -67,12 +67,12 @@ async fn each_step_of_ours_leaves_what_redisson_3_10_leaves() {
 }
 
 async fn compare(era: Era) {
-    let Some(ground) = Ground::prepare(era).await else {
+    let Some(bed) = TestBed::prepare(era).await else {
         return;
     };
     for kind in Kind::of(era) {
-        let ours = walk(&ground, kind, Side::Ours).await;
-        let theirs = walk(&ground, kind, Side::Theirs).await;
+        let ours = walk(&bed, kind, Side::Ours).await;
+        let theirs = walk(&bed, kind, Side::Theirs).await;
         for (ours, theirs) in ours.iter().zip(&theirs) {
             assert_eq!(ours, theirs, "{era:?} {kind:?}: ours, and theirs");
         }
@@ -81,28 +81,28 @@ async fn compare(era: Era) {
 }
 
 /// Takes each step of a kind of lock on this side, and returns what each left.
-async fn walk(ground: &Ground, kind: Kind, side: Side) -> Vec<Footprint> {
-    ground.command(&["FLUSHALL"]).await;
-    let ear = Ear::open(ground).await;
+async fn walk(bed: &TestBed, kind: Kind, side: Side) -> Vec<Footprint> {
+    bed.command(&["FLUSHALL"]).await;
+    let ear = Ear::open(bed).await;
     let mut clients = Vec::new();
     for _ in 0..steps::CLIENTS {
-        clients.push(Some(ground.client(side, kind, "walk", 2, LONG).await));
+        clients.push(Some(bed.client(side, kind, "walk", 2, LONG).await));
     }
     let mut walk = Walk {
-        ground,
+        bed,
         waiting: clients.iter().map(|_| None).collect(),
         clients,
         keys: Keys::default(),
         ear,
     };
     let mut footprints = Vec::new();
-    for step in steps::of(ground.era, kind) {
+    for step in steps::of(bed.era, kind) {
         let answer = walk.take(*step).await;
         footprints.push(Footprint {
             step: *step,
             answer,
-            messages: walk.ear.heard(ground, &mut walk.keys).await,
-            keys: walk.keys.all(ground).await,
+            messages: walk.ear.heard(bed, &mut walk.keys).await,
+            keys: walk.keys.all(bed).await,
         });
     }
     footprints
@@ -122,7 +122,7 @@ impl Walk<'_> {
                 "waits".to_owned()
             }
             Step::Lapse => {
-                self.ground.command(&["EVAL", LAPSE, "0"]).await;
+                self.bed.command(&["EVAL", LAPSE, "0"]).await;
                 "lapsed".to_owned()
             }
             Step::HandOver(from, n) => {
@@ -156,7 +156,7 @@ impl Walk<'_> {
     /// Length of the queue.
     async fn queue(&self) -> String {
         let length = ["LLEN", "redisson_lock_queue:{walk}"];
-        text(&self.ground.command(&length).await)
+        text(&self.bed.command(&length).await)
     }
 
     fn client(&mut self, n: usize) -> &mut Client {

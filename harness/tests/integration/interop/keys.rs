@@ -3,7 +3,7 @@
 use redis::Value;
 use tokio::time::{Instant, sleep};
 
-use super::ground::{Ground, POLL, text};
+use super::test_bed::{POLL, TestBed, text};
 use crate::support::WITHIN;
 
 /// Times are rounded to so many milliseconds: a run takes less, and what differs differs by more.
@@ -21,10 +21,10 @@ pub struct Keys {
 impl Keys {
     /// Every key with what it holds and how long it lives. Waits for the latches to go, which
     /// clients drop when they have their answer.
-    pub async fn all(&mut self, ground: &Ground) -> Vec<String> {
+    pub async fn all(&mut self, bed: &TestBed) -> Vec<String> {
         let deadline = Instant::now() + WITHIN;
         let mut names = loop {
-            let names = list(&ground.command(&["KEYS", "*"]).await);
+            let names = list(&bed.command(&["KEYS", "*"]).await);
             if !names.iter().any(|name| name.contains("unlock_latch")) {
                 break names;
             }
@@ -34,8 +34,8 @@ impl Keys {
         names.sort();
         let mut keys = Vec::new();
         for name in names {
-            let value = self.value(ground, &name).await;
-            let ttl = number(&ground.command(&["PTTL", &name]).await);
+            let value = self.value(bed, &name).await;
+            let ttl = number(&bed.command(&["PTTL", &name]).await);
             let ends = if ttl < 0 {
                 "stays".to_owned()
             } else {
@@ -71,19 +71,19 @@ impl Keys {
         neutral
     }
 
-    async fn value(&mut self, ground: &Ground, name: &str) -> String {
-        let value = match text(&ground.command(&["TYPE", name]).await).as_str() {
-            "string" => text(&ground.command(&["GET", name]).await),
-            "list" => list(&ground.command(&["LRANGE", name, "0", "-1"]).await).join(", "),
+    async fn value(&mut self, bed: &TestBed, name: &str) -> String {
+        let value = match text(&bed.command(&["TYPE", name]).await).as_str() {
+            "string" => text(&bed.command(&["GET", name]).await),
+            "list" => list(&bed.command(&["LRANGE", name, "0", "-1"]).await).join(", "),
             "hash" => {
-                let mut fields: Vec<String> = list(&ground.command(&["HGETALL", name]).await)
+                let mut fields: Vec<String> = list(&bed.command(&["HGETALL", name]).await)
                     .chunks(2)
                     .map(|field| self.neutral(&field.join(" = ")))
                     .collect();
                 fields.sort();
                 fields.join(", ")
             }
-            "zset" => scores(ground, name).await,
+            "zset" => scores(bed, name).await,
             odd => panic!("no lock has a key of type {odd}"),
         };
         self.neutral(&value)
@@ -91,12 +91,11 @@ impl Keys {
 }
 
 /// The members of a sorted set, and in how long the time comes that is their score.
-async fn scores(ground: &Ground, name: &str) -> String {
-    let now = list(&ground.command(&["TIME"]).await);
+async fn scores(bed: &TestBed, name: &str) -> String {
+    let now = list(&bed.command(&["TIME"]).await);
     let now: i64 = now[0].parse::<i64>().expect("seconds") * 1000;
     list(
-        &ground
-            .command(&["ZRANGE", name, "0", "-1", "WITHSCORES"])
+        &bed.command(&["ZRANGE", name, "0", "-1", "WITHSCORES"])
             .await,
     )
     .chunks(2)

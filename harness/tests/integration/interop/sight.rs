@@ -8,8 +8,8 @@ use lockstorm_scenarios::Era;
 use tokio::time::timeout;
 
 use super::client::{Client, Side};
-use super::ground::{Ground, LONG};
 use super::kind::Kind;
+use super::test_bed::{LONG, TestBed};
 use crate::support::WITHIN;
 
 /// A lease that can be told from the other side's, which is the long one.
@@ -33,22 +33,22 @@ async fn ours_and_those_of_redisson_3_10_see_what_the_other_has() {
 }
 
 async fn see_each_other(era: Era) {
-    let Some(ground) = Ground::prepare(era).await else {
+    let Some(bed) = TestBed::prepare(era).await else {
         return;
     };
     for kind in Kind::of(era) {
-        ground.command(&["FLUSHALL"]).await;
+        bed.command(&["FLUSHALL"]).await;
         match kind {
-            Kind::Semaphore | Kind::Permits => share_permits(&ground, kind).await,
+            Kind::Semaphore | Kind::Permits => share_permits(&bed, kind).await,
             Kind::Reentrant | Kind::Fair | Kind::ReadWrite | Kind::Fenced => {
-                see_ours(&ground, kind).await;
+                see_ours(&bed, kind).await;
                 for sides in Side::PAIRS {
-                    see_holds(&ground, kind, sides).await;
+                    see_holds(&bed, kind, sides).await;
                 }
             }
         }
         if kind == Kind::Fenced {
-            share_tokens(&ground).await;
+            share_tokens(&bed).await;
         }
         // A semaphore has no lease. Who waits for an old fair lock and looks a moment too early is
         // told a negative time, which it takes for no end at all (until 3.32).
@@ -59,16 +59,16 @@ async fn see_each_other(era: Era) {
         };
         if tells {
             for sides in Side::PAIRS {
-                see_the_end_of_a_lease(&ground, kind, sides).await;
+                see_the_end_of_a_lease(&bed, kind, sides).await;
             }
         }
     }
 }
 
 /// Theirs see our hold and its lease, and that it is not their own.
-async fn see_ours(ground: &Ground, kind: Kind) {
-    let mut ours = ground.client(Side::Ours, kind, "seen", 1, SHORTER).await;
-    let theirs = ground.client(Side::Theirs, kind, "seen", 1, LONG).await;
+async fn see_ours(bed: &TestBed, kind: Kind) {
+    let mut ours = bed.client(Side::Ours, kind, "seen", 1, SHORTER).await;
+    let theirs = bed.client(Side::Theirs, kind, "seen", 1, LONG).await;
     let free = theirs.look().await;
     assert_eq!(free["locked"], false, "{kind:?} {free}");
     ours.acquire(Mode::Write).await.expect("it is free");
@@ -86,10 +86,10 @@ async fn see_ours(ground: &Ground, kind: Kind) {
 }
 
 /// A lock that one side holds twice is free for the other after two releases, and never by its own.
-async fn see_holds(ground: &Ground, kind: Kind, [holder, other]: [Side; 2]) {
+async fn see_holds(bed: &TestBed, kind: Kind, [holder, other]: [Side; 2]) {
     let what = format!("{kind:?}, held by {holder:?}");
-    let mut holder = ground.client(holder, kind, "held", 1, LONG).await;
-    let mut other = ground.client(other, kind, "held", 1, LONG).await;
+    let mut holder = bed.client(holder, kind, "held", 1, LONG).await;
+    let mut other = bed.client(other, kind, "held", 1, LONG).await;
     for mode in kind.modes() {
         holder.acquire(*mode).await.expect("it is free");
         holder.acquire(*mode).await.expect("it is its own");
@@ -128,11 +128,11 @@ async fn share_reading([one, other]: [&mut Client; 2], what: &str) {
 }
 
 /// Tokens are drawn from one counter, and theirs see ours.
-async fn share_tokens(ground: &Ground) {
-    let mut ours = ground
+async fn share_tokens(bed: &TestBed) {
+    let mut ours = bed
         .client(Side::Ours, Kind::Fenced, "tokens", 1, LONG)
         .await;
-    let mut theirs = ground
+    let mut theirs = bed
         .client(Side::Theirs, Kind::Fenced, "tokens", 1, LONG)
         .await;
     let mut last = 0;
@@ -150,9 +150,9 @@ async fn share_tokens(ground: &Ground) {
 }
 
 /// Permits come from one stock, and go back to it.
-async fn share_permits(ground: &Ground, kind: Kind) {
-    let mut ours = ground.client(Side::Ours, kind, "stock", 2, LONG).await;
-    let mut theirs = ground.client(Side::Theirs, kind, "stock", 2, LONG).await;
+async fn share_permits(bed: &TestBed, kind: Kind) {
+    let mut ours = bed.client(Side::Ours, kind, "stock", 2, LONG).await;
+    let mut theirs = bed.client(Side::Theirs, kind, "stock", 2, LONG).await;
     ours.acquire(Mode::Write).await.expect("two are free");
     assert_eq!(theirs.look().await["free"], 1, "{kind:?}");
     theirs.acquire(Mode::Write).await.expect("one is free");
@@ -168,10 +168,10 @@ async fn share_permits(ground: &Ground, kind: Kind) {
 
 /// A hold that is never released ends with its lease, and who waits on the other side knows when:
 /// nobody tells it.
-async fn see_the_end_of_a_lease(ground: &Ground, kind: Kind, [holder, waiter]: [Side; 2]) {
+async fn see_the_end_of_a_lease(bed: &TestBed, kind: Kind, [holder, waiter]: [Side; 2]) {
     let what = format!("{kind:?}, {waiter:?} waits for the lease of {holder:?} to end");
-    let mut holder = ground.client(holder, kind, "brief", 1, BRIEF).await;
-    let mut waiter = ground.client(waiter, kind, "brief", 1, LONG).await;
+    let mut holder = bed.client(holder, kind, "brief", 1, BRIEF).await;
+    let mut waiter = bed.client(waiter, kind, "brief", 1, LONG).await;
     holder.acquire(Mode::Write).await.expect("it is free");
     let granted = timeout(WITHIN, waiter.acquire_within(Mode::Write, LONG)).await;
     let granted = granted.unwrap_or_else(|_| panic!("{what}: in vain"));

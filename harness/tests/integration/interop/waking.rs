@@ -9,8 +9,8 @@ use redis::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::client::Side;
-use super::ground::{Ground, LONG, POLL, text};
 use super::kind::Kind;
+use super::test_bed::{LONG, POLL, TestBed, text};
 use crate::support::WITHIN;
 
 /// How often whoever waits asks before it waits to be told.
@@ -34,7 +34,7 @@ async fn ours_and_those_of_redisson_3_10_wake_each_other() {
 }
 
 async fn wake_each_other(era: Era) {
-    let Some(ground) = Ground::prepare(era).await else {
+    let Some(bed) = TestBed::prepare(era).await else {
         return;
     };
     for kind in Kind::of(era) {
@@ -46,7 +46,7 @@ async fn wake_each_other(era: Era) {
                 let mut woken = false;
                 for go in 0..goes {
                     let name = format!("turn-{kind:?}-{holder:?}-{mode:?}-{go}");
-                    woken = wake(&ground, kind, [holder, waiter], *mode, &name).await;
+                    woken = wake(&bed, kind, [holder, waiter], *mode, &name).await;
                     if woken {
                         break;
                     }
@@ -60,24 +60,24 @@ async fn wake_each_other(era: Era) {
 /// `holder` holds and releases, in the mode; `waiter` waits for all of the lock. Whether it was
 /// woken.
 async fn wake(
-    ground: &Ground,
+    bed: &TestBed,
     kind: Kind,
     [holder, waiter]: [Side; 2],
     mode: Mode,
     name: &str,
 ) -> bool {
-    let mut holder = ground.client(holder, kind, name, 1, LONG).await;
-    let mut waiter = ground.client(waiter, kind, name, 1, LONG).await;
+    let mut holder = bed.client(holder, kind, name, 1, LONG).await;
+    let mut waiter = bed.client(waiter, kind, name, 1, LONG).await;
     holder.acquire(mode).await.expect("the lock is free");
     let refused = waiter.acquire(Mode::Write).await;
     assert_eq!(refused, None, "{name}");
-    let before = scripts(ground).await;
+    let before = scripts(bed).await;
     let waiting = tokio::spawn(async move {
         let granted = waiter.acquire_within(Mode::Write, LONG).await;
         (waiter, granted)
     });
     let deadline = Instant::now() + WITHIN;
-    while !is_heard(ground, name).await || scripts(ground).await < before + TRIES {
+    while !is_heard(bed, name).await || scripts(bed).await < before + TRIES {
         assert!(Instant::now() < deadline, "{name}: nobody came to wait");
         sleep(POLL).await;
     }
@@ -88,10 +88,10 @@ async fn wake(
     let (mut waiter, granted) = woken.expect("no client panics");
     assert!(granted.is_some(), "{name}");
     // One that released, one that asked.
-    assert_eq!(scripts(ground).await, before + TRIES + 2, "{name}");
+    assert_eq!(scripts(bed).await, before + TRIES + 2, "{name}");
     assert!(waiter.release(Mode::Write).await, "{name}");
     let deadline = Instant::now() + WITHIN;
-    while is_heard(ground, name).await {
+    while is_heard(bed, name).await {
         assert!(Instant::now() < deadline, "{name}: somebody listens still");
         sleep(POLL).await;
     }
@@ -99,9 +99,9 @@ async fn wake(
 }
 
 /// Tells whether anybody listens to a channel of the lock.
-async fn is_heard(ground: &Ground, name: &str) -> bool {
+async fn is_heard(bed: &TestBed, name: &str) -> bool {
     let pattern = format!("*{name}*");
-    match ground.command(&["PUBSUB", "CHANNELS", &pattern]).await {
+    match bed.command(&["PUBSUB", "CHANNELS", &pattern]).await {
         Value::Array(channels) => !channels.is_empty(),
         odd => panic!("channels come in a list: {odd:?}"),
     }
@@ -109,8 +109,8 @@ async fn is_heard(ground: &Ground, name: &str) -> bool {
 
 /// Number of scripts that the server has run. Those that it did not know by their digest do not
 /// count: they come again with their text.
-async fn scripts(ground: &Ground) -> u64 {
-    let info = text(&ground.command(&["INFO", "commandstats"]).await);
+async fn scripts(bed: &TestBed) -> u64 {
+    let info = text(&bed.command(&["INFO", "commandstats"]).await);
     let of = |line: &str, field: &str| -> u64 {
         let value = line.split(field).nth(1).expect("the field is there");
         let digits = value.split(',').next().unwrap_or_default();

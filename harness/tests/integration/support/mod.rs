@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod crew;
-pub mod ground;
 pub mod situations;
+pub mod test_bed;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -93,7 +93,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
             ],
             &["assessment"],
             &["encode", "head", "recorded", "remedy", "topology"],
-            &["combine", "finding", "grid", "listing", "story"],
+            &["combine", "finding", "grid", "known", "listing", "story"],
             &["fates"],
             &["standing"],
             &["changes", "junit", "markdown", "plots", "terminal"],

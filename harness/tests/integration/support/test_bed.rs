@@ -33,14 +33,14 @@ impl NoteSink for Silent {
 }
 
 /// Servers and a nemesis to break them; the folder lives as long.
-pub struct Ground {
+pub struct TestBed {
     reply_timeout: Duration,
     pub servers: Arc<Servers>,
     pub nemesis: Nemesis,
     _folder: tempfile::TempDir,
 }
 
-impl Ground {
+impl TestBed {
     /// One server, without the fabric.
     pub async fn single() -> Self {
         Self::new(Topology::Single(Single::default()), false).await
@@ -63,8 +63,8 @@ impl Ground {
     /// Servers of this shape.
     pub async fn new(topology: Topology, fabric: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        // Members that write to disk before they answer, or a JVM that has just begun, take their time on a
-        // busy machine.
+        // Members that write to disk before they answer, or a JVM that has just begun, take their
+        // time on a busy machine.
         let is_slow = matches!(topology, Topology::Etcd(_) | Topology::Zookeeper(_));
         let servers = Arc::new(servers(topology, fabric, folder.path()).await);
         Self {
@@ -192,9 +192,9 @@ impl Monitor {
     }
 
     /// All that clients sent so far; what their scripts called is left out.
-    pub async fn so_far(&mut self, ground: &Ground) -> Vec<String> {
+    pub async fn so_far(&mut self, bed: &TestBed) -> Vec<String> {
         const MARK: &str = "up-to-here";
-        ground.ask(&["ECHO", MARK]).await;
+        bed.ask(&["ECHO", MARK]).await;
         let mut lines = Vec::new();
         loop {
             let line = self.next().await;

@@ -14,7 +14,7 @@ const USUAL_OUT: &str = "runs";
 
 /// Servers, seed and folder of runs.
 #[derive(Debug, Args)]
-pub struct GroundArgs {
+pub struct CommonArgs {
     /// Seed of every choice; drawn and printed when absent.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -42,7 +42,7 @@ pub struct GroundArgs {
     pub progress: ProgressKind,
 }
 
-impl GroundArgs {
+impl CommonArgs {
     /// Runs at once, unless this many are asked for otherwise.
     pub fn jobs_or(&self, usual: usize) -> usize {
         self.jobs.map_or(usual, usize::from)

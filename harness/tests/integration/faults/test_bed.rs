@@ -38,31 +38,31 @@ impl Notes {
 }
 
 /// Servers, a nemesis to break them, and its notes; the folder lives as long.
-pub(crate) struct Ground {
+pub(crate) struct TestBed {
     pub(crate) servers: Arc<Servers>,
     pub(crate) nemesis: Nemesis,
     pub(crate) notes: Arc<Notes>,
     _folder: tempfile::TempDir,
 }
 
-pub(crate) async fn ground(topology: Topology, fabric: bool) -> Ground {
+pub(crate) async fn bed(topology: Topology, fabric: bool) -> TestBed {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = servers(topology, fabric, folder.path()).await;
     with(servers, folder)
 }
 
 /// Starts servers and a nemesis that has its hands on their clocks and disks.
-pub(crate) async fn ground_with_shim(topology: Topology) -> Ground {
+pub(crate) async fn bed_with_shim(topology: Topology) -> TestBed {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let servers = servers_with_shim(topology, folder.path()).await;
     with(servers, folder)
 }
 
-fn with(servers: Servers, folder: tempfile::TempDir) -> Ground {
+fn with(servers: Servers, folder: tempfile::TempDir) -> TestBed {
     let servers = Arc::new(servers);
     let notes = Arc::new(Notes::default());
     let nemesis = Nemesis::new(servers.clone(), notes.clone(), Seed(1).stream("lots"));
-    Ground {
+    TestBed {
         servers,
         nemesis,
         notes,
@@ -70,7 +70,7 @@ fn with(servers: Servers, folder: tempfile::TempDir) -> Ground {
     }
 }
 
-impl Ground {
+impl TestBed {
     pub(crate) async fn ask(&self, node: &str, args: &[&str]) -> Result<String, String> {
         self.servers
             .command(node, args)

@@ -26,7 +26,7 @@ pub const LONG: Duration = Duration::from_secs(600);
 pub const POLL: Duration = Duration::from_millis(5);
 
 /// Where both sides meet; ends with this value.
-pub struct Ground {
+pub struct TestBed {
     /// That of the Redisson here, and of our locks.
     pub era: Era,
     pub peer: Arc<Peer>,
@@ -35,7 +35,7 @@ pub struct Ground {
     clients: AtomicUsize,
 }
 
-impl Ground {
+impl TestBed {
     /// A new server and a new Redisson, or `None` and a word where they cannot be had.
     pub async fn prepare(era: Era) -> Option<Self> {
         if !have_server() {
