@@ -35,7 +35,7 @@ const NEEDED: &str = "+info +ping +exists +del +eval +evalsha +script|load +scri
 /// script it runs. `commands` are those that the lock needs.
 ///
 /// # Errors
-/// What the access list allows beyond that, with the remedy.
+/// When the access list allows more; the error names it, and the command that forbids it.
 pub async fn prove_bounded(
     upstream: &Upstream,
     prefix: &str,

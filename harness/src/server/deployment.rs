@@ -130,7 +130,7 @@ impl Servers {
     /// they have to; ours do.
     ///
     /// # Errors
-    /// What they do not allow, with the remedy.
+    /// When they do not; the error names what is not allowed, and the remedy.
     pub async fn prove(&self, case: &Case) -> Result<(), EnvironmentError> {
         match (self.topology.external(), &self.elsewhere) {
             (Some(servers), Some((gateway, _))) => {

@@ -32,7 +32,7 @@ pub struct Known {
 /// Enters every server and asks what it is.
 ///
 /// # Errors
-/// The first that is something else, each with the remedy.
+/// When a server is something else than it should be; the error names the first, and the remedy.
 pub async fn meet(external: &External, gateway: &Gateway) -> Result<Known, EnvironmentError> {
     let mut known = Known::default();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
