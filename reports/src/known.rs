@@ -32,13 +32,14 @@ impl Known {
         }
     }
 
-    /// Tells whether a run was no better in the baseline, and has no finding that is new.
+    /// Tells whether a run failed, was no better in the baseline, and has no finding that is new.
     pub(crate) fn has_run(&self, run: &RunRecord) -> bool {
         let here = cell(run);
         let mut alike = self.runs.iter().filter(|(known, _)| *known == here);
         let changes = run.changed.iter().flat_map(|changes| &changes.findings);
         let is_new = |state: ChangeState| state == ChangeState::New;
-        alike.any(|(_, outcome)| *outcome >= run.outcome)
+        run.outcome != Outcome::AsExpected
+            && alike.any(|(_, outcome)| *outcome >= run.outcome)
             && !changes.into_iter().any(|change| is_new(change.state))
     }
 
