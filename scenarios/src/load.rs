@@ -59,18 +59,20 @@ pub fn load_str(text: &str, name: &str, overrides: &[Override]) -> Result<Loaded
     load_level(text, name, overrides, (Level::Top, FilesFrom::Disk))
 }
 
-/// Reads what somebody names: a scenario file, or a scenario that the program carries by its name.
+/// Reads what somebody names: a scenario file, or a scenario that the program carries by its name,
+/// also where the folder with its runs stands beside.
 ///
 /// # Errors
 /// As for [`load`]; and where there is neither, what is called nearly so.
 pub fn open(named: &Path, overrides: &[Override]) -> Result<Loaded, Diagnostics> {
     let is_word = named.components().count() == 1 && named.extension().is_none();
-    let Some(name) = named.to_str().filter(|_| is_word && !named.exists()) else {
+    let Some(name) = named.to_str().filter(|_| is_word) else {
         return load(named, overrides);
     };
     match shipped(name) {
-        Some(file) => load_shipped(file, overrides),
-        None => Err(Diagnostics::unreadable(name, unheard_of(name))),
+        Some(file) if !named.exists() || named.is_dir() => load_shipped(file, overrides),
+        None if !named.exists() => Err(Diagnostics::unreadable(name, unheard_of(name))),
+        _ => load(named, overrides),
     }
 }
 

@@ -313,6 +313,30 @@ fn files_that_are_not_there_are_named() {
 }
 
 #[test]
+fn a_shipped_scenario_is_found_beside_the_folder_of_its_runs() {
+    let place = temporary();
+    fs::create_dir(place.path().join("failover-loses-the-lock")).expect("it can be made");
+    fs::create_dir(place.path().join("anything")).expect("it can be made");
+    let validate = |name: &str| {
+        let mut command = lockstorm();
+        let output = command
+            .args(["validate", name])
+            .current_dir(place.path())
+            .output();
+        output.expect("the program can be started")
+    };
+    let shipped = validate("failover-loses-the-lock");
+    assert_eq!(shipped.status.code(), Some(0), "{}", stderr(&shipped));
+    let folder = validate("anything");
+    assert_eq!(folder.status.code(), Some(65));
+    assert!(
+        stderr(&folder).contains("is a folder; name the files in it"),
+        "{}",
+        stderr(&folder)
+    );
+}
+
+#[test]
 fn a_filter_that_selects_nothing_exits_with_4() {
     let args = [
         "run",

@@ -32,6 +32,9 @@ pub struct Library {
     package: String,
     #[serde(default)]
     pub versions: Vec<String>,
+    /// The argument that is the pinned release, where the adapter is told it: another release takes
+    /// its place.
+    pinned: Option<String>,
     #[serde(default)]
     finding: Vec<Finding>,
 }
@@ -71,13 +74,17 @@ impl Library {
 
     /// The program and its arguments, from the checkout.
     pub fn command(&self) -> String {
-        self.command_of(&format!("adapters/{}/run", self.adapter))
-            .join(" ")
+        format!("adapters/{}/run {}", self.adapter, self.arguments.join(" "))
+            .trim_end()
+            .to_owned()
     }
 
-    /// Such a program with the same arguments.
-    pub fn command_of<'a>(&'a self, program: &'a str) -> Vec<&'a str> {
-        let arguments = self.arguments.iter().map(String::as_str);
+    /// A program with another release, and its arguments.
+    pub fn command_with<'a>(&'a self, program: &'a str, version: &'a str) -> Vec<&'a str> {
+        let arguments = self.arguments.iter().map(|argument| {
+            let is_release = self.pinned.as_ref() == Some(argument);
+            if is_release { version } else { argument }
+        });
         [program].into_iter().chain(arguments).collect()
     }
 

@@ -64,9 +64,10 @@ fn try_release(library: &Library, known: &Known, version: &str) -> Vec<Tried> {
     let program = library.at_version(version, &into);
     let tried = known.confirmed().map(|found| {
         let mut release = library.asked_for(version);
-        let broken = program
-            .clone()
-            .and_then(|program| times(library, found, &program, &mut release));
+        let broken = program.clone().and_then(|program| {
+            let command = library.command_with(&program, version);
+            times(found, &command, &mut release)
+        });
         Tried {
             version: version.to_owned(),
             release,
@@ -77,18 +78,12 @@ fn try_release(library: &Library, known: &Known, version: &str) -> Vec<Tried> {
     tried.collect()
 }
 
-/// In how many runs with this program the promise broke; `release` becomes what it says it is.
+/// In how many runs with this adapter the promise broke; `release` becomes what it says it is.
 ///
 /// # Errors
 /// When none of them broke it, and one could not tell: the reason of that one.
-fn times(
-    library: &Library,
-    found: &Finding,
-    program: &str,
-    release: &mut String,
-) -> Result<usize, String> {
-    let command = json!(library.command_of(program));
-    let set = format!("lock.adapter.command={command}");
+fn times(found: &Finding, command: &[&str], release: &mut String) -> Result<usize, String> {
+    let set = format!("lock.adapter.command={}", json!(command));
     let mut times = 0;
     let mut untold = None;
     for _ in 0..RUNS {
