@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RenderError;
 use crate::files::write_whole;
-use crate::model::{RESULTS_VERSION, RunRecord, SuiteRecord};
+use crate::model::{Outcome, RESULTS_VERSION, RunRecord, SuiteRecord};
 use crate::stored::{open_stored, text_of};
 
 /// Name of the file in a run folder and in a suite folder.
@@ -25,6 +25,16 @@ pub enum Record {
     Run(Box<RunRecord>),
     /// A comparison or a repetition.
     Suite(Box<SuiteRecord>),
+}
+
+impl Record {
+    /// The outcome of the run, or the worst one of the suite.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Run(run) => run.outcome,
+            Self::Suite(suite) => suite.outcome(),
+        }
+    }
 }
 
 /// The little that is read first, to know what the rest is.

@@ -66,14 +66,17 @@ fn note_suite(
     folder: &Path,
 ) -> Result<(), RenderError> {
     suite.changed = Some(Changes::of_suite(suite, baseline));
-    // A comparison of runs that lie elsewhere leaves them as they are.
-    let lies_inside = |run: &&mut SuiteRun| {
-        let mut way = Path::new(&run.folder).components();
-        way.all(|part| matches!(part, Component::Normal(_)))
-    };
-    for run in suite.runs.iter_mut().filter(lies_inside) {
+    for run in &mut suite.runs {
         run.record.changed = Some(Changes::of_cell(&run.record, baseline));
-        write_run(&folder.join(&run.folder), &run.record)?;
+        // A comparison of runs that lie elsewhere leaves them as they are.
+        if lies_inside(run) {
+            write_run(&folder.join(&run.folder), &run.record)?;
+        }
     }
     write_suite(folder, suite)
+}
+
+fn lies_inside(run: &SuiteRun) -> bool {
+    let mut way = Path::new(&run.folder).components();
+    way.all(|part| matches!(part, Component::Normal(_)))
 }

@@ -46,6 +46,11 @@ pub enum FailOn {
     New,
 }
 
+impl FailOn {
+    /// The message where it is not known what is new.
+    pub const NO_BASELINE: &str = "--fail-on new needs a --baseline";
+}
+
 /// One of several equal parts of all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {

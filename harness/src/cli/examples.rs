@@ -54,6 +54,7 @@ pub const REPORT: &str = "\
 Examples:
   lockstorm report runs/latest --open
   lockstorm report runs/before runs/after --out comparison
+  lockstorm report part-1/latest part-2/latest --out whole --fail-on unexpected
   lockstorm report history.jsonl --out page";
 
 /// Of `validate`.

@@ -79,7 +79,7 @@ impl HowArgs {
     /// When a report's format is unknown, or there is no baseline to be read.
     pub fn prepare(&self) -> Result<Prepared, Error> {
         if self.ci.fail_on == FailOn::New && self.baseline.is_none() {
-            return Err(UsageError("--fail-on new needs a --baseline".to_owned()).into());
+            return Err(UsageError(FailOn::NO_BASELINE.to_owned()).into());
         }
         Ok(Prepared {
             formats: parse_formats(&self.report)?,

@@ -13,6 +13,7 @@ use lockstorm_reports::{
 };
 
 use super::baseline::Baseline;
+use super::ci::FailOn;
 use super::exit::ExitCode;
 use super::perform::parse_formats;
 use super::publish::{OutputFormat, publish};
@@ -49,6 +50,10 @@ pub struct ReportArgs {
     /// Content of standard output.
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
+    /// Make the exit code of failures, as `run` does, and not 0: of all of them, or only of those
+    /// that --baseline does not have. For parts that several machines ran.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub fail_on: Option<FailOn>,
     /// Open the page in a browser.
     #[arg(long)]
     pub open: bool,
@@ -80,6 +85,9 @@ impl BudgetArgs {
 /// When a folder holds no record that can be read, or nothing can be written.
 pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     let formats = parse_formats(&args.report)?;
+    if args.fail_on == Some(FailOn::New) && args.baseline.is_none() {
+        return Err(UsageError(FailOn::NO_BASELINE.to_owned()).into());
+    }
     let baseline = Baseline::read(args.baseline.as_ref())?;
     if args.format == OutputFormat::JsonLines {
         let text = "--format json-lines is not available for a report: use --format json";
@@ -88,6 +96,10 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
     if let ([only], None) = (args.folders.as_slice(), &args.out)
         && only.join(HUNT_FILE).is_file()
     {
+        if args.fail_on.is_some() {
+            let text = "--fail-on takes runs and suites, and this is the folder of a hunt";
+            return Err(UsageError(text.to_owned()).into());
+        }
         return hunted(only, args.open);
     }
     for folder in args.folders.iter().filter(|folder| !folder.is_file()) {
@@ -123,14 +135,23 @@ pub fn execute(args: &ReportArgs) -> Result<ExitCode, Error> {
         }
         (folders, Some(out)) => (out, compare(folders, out, (&formats, &baseline))?),
     };
-    publish(&read_record(folder)?, None, folder, args.format)?;
+    let record = read_record(folder)?;
+    let known = baseline
+        .known()
+        .filter(|_| args.fail_on == Some(FailOn::New));
+    publish(&record, known.as_ref(), folder, args.format)?;
     for path in paths {
         output::human(&path.display().to_string());
     }
     if args.open {
         open::page(folder);
     }
-    Ok(ExitCode::AsExpected)
+    Ok(match args.fail_on {
+        None => ExitCode::AsExpected,
+        Some(_) => known
+            .map_or_else(|| record.outcome(), |known| known.outcome_of_new(&record))
+            .into(),
+    })
 }
 
 /// Writes the record of a hunt and its pages, those of the runs that tell a story too. Gives the

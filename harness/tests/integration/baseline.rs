@@ -177,3 +177,38 @@ fn a_wrong_baseline_is_refused_with_its_place_and_the_remedy_before_anything_is_
     }
     assert!(!now.join("report.html").exists() && !runs.exists());
 }
+
+#[test]
+fn the_exit_code_of_parts_on_one_page_is_that_of_all_where_it_is_asked_for() {
+    let out = tempfile::tempdir().expect("a temporary folder can be made");
+    let fails = |record: &mut Value| {
+        let exclusion = &mut record["expectations"][0];
+        exclusion["expected"] = "valid".into();
+        exclusion["met"] = false.into();
+        record["outcome"] = "unexpected".into();
+    };
+    let good = stored(out.path().join("good"), |_| {});
+    let bad = stored(out.path().join("bad"), fails);
+    let before = stored(out.path().join("before"), fails);
+    let before_it_was_lost = stored(out.path().join("earlier"), |record| {
+        fails(record);
+        without_lost_lock(record);
+    });
+    let all = out.path().join("all");
+    let report = |further: &[&str]| {
+        let args = ["report", text(&good), text(&bad), "--out", text(&all)];
+        lockstorm(&[&args[..], &["--report", "md"], further].concat())
+    };
+    let new = |baseline: &Path| {
+        let output = report(&["--fail-on", "new", "--baseline", text(baseline)]);
+        output.status.code()
+    };
+
+    assert_eq!(report(&[]).status.code(), Some(0));
+    let any = report(&["--fail-on", "unexpected"]);
+    assert_eq!(any.status.code(), Some(1), "{}", stderr(&any));
+    assert_eq!(new(&before), Some(0));
+    assert_eq!(new(&before_it_was_lost), Some(1), "it has a new finding");
+    let against_nothing = report(&["--fail-on", "new"]);
+    assert_eq!(against_nothing.status.code(), Some(64));
+}
