@@ -9,6 +9,7 @@
 //! ```
 
 pub mod adapter;
+pub mod carried;
 pub mod cli;
 pub mod client;
 pub mod client_registry;

@@ -8,7 +8,6 @@
 //! session → remote (a lock) → talk → lines of JSON → a process
 //! ```
 
-mod carried;
 mod directory;
 mod lines;
 mod log;
@@ -22,9 +21,6 @@ pub(crate) use log::{Tail, keep_log};
 pub(crate) use rounds::Rounds;
 pub(crate) use talk::{Talk, TalkParts};
 
-pub use carried::{
-    CARRIED, Carried, carried_adapter, carried_adapters, driven_by, files_of, similar_adapter,
-};
 pub use directory::Directory;
 pub use lines::{LineError, Lines};
 pub use loss::{Loss, Told};

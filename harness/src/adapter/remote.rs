@@ -17,6 +17,7 @@ use super::loss::Loss;
 use super::message::{Answer, Call, Can, Open, Opened, PROTOCOL, Reason, SPOKEN, Target};
 use super::rounds::Rounds;
 use super::talk::{Complaints, Mute, Talk, TalkParts};
+use crate::carried::remedy_for;
 use crate::connection::{CANCELLED, Gate, Guide, Route, Trail};
 use crate::locks::{
     BatchRenewal, Grant, Lock, LockRequest, Outcome, Provenance, Released, WaitEnd, Waiting,
@@ -67,7 +68,7 @@ pub struct RemoteSettings<'p> {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// It cannot be started.
-    #[error("cannot start '{program}': {source}; is it installed, and is the path right?")]
+    #[error("cannot start '{program}': {source}; {}", remedy_for(program))]
     Program {
         /// Its name.
         program: String,

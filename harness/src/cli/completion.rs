@@ -15,7 +15,7 @@ use lockstorm_checker::Property;
 use lockstorm_scenarios::{LockKind, SHIPPED, SITUATIONS, Shipped};
 
 use super::exit::ExitCode;
-use crate::adapter::carried_adapters;
+use crate::carried::carried_adapters;
 use crate::output;
 
 /// Variable by which a shell asks the program for words.

@@ -12,7 +12,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::completion;
 use super::examples;
 use super::exit::ExitCode;
-use crate::adapter::{Carried, carried_adapter, files_of, similar_adapter};
+use crate::carried::{Carried, carried_adapter, files_of, similar_adapter};
 use crate::environment_error::EnvironmentError;
 use crate::output;
 use crate::rerun::quoted;

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::answer_format::AnswerFormat;
 use super::examples;
 use super::exit::ExitCode;
-use crate::adapter::{carried_adapters, driven_by};
+use crate::carried::{carried_adapters, driven_by};
 use crate::output;
 
 /// Arguments of `lockstorm list`.

@@ -11,8 +11,8 @@ use lockstorm_scenarios::{Adapter, DurationSpec, Lock, System, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::adapter::{
-    Answer, Call, Directory, Open, Opened, PROTOCOL, Rounds, SPOKEN, Tail, Talk, TalkParts, Target,
-    keep_log,
+    Answer, Call, Directory, Open, Opened, PROTOCOL, Rounds, SPOKEN, StartError, Tail, Talk,
+    TalkParts, Target, keep_log,
 };
 use crate::clock::RunClock;
 use crate::connection::{Gate, NoTrail};
@@ -208,8 +208,10 @@ impl TestBed {
             move |error: io::Error| format!("cannot {what}: {error}")
         };
         let file = File::create(&log).map_err(told("write its log"))?;
-        let (program, pipes) =
-            ClientProcess::start(&self.command, None).map_err(told("start it"))?;
+        let (program, pipes) = ClientProcess::start(&self.command, None).map_err(|source| {
+            let program = self.command.first().cloned().unwrap_or_default();
+            StartError::Program { program, source }.to_string()
+        })?;
         let tail = keep_log(pipes.errors, file);
         Ok(Raw {
             tail,

@@ -18,6 +18,7 @@ use super::node::{Node, absolute, log_of, show};
 use super::role::Role;
 use super::shape::{NodePlace, Shape, places};
 use super::software::Software;
+use crate::carried::remedy_for;
 use crate::connection::Route;
 use crate::environment_error::EnvironmentError;
 use crate::process::{self, Facade, bind_source};
@@ -125,7 +126,8 @@ fn find(program: &str) -> Result<(), EnvironmentError> {
     if is_there {
         return Ok(());
     }
-    let failed = std::io::Error::other("it is not there, or not on PATH");
+    let remedy = remedy_for(program);
+    let failed = std::io::Error::other(format!("it is not there, or not on PATH; {remedy}"));
     Err(EnvironmentError::io("find the program", program)(failed))
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Output;
 
-use lockstorm_harness::adapter::{CARRIED, carried_adapters};
+use lockstorm_harness::carried::{CARRIED, carried_adapters};
 use serde_json::Value;
 
 use crate::support::{have_server, listed, lockstorm, root, run, skipped, stderr, stdout};

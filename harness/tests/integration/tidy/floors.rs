@@ -107,6 +107,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
         "harness",
         &[
             &[
+                "carried",
                 "clock",
                 "environment_error",
                 "orders",

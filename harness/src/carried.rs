@@ -2,6 +2,7 @@
 //! that it has been tried with.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use lockstorm_scenarios::nearest;
 
@@ -42,6 +43,34 @@ pub fn carried_adapter(name: &str) -> Option<&'static str> {
     carried_adapters().into_iter().find(|known| *known == name)
 }
 
+/// Says what to do about a program that cannot be started: one of an adapter that is carried can be
+/// written, any other has to be looked for.
+pub fn remedy_for(program: &str) -> String {
+    if Path::new(program).is_file() {
+        return "may it be executed, and is what its first line names installed?".to_owned();
+    }
+    let written = |adapter: &str| {
+        let (place, file) = program.rsplit_once('/')?;
+        let into = place.strip_suffix(adapter)?.strip_suffix('/')?;
+        let is_its_own = files_of(adapter).any(|carried| {
+            carried.is_program && carried.path.strip_prefix(adapter) == Some(&format!("/{file}"))
+        });
+        let elsewhere = if into == "adapters" {
+            String::new()
+        } else {
+            format!(" --into {into}")
+        };
+        is_its_own.then(|| {
+            format!(
+                "`lockstorm init adapter {adapter}{elsewhere}` writes it, and {place}/setup \
+                 installs the library"
+            )
+        })
+    };
+    let remedy = carried_adapters().into_iter().find_map(written);
+    remedy.unwrap_or_else(|| "is it installed, and is the path right?".to_owned())
+}
+
 /// Finds the adapter or language that somebody may have meant by a name that is none.
 pub fn similar_adapter(name: &str) -> Option<&'static str> {
     let languages = USUAL.into_iter().map(|(language, _)| language);
@@ -71,4 +100,27 @@ pub fn files_of(adapter: &str) -> impl Iterator<Item = &'static Carried> {
             || file.path.starts_with(&kit)
             || in_language.is_some_and(|rest| !rest.contains('/'))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_an_adapter_that_is_carried_can_be_written_where_it_is_looked_for() {
+        let remedy = remedy_for("my/adapters/go/redsync/run");
+        assert_eq!(
+            remedy,
+            "`lockstorm init adapter go/redsync --into my/adapters` writes it, and \
+             my/adapters/go/redsync/setup installs the library"
+        );
+        for other in [
+            "run",
+            "adapters/go/redsync/main.go",
+            "adapters/go/own/run",
+            "go/redsync/run",
+        ] {
+            assert!(remedy_for(other).starts_with("is it installed"), "{other}");
+        }
+    }
 }
