@@ -65,7 +65,7 @@ impl Teller<'_> {
                 let (node, what) = (text::name(&said.node), text::prose(&said.text));
                 let text = match &said.from {
                     Some(from) => format!("{} sent {node}: {what}", text::name(from)),
-                    None => format!("a script on {node} did: {what}"),
+                    None => format!("{node} did in a script: {what}"),
                 };
                 told(command.time, node, text, command.event)
             })

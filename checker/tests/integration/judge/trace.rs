@@ -66,7 +66,7 @@ fn a_story_quotes_what_servers_were_told_and_by_whom() {
         told,
         [
             "a sent n1: SET lock 4f2a NX PX 2000",
-            "a script on n1 did: DEL lock"
+            "n1 did in a script: DEL lock"
         ],
         "what came after the contradiction explains nothing"
     );

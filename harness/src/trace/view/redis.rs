@@ -119,6 +119,7 @@ fn content(kind: &str, texts: &[String]) -> String {
             format!("the value {begin}…")
         }
         ("string", [text]) => format!("the value {text}"),
+        ("hash", [_]) => "a hash of one field".to_owned(),
         ("hash", fields) => format!("a hash of {} fields", fields.len()),
         ("", _) => "something".to_owned(),
         (kind, _) => format!("a {kind}"),
