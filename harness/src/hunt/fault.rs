@@ -112,6 +112,11 @@ impl Fault {
         !matches!(self, Self::Lose | Self::Delay | Self::CutReplicas)
     }
 
+    /// Tells whether it hurts nobody by itself, and makes the other one worse.
+    pub const fn prepares(self, other: Self) -> bool {
+        matches!((self, other), (Self::CutReplicas, Self::Failover))
+    }
+
     /// Tells whether it means something at a point on servers of this kind.
     pub fn fits(self, point: &Point, on: &Topology, clients: Abilities) -> bool {
         match self {

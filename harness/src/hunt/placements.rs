@@ -104,7 +104,8 @@ fn choose(of: usize, some: usize) -> u128 {
 
 /// Puts every family once before any comes twice, and those of plain faults first: they are what
 /// happens most. Of several faults there are far more families than anybody has time for: every
-/// choice of faults, wherever they are, comes once before any comes twice.
+/// choice of faults, wherever they are, comes once before any comes twice. First of all come the
+/// families in which one fault prepares the other, for neither can be judged without it.
 fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
     let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let rank = |plan: Plan| {
@@ -118,6 +119,10 @@ fn families_in_turn(plans: Vec<Plan>) -> Vec<Plan> {
         ranked.sort_by_key(|(rank, _)| *rank);
         let mut chosen: BTreeMap<Vec<Fault>, usize> = BTreeMap::new();
         for (rank, plan) in &mut ranked {
+            if *rank == 1 && plan.is_prepared() {
+                *rank = 0;
+                continue;
+            }
             let times = chosen.entry(plan.faults()).or_default();
             *times += 1;
             *rank = *times;
@@ -200,6 +205,29 @@ mod tests {
     }
 
     #[test]
+    fn a_failover_comes_first_behind_replicas_that_were_cut_off() {
+        let mut space = space(1, false);
+        space.topology = serde_json::from_value(json!({ "replicated": {} })).unwrap();
+        let survey = space.surveys.get_mut(&Base::Patient).unwrap();
+        let acquire = &mut survey.points[0];
+        acquire.node = "primary".to_owned();
+        let mut release = acquire.clone();
+        release.operation = LockOperation::Release;
+        survey.points.push(release);
+        let first = |space: &SearchSpace| {
+            let plans = space.plans(2, &mut Seed(7).stream("plans")).in_order;
+            plans[0].to_string()
+        };
+        assert_eq!(
+            first(&space),
+            "replicas cut off: request SET of a's acquire, to primary + failover: request SET of \
+             a's release, to primary, with patient clients"
+        );
+        space.topology = serde_json::from_value(json!({ "single": {} })).unwrap();
+        assert!(!first(&space).contains("failover"));
+    }
+
+    #[test]
     fn too_many_to_be_looked_through_are_drawn() {
         assert_eq!(choose(5, 2), 10);
         assert_eq!(choose(2, 3), 0);
@@ -220,6 +248,7 @@ mod tests {
         let two = space(3, false).plans(2, &mut Seed(7).stream("plans"));
         let two = two.in_order;
         let choices: BTreeSet<Vec<Fault>> = two.iter().map(Plan::faults).collect();
+        assert!(!two.iter().any(Plan::is_prepared), "there is no replica");
         let begin = two[..choices.len()].iter().map(Plan::faults);
         assert_eq!(begin.collect::<BTreeSet<_>>(), choices, "each choice first");
         let again = space(3, false).plans(1, &mut Seed(7).stream("plans"));

@@ -23,34 +23,53 @@ pub enum Base {
     Renewed,
     /// Two clients wait for the lock, one behind the other.
     Queue,
+    /// Three clients wait for the lock in line, and a newcomer is what comes in between.
+    Line,
+    /// Clients are threads that share an instance of the library, and none can be struck alone.
+    Threads,
     /// A client takes the lock twice, and gives it back twice.
     Reentrant,
     /// Two clients read together, and a third one wants to write.
     Readers,
+    /// Three clients read together, and one of them extends its lease; when those of the others
+    /// are over, a fourth one wants to write.
+    UnlikeReaders,
     /// Of two permits two clients take one each, and a third one wants one.
     Permits,
+    /// A client takes both permits in one call.
+    BothPermits,
 }
 
 impl Base {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Patient,
         Self::Impatient,
         Self::Renewed,
         Self::Queue,
+        Self::Line,
+        Self::Threads,
         Self::Reentrant,
         Self::Readers,
+        Self::UnlikeReaders,
         Self::Permits,
+        Self::BothPermits,
     ];
 
     /// The promise without which there is nothing to see with these clients.
     pub const fn needs(self) -> Option<Promise> {
         match self {
             Self::Patient | Self::Impatient | Self::Renewed | Self::Queue => None,
-            Self::Reentrant => Some(Promise::Reentrant),
-            Self::Readers => Some(Promise::SharedReaders),
-            Self::Permits => Some(Promise::Permits),
+            Self::Line => Some(Promise::Fair),
+            Self::Threads | Self::Reentrant => Some(Promise::Reentrant),
+            Self::Readers | Self::UnlikeReaders => Some(Promise::SharedReaders),
+            Self::Permits | Self::BothPermits => Some(Promise::Permits),
         }
+    }
+
+    /// Tells whether there is nothing to see with clients that cannot extend a lease.
+    pub const fn needs_renewal(self) -> bool {
+        matches!(self, Self::UnlikeReaders)
     }
 
     /// Tells whether a fault may show something with these clients that it does not show with
@@ -68,6 +87,11 @@ impl Base {
             }
             Self::Renewed => !matches!(fault, Fault::Cancel),
             Self::Queue => matches!(fault, Fault::Lose | Fault::KillClient | Fault::Cancel),
+            // All else is tried with two that wait.
+            Self::Line => matches!(fault, Fault::Interleave),
+            Self::Threads => false,
+            // All else is tried with readers and permits that are taken one by one.
+            Self::UnlikeReaders | Self::BothPermits => matches!(fault, Fault::Lose),
             Self::Reentrant | Self::Readers | Self::Permits => matches!(
                 fault,
                 Fault::Lose | Fault::Delay | Fault::Interleave | Fault::KillClient | Fault::Cancel
@@ -88,9 +112,13 @@ impl Base {
             Self::Impatient => "clients with a time-out",
             Self::Renewed => "a lock that is renewed",
             Self::Queue => "two that wait",
+            Self::Line => "three that wait in line",
+            Self::Threads => "threads of one instance",
             Self::Reentrant => "re-entry",
             Self::Readers => "readers and a writer",
+            Self::UnlikeReaders => "readers of unlike leases and a writer",
             Self::Permits => "two permits",
+            Self::BothPermits => "two permits in one call",
         }
     }
 }
@@ -150,6 +178,14 @@ impl Plan {
         let mut family: Vec<String> = self.placements.iter().map(Placement::family).collect();
         family.sort();
         family
+    }
+
+    /// Tells whether it is of two faults, of which the first one only prepares the second.
+    pub fn is_prepared(&self) -> bool {
+        match self.placements.as_slice() {
+            [first, second] => first.fault.prepares(second.fault),
+            _ => false,
+        }
     }
 
     /// Its faults, wherever they are.

@@ -55,8 +55,15 @@ pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
     }
     match plan.base {
         Base::Reentrant => tests.insert(Promise::Reentrant),
-        Base::Queue => tests.insert(Promise::Fair),
-        Base::Patient | Base::Impatient | Base::Renewed | Base::Readers | Base::Permits => false,
+        Base::Queue | Base::Line => tests.insert(Promise::Fair),
+        Base::Patient
+        | Base::Impatient
+        | Base::Renewed
+        | Base::Threads
+        | Base::Readers
+        | Base::UnlikeReaders
+        | Base::Permits
+        | Base::BothPermits => false,
     };
     if hits_minority(plan, terms) {
         tests.insert(Promise::SurvivesMinority);
@@ -100,7 +107,7 @@ fn tries_meet(plan: &Plan) -> bool {
     let lets_others_in = |placement: &Placement| {
         placement.point.operation == LockOperation::Acquire && placement.fault.lets_another_ask()
     };
-    plan.base == Base::Queue || plan.placements.iter().any(lets_others_in)
+    matches!(plan.base, Base::Queue | Base::Line) || plan.placements.iter().any(lets_others_in)
 }
 
 /// Tells whether everything that goes wrong is on fewer than half of servers that decide together.

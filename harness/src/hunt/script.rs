@@ -21,6 +21,10 @@ pub const FIRST: &str = "a";
 pub const SECOND: &str = "b";
 /// The client that must not get the lock while another has it.
 const THIRD: &str = "c";
+/// The client that comes last.
+const FOURTH: &str = "d";
+/// The client that comes in between where others wait in line.
+const NEWCOMER: &str = "e";
 
 /// Work in a critical section, in milliseconds: more than a few messages take.
 const WORK_MS: u64 = 30;
@@ -53,9 +57,15 @@ impl Terms {
     fn patience(&self, base: Base) -> String {
         match base {
             Base::Impatient | Base::Renewed => self.leases(5),
-            Base::Patient | Base::Queue | Base::Reentrant | Base::Readers | Base::Permits => {
-                self.leases(100)
-            }
+            Base::Patient
+            | Base::Queue
+            | Base::Line
+            | Base::Threads
+            | Base::Reentrant
+            | Base::Readers
+            | Base::UnlikeReaders
+            | Base::Permits
+            | Base::BothPermits => self.leases(100),
         }
     }
 }
@@ -93,7 +103,8 @@ pub fn scenario(plan: &Plan, terms: &Terms) -> Option<Scenario> {
             "inherent": inherent(plan, terms),
             "lease": terms.leases(10),
             "renewed": plan.base == Base::Renewed,
-            "permits": (plan.base == Base::Permits).then_some(2),
+            "permits": matches!(plan.base, Base::Permits | Base::BothPermits).then_some(2),
+            "threads": (plan.base == Base::Threads).then_some(3),
             "topologies": [topology],
         },
         "clients": { "reply-timeout": terms.patience(plan.base) },
@@ -151,11 +162,14 @@ impl<'a> Script<'a> {
 
     fn write(&mut self) {
         match self.plan.base {
-            Base::Patient | Base::Impatient | Base::Renewed => self.take_turns(),
-            Base::Queue => self.queue(),
+            Base::Patient | Base::Impatient | Base::Renewed | Base::Threads => self.take_turns(),
+            Base::Queue => self.queue(&[SECOND, THIRD]),
+            Base::Line => self.queue(&[SECOND, THIRD, FOURTH]),
             Base::Reentrant => self.re_enter(),
             Base::Readers => self.read(),
+            Base::UnlikeReaders => self.read_for_unlike_times(),
             Base::Permits => self.take_permits(),
+            Base::BothPermits => self.take_both_permits(),
         }
     }
 
@@ -178,19 +192,20 @@ impl<'a> Script<'a> {
         self.operation(THIRD, LockOperation::Release, json!({}));
     }
 
-    /// Two clients wait, one behind the other.
-    fn queue(&mut self) {
+    /// These clients wait, one behind the other.
+    fn queue(&mut self, waiters: &[&str]) {
         self.operation(FIRST, LockOperation::Acquire, json!({}));
-        self.wait(SECOND);
-        self.work(FIRST);
-        self.wait(THIRD);
-        self.work(FIRST);
+        for client in waiters {
+            self.wait(client);
+            self.work(FIRST);
+        }
         self.operation(FIRST, LockOperation::Release, json!({}));
-        for client in [SECOND, THIRD] {
+        for client in waiters {
             self.await_answer(client);
             self.work(client);
             self.operation(client, LockOperation::Release, json!({}));
         }
+        self.ask(NEWCOMER, LockOperation::Release, json!({}));
     }
 
     /// A client takes the lock twice, and it is free when it was given back twice.
@@ -229,6 +244,24 @@ impl<'a> Script<'a> {
         self.operation(THIRD, LockOperation::Release, json!({}));
     }
 
+    /// Three clients read together. One extends its lease and goes on after those of the others are
+    /// over, of whom one gives the lock back and one does not, while a fourth one wants to write.
+    fn read_for_unlike_times(&mut self) {
+        let read = || json!({ "mode": "read" });
+        for client in [FIRST, SECOND, THIRD] {
+            self.operation(client, LockOperation::Acquire, read());
+        }
+        self.work_for(FIRST, &self.terms.leases(6));
+        self.operation(FIRST, LockOperation::Renew, read());
+        self.operation(SECOND, LockOperation::Release, read());
+        self.work_for(FIRST, &self.terms.leases(5));
+        self.acquire(FOURTH, json!({}));
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, read());
+        self.operation(THIRD, LockOperation::Release, read());
+        self.operation(FOURTH, LockOperation::Release, json!({}));
+    }
+
     /// Of two permits two clients take one each, and a third one wants one.
     fn take_permits(&mut self) {
         self.operation(FIRST, LockOperation::Acquire, json!({}));
@@ -245,6 +278,23 @@ impl<'a> Script<'a> {
         self.work(THIRD);
         self.operation(SECOND, LockOperation::Release, json!({}));
         self.operation(THIRD, LockOperation::Release, json!({}));
+    }
+
+    /// A client takes both permits and gives both back, and others take one each.
+    fn take_both_permits(&mut self) {
+        let both = || json!({ "permits": 2 });
+        self.operation(FIRST, LockOperation::Acquire, both());
+        self.acquire(FOURTH, json!({}));
+        self.work(FIRST);
+        self.operation(FIRST, LockOperation::Release, both());
+        for client in [SECOND, THIRD] {
+            let wait = json!({ "wait": self.terms.leases(30) });
+            self.operation(client, LockOperation::Acquire, wait);
+        }
+        self.work(SECOND);
+        for client in [SECOND, THIRD, FOURTH] {
+            self.operation(client, LockOperation::Release, json!({}));
+        }
     }
 
     /// Has a client wait for the lock, unless it has asked already: with so much patience that what
@@ -420,9 +470,13 @@ impl<'a> Script<'a> {
     }
 
     /// Has another client than this one ask for the lock, for longer than a lease: the second one,
-    /// or the third where the fault is the second one's.
+    /// or the third where the fault is the second one's; where others wait in line, a newcomer.
     fn another(&mut self, than: &str) {
-        let other = if than == FIRST { SECOND } else { THIRD };
+        let other = match self.plan.base {
+            Base::Line => NEWCOMER,
+            _ if than == FIRST => SECOND,
+            _ => THIRD,
+        };
         if self.dead.contains(other) || self.has_asked.contains(other) {
             return;
         }
@@ -470,8 +524,11 @@ impl<'a> Script<'a> {
     }
 
     fn work(&mut self, client: &str) {
+        self.work_for(client, &format!("{WORK_MS}ms"));
+    }
+
+    fn work_for(&mut self, client: &str, length: &str) {
         if !self.dead.contains(client) && self.has_asked.contains(client) {
-            let length = format!("{WORK_MS}ms");
             self.step("work", json!({ "client": client, "for": length }));
         }
     }

@@ -229,7 +229,8 @@ pub async fn survey(
     let mut found = Surveyed::default();
     for base in Base::ALL {
         let needed = base.needs();
-        if needed.is_some_and(|promise| !quarry.promises().contains(&promise)) {
+        let lacks = needed.is_some_and(|promise| !quarry.promises().contains(&promise));
+        if lacks || (base.needs_renewal() && !quarry.terms.renews) {
             continue;
         }
         let plan = Plan {

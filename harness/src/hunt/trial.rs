@@ -302,7 +302,12 @@ mod tests {
     fn every_plan_of_one_fault_is_a_scenario_on_all_servers() {
         let mut wrong = BTreeSet::new();
         let mut right = 0;
-        for name in ["token", "redisson-rw", "redisson-permits", "redlock"] {
+        for name in [
+            "redisson-fair",
+            "redisson-rw",
+            "redisson-permits",
+            "redlock",
+        ] {
             let lock = typed_lock(name).unwrap();
             let kinds = TopologyKind::ALL.into_iter();
             let kinds = kinds

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstorm_reports::{Found, HuntRecord};
 use lockstorm_scenarios::{Mutant, Promise};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +19,7 @@ const WITHIN: [&str; 2] = ["40s", "150s"];
 /// How often the correct lock has to keep a promise that a mutant broke by the same script.
 const RUNS_OF_THE_CORRECT: usize = 5;
 
-/// A promise that the mutant breaks, and no hunt of the correct lock broke with as few faults.
+/// A promise that the mutant breaks by a script by which the correct lock keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caught {
@@ -51,12 +50,11 @@ pub fn read() -> BTreeMap<String, Option<Caught>> {
 pub fn hunt(mutant: Mutant) {
     let lock = mutant.lock();
     let typed = format!("{}={{mutant=\"{}\"}}", lock.name(), mutant.name());
-    let correct = known::read(lock.name());
     let caught = WITHIN.into_iter().find_map(|within| {
         let out = root().join("target/hunts").join(mutant.name()).join(within);
         let folder = known::finished(&out)
             .unwrap_or_else(|| known::run(&[&typed, "--topology", SERVERS, "--for", within], &out));
-        caught(&folder, correct.as_ref(), within)
+        caught(&folder, within)
     });
     let mut all = read();
     all.insert(mutant.name().to_owned(), caught);
@@ -65,26 +63,17 @@ pub fn hunt(mutant: Mutant) {
     fs::write(file(), text).expect("scenarios/ can be written");
 }
 
-/// The finding with the fewest faults that the correct lock does not share on any servers. What its
-/// hunt found on one kind of them may be there on another, and not be found yet; so the script of
-/// the finding is run with the correct lock too, which must keep the promise each time.
-fn caught(folder: &Path, correct: Option<&HuntRecord>, within: &str) -> Option<Caught> {
+/// The finding with the fewest faults that the correct lock does not share: the script of the
+/// finding is run with it too, and it must keep the promise each time.
+fn caught(folder: &Path, within: &str) -> Option<Caught> {
     let record = known::record(folder);
-    let by_the_correct = |promise: Promise| {
-        let hunts = correct.iter().flat_map(|record| &record.hunts);
-        hunts
-            .filter_map(|hunted| known::endured(hunted, promise)?.broken_with)
-            .min()
-    };
     let hunts = record.hunts.iter();
     let found = hunts.flat_map(|hunted| hunted.found.iter().map(move |found| (hunted, found)));
-    let is_its_own = |found: &Found| {
-        let also = by_the_correct(found.promise);
-        found.is_confirmed() && found.is_promised && also.is_none_or(|also| also > found.faults)
-    };
-    let mut own: Vec<_> = found.filter(|(_, found)| is_its_own(found)).collect();
-    own.sort_by_key(|(_, found)| (found.faults, found.steps));
-    let (hunted, found) = own
+    let mut promised: Vec<_> = found
+        .filter(|(_, found)| found.is_confirmed() && found.is_promised)
+        .collect();
+    promised.sort_by_key(|(_, found)| (found.faults, found.steps));
+    let (hunted, found) = promised
         .into_iter()
         .find(|(_, found)| is_kept_without_the_mistake(&folder.join(&found.file), found.promise))?;
     Some(Caught {
