@@ -47,15 +47,20 @@ impl Quarry {
         (abilities, renews): (Abilities, bool),
         promised: &[Promise],
     ) -> Self {
-        let with = |lease: DurationSpec| Self {
-            lock: lock.clone(),
-            terms: Terms {
-                topology: topology.clone(),
-                lease_ms: lease.as_millis(),
-                renews,
-                promised: promised.to_vec(),
-            },
-            abilities,
+        let with = |lease: DurationSpec| {
+            let mut lock = lock.clone();
+            // Or every grant that waits for a replica in vain would be over by then.
+            lock.limit_sync_timeout(DurationSpec::from_millis(lease.as_millis() / 4));
+            Self {
+                lock,
+                terms: Terms {
+                    topology: topology.clone(),
+                    lease_ms: lease.as_millis(),
+                    renews,
+                    promised: promised.to_vec(),
+                },
+                abilities,
+            }
         };
         if let Some(lease) = lease {
             return with(lease);

@@ -79,6 +79,16 @@ fn every_finding_has_its_script_and_every_script_its_finding() {
     }
 }
 
+#[test]
+fn every_mutant_that_no_hunt_caught_has_its_reason_and_no_other_has() {
+    let hunted = mutants::read().into_iter();
+    let not_caught = hunted.filter(|(_, caught)| caught.is_none());
+    let not_caught: BTreeSet<String> = not_caught.map(|(name, _)| name).collect();
+    let with_reason = mutants::WHY_NONE.iter();
+    let with_reason = with_reason.map(|(mutant, _)| mutant.name().to_owned());
+    assert_eq!(not_caught, with_reason.collect());
+}
+
 /// A hunt shortens what clients do, and never what goes wrong.
 #[test]
 fn every_script_has_the_faults_of_its_number() {

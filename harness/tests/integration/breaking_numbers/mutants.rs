@@ -31,6 +31,18 @@ pub struct Caught {
     pub within: String,
 }
 
+/// Why a hunt catches none of these, as far as it is known.
+pub const WHY_NONE: [(Mutant, &str); 2] = [
+    (
+        Mutant::DriftIgnored,
+        "it grants the last hundredth of a lease, and no fault of a hunt is that exact",
+    ),
+    (
+        Mutant::FailedTryNotWithdrawn,
+        "a try has to fail on three of five servers that keep it, which takes three faults",
+    ),
+];
+
 /// Name of the file.
 pub const NAME: &str = "mutants";
 

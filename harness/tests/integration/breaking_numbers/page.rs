@@ -8,7 +8,7 @@ use lockstorm_scenarios::{LockKind, Promise};
 
 use super::known::{hunted, servers};
 use super::literature::STATED;
-use super::mutants::Caught;
+use super::mutants::{Caught, WHY_NONE};
 
 const HEAD: &str = "\
 # How many faults break each built-in lock
@@ -61,7 +61,12 @@ fn known_bad(page: &mut String, mutants: &BTreeMap<String, Option<Caught>>) {
     put(page, KNOWN_BAD);
     for (name, caught) in mutants {
         let told = caught.as_ref().map_or_else(
-            || "| – | | none found | |".to_owned(),
+            || {
+                let mut reasons = WHY_NONE.iter();
+                let why = reasons.find(|(mutant, _)| mutant.name() == name);
+                let why = why.map_or("", |(_, why)| *why);
+                format!("| – | | none found | {why} |")
+            },
             |one| {
                 let (promise, on) = (one.promise.name(), &one.topology);
                 format!("| {promise} | {on} | {} | {} |", one.faults, one.plan)

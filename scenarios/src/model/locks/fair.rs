@@ -93,6 +93,10 @@ impl LockOptions for Fair {
         Ok(())
     }
 
+    fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.sync_timeout = self.sync_timeout.min(most);
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }

@@ -135,6 +135,11 @@ impl Lock {
         self.options_mut().take_threads(threads)
     }
 
+    /// See [`LockOptions::limit_sync_timeout`].
+    pub fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.options_mut().limit_sync_timeout(most);
+    }
+
     /// See [`LockOptions::take_node_timeout`].
     pub fn take_node_timeout(&mut self, timeout: DurationSpec) {
         self.options_mut().take_node_timeout(timeout);

@@ -50,6 +50,9 @@ pub trait LockOptions {
     /// can be told one.
     fn take_node_timeout(&mut self, _timeout: DurationSpec) {}
 
+    /// Waits no longer than this for replicas to acknowledge, where the lock waits for any.
+    fn limit_sync_timeout(&mut self, _most: DurationSpec) {}
+
     /// Takes the number of permits that a situation asks for, where the lock is a semaphore.
     fn take_permits(&mut self, _permits: u32) {}
 

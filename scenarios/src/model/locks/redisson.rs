@@ -83,6 +83,10 @@ impl LockOptions for Redisson {
         Ok(())
     }
 
+    fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.sync_timeout = self.sync_timeout.min(most);
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }

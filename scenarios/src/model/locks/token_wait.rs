@@ -43,6 +43,10 @@ impl LockOptions for TokenWait {
         Ok(())
     }
 
+    fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.sync_timeout = self.sync_timeout.min(most);
+    }
+
     fn mutant(&self) -> Option<Mutant> {
         self.mutant
     }
