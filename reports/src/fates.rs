@@ -324,12 +324,14 @@ fn told(record: &RunRecord) -> (FateKind, String) {
     if let Some(longest) = longest.filter(|longest| *longest >= UNAVAILABLE_MIN) {
         return (FateKind::Unavailable, words::length(longest.0));
     }
-    let outcomes = record.outcomes();
-    if outcomes.iter().any(|one| one.seen == Answer::Kept) {
-        return (FateKind::Withstood, String::new());
+    // The first promise that it tests is what the situation is about.
+    match record.outcomes().into_iter().next() {
+        Some(first) if first.seen == Answer::Kept => (FateKind::Withstood, String::new()),
+        first => {
+            let reason = first.and_then(|first| first.reason);
+            (FateKind::Open, reason.unwrap_or_default())
+        }
     }
-    let reason = outcomes.into_iter().find_map(|one| one.reason);
-    (FateKind::Open, reason.unwrap_or_default())
 }
 
 /// Promises that were broken, made or not, and what no lock of the kind prevents but for a client

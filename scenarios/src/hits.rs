@@ -33,10 +33,9 @@ pub(crate) fn with_hits(
         steps.flat_map(|(n, step)| spread(step, hit).into_iter().map(move |step| (step, n)));
     let (steps, sources) = spread.unzip();
     scenario.step = steps;
-    let number = number.to_string();
-    scenario.description = scenario.description.replace(NUMBER, &number);
+    scenario.description = numbered(&scenario.description, Some(number));
     if let Some(hazard) = &mut scenario.hazard {
-        *hazard = hazard.replace(NUMBER, &number);
+        *hazard = numbered(hazard, Some(number));
     }
     if let Some(situation) = &mut scenario.situation {
         if 2 * wanted < nodes.len() {
@@ -45,6 +44,14 @@ pub(crate) fn with_hits(
         situation.tests_of_minority.clear();
     }
     Ok((scenario, sources))
+}
+
+/// Returns words of a situation with the number of servers that it hits, where it hits some.
+pub fn numbered(words: &str, hits: Option<u32>) -> String {
+    match hits {
+        Some(number) => words.replace(NUMBER, &number.to_string()),
+        None => words.to_owned(),
+    }
 }
 
 /// The servers that keep locks and are no stand-in of a master, in order.

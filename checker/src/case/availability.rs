@@ -6,14 +6,16 @@
 //! ```
 //!
 //! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness. A
-//! lock is wanted while somebody tries to get it, and from a try that was not granted to the next,
-//! unless the pause between them is long. It is held from a grant to the sending of its release, or
+//! lock is wanted while somebody tries to get it, and from a try that was not granted to the next of
+//! the same owner, unless the pause between them is long. It is held from a grant to the sending of its release, or
 //! to the lease ceiling. A history does not tell which server leads: the time in which a majority
 //! was down counts, unless nobody asked in it.
 
+use std::collections::HashMap;
+
 use crate::history::Nanos;
 use crate::holds::{Hold, Windows};
-use crate::operations::{Action, Digest, Interval, KeyId, OpId, Outcome};
+use crate::operations::{Action, Digest, Interval, KeyId, OpId, Outcome, OwnerId};
 use crate::verdict::Availability;
 
 /// Longest pause between two tries that leaves the lock wanted: a client that polls for it asks
@@ -48,7 +50,7 @@ pub(crate) fn availability(
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
         let free = Windows::union(held.chain(stalled(digest)).collect()).gaps_longer_than(Nanos(0));
         let mut next = 0;
-        for want in wants(digest, &tries) {
+        for &want in wants(digest, &tries).each() {
             figures.wanted = figures.wanted + want.length();
             next += free[next..].partition_point(|gap| gap.end <= want.start);
             let inside = free[next..].iter().take_while(|gap| gap.start < want.end);
@@ -81,26 +83,23 @@ pub(crate) fn held(hold: &Hold) -> Interval {
     Interval::new(hold.core.start, end.max(hold.core.start))
 }
 
-/// The times in which somebody wanted the lock, in order.
-fn wants(digest: &Digest, tries: &[OpId]) -> Vec<Interval> {
-    let mut wants: Vec<Interval> = Vec::new();
-    // Who was granted the lock wants it no more; until when a pause leaves it wanted.
-    let mut until = Nanos(0);
-    for attempt in tries.iter().map(|&id| digest.operation(id)) {
+/// The times in which somebody wanted the lock.
+fn wants(digest: &Digest, tries: &[OpId]) -> Windows {
+    // When the last try of an owner ended that was not granted: it wants the lock on.
+    let mut refused: HashMap<OwnerId, Nanos> = HashMap::new();
+    let want = |&id: &OpId| {
+        let attempt = digest.operation(id);
         let completion = attempt.completion;
         let end = completion.map_or(digest.end, |completion| completion.time);
-        let pause = if attempt.outcome == Outcome::Ok {
-            Nanos(0)
-        } else {
-            PAUSE_MAX
-        };
-        match wants.last_mut() {
-            Some(last) if attempt.invoked <= until => last.end = last.end.max(end),
-            Some(_) | None => wants.push(Interval::new(attempt.invoked, end)),
+        let before = refused.remove(&attempt.owner);
+        let since = before.filter(|&before| attempt.invoked <= before + PAUSE_MAX);
+        if attempt.outcome != Outcome::Ok {
+            refused.insert(attempt.owner, end);
         }
-        until = until.max(end + pause);
-    }
-    wants
+        let start = since.unwrap_or(attempt.invoked).min(attempt.invoked);
+        Interval::new(start, end)
+    };
+    Windows::union(tries.iter().map(want).collect())
 }
 
 /// The last try that was sent by `time`.

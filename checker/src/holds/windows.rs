@@ -21,6 +21,11 @@ impl Windows {
         Self(merged)
     }
 
+    /// All of them, in order.
+    pub(crate) fn each(&self) -> &[Interval] {
+        &self.0
+    }
+
     /// Tells whether `interval` has an instant in common with any of them.
     pub(crate) fn touch(&self, interval: Interval) -> bool {
         let first = self.0.partition_point(|window| window.end < interval.start);

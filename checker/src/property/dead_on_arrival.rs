@@ -125,7 +125,9 @@ fn claim(case: &Case, finding: &Finding, interval: Interval) -> String {
             let next = text::name(case.digest.owner(next.owner));
             format!(", when {next} had it")
         }
-        None if finding.certain => ", when it was over on every server".to_owned(),
+        None if finding.certain => {
+            ", counted from when the servers got its last request".to_owned()
+        }
         None => String::new(),
     };
     format!("{owner} was {got} {late} after its lease could last be relied upon{over}")

@@ -82,7 +82,8 @@ fn judge(case: &Case) -> Ruling {
     };
     let count = findings.len() as u64;
     keep_first(&mut findings);
-    let lost = case.holds.iter().any(|hold| notice(hold).is_some());
+    let mut holds = case.holds.iter();
+    let lost = holds.any(|hold| notice(hold).is_some() || is_told_early(case, hold));
     let tested = if !is_promised {
         Tested::No(format!(
             "it is measured, and judged only of a lock that promises '{PROMISE}'"
@@ -99,6 +100,19 @@ fn judge(case: &Case) -> Ruling {
         findings,
         tested,
     }
+}
+
+/// Tells whether a holder was told of a loss inside its lease, after another had been granted the
+/// lock that it still held: only the servers know when it was lost, and it was told in time.
+fn is_told_early(case: &Case, hold: &Hold) -> bool {
+    let is_told = hold.is_granted() && hold.is_leased() && hold.told_lost < hold.core.end;
+    let takes_over = |other: &Hold| {
+        (other.key, other.is_granted()) == (hold.key, true)
+            && other.owner != hold.owner
+            && hold.core.start < other.core.start
+            && other.core.start < hold.told_lost
+    };
+    is_told && case.permits() == 1 && case.holds.iter().any(takes_over)
 }
 
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {

@@ -112,8 +112,9 @@ fn judge(case: &Case) -> Ruling {
         let span = spans.entry((operation.key, operation.owner)).or_default();
         let pending = span.pending.take();
         let is_bad = span.take(standing, operation);
-        ruling.has_matter |= span.entered || operation.count.is_some_and(|count| count > 1);
-        is_tested |= span.entered && operation.count.is_some();
+        let is_again = span.entered || operation.count.is_some_and(|count| count > 1);
+        ruling.has_matter |= is_again || is_bad;
+        is_tested |= span.entered && operation.count.is_some() || is_bad;
         if is_bad {
             ruling.count += 1;
             ruling.findings.push(miscount(operation, standing.op));

@@ -226,7 +226,7 @@ impl Teller<'_> {
         self.drafts.push(Draft {
             time: hold.hull.start,
             text: format!(
-                "{owner} asked for {} and had no answer: it may have taken it",
+                "{owner} asked for {} and had no clear answer: it may have taken it",
                 self.lock
             ),
             actor: owner,

@@ -123,6 +123,6 @@ fn answer(operation: &Operation) -> &'static str {
         (_, Outcome::Ok) => "and was told that it is done",
         (_, Outcome::Refused | Outcome::NotOwner) => "and was refused",
         (_, Outcome::Failed) => "and failed",
-        (_, Outcome::Unknown) => "and had no answer",
+        (_, Outcome::Unknown) => "and had no clear answer",
     }
 }

@@ -29,7 +29,7 @@ impl Teller<'_> {
                 Action::Acquire | Action::Resource(_) | Action::Other => "its token was in use",
             };
             format!(
-                "{owner} holds {}: its acquire had no answer, but {seen}",
+                "{owner} holds {}: its acquire had no clear answer, but {seen}",
                 self.lock
             )
         } else {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::teller::{Change, Draft, Teller};
-use crate::operations::Item;
+use crate::history::Nanos;
+use crate::operations::{Interval, Item};
 use crate::text;
 use crate::verdict::{Step, StepKind};
 
@@ -32,11 +33,37 @@ impl Teller<'_> {
             evidence,
             change: Change::None,
         });
-        let mut holders = Vec::new();
+        let mut holders = Holders {
+            told: Vec::new(),
+            others: self.others(),
+        };
         (1..)
             .zip(self.drafts)
             .map(|(n, draft)| step(n, draft, &mut holders))
             .collect()
+    }
+
+    /// Whoever took itself for the holder of this lock, inside its lease, by a grant that no step
+    /// tells of; each with the time, in the order of the grants.
+    fn others(&self) -> Vec<(Interval, String)> {
+        let gains = |draft: &&Draft| matches!(draft.change, Change::Gains);
+        let told = self.drafts.iter().filter(gains);
+        let told: BTreeSet<(Nanos, &str)> = told.map(|draft| (draft.time, &*draft.actor)).collect();
+        let begin = self.drafts.first().map_or(self.until, |draft| draft.time);
+        let holds = self.case.holds.iter();
+        let mut others: Vec<(Interval, String)> = holds
+            .filter(|hold| hold.key == self.finding.key && hold.is_granted())
+            .map(|hold| {
+                let belief = hold.belief();
+                let end = belief.end.min(hold.lease.ceiling);
+                (hold, Interval::new(belief.start, end))
+            })
+            .filter(|(_, time)| begin < time.end && time.start <= self.until)
+            .map(|(hold, time)| (time, self.owner(hold)))
+            .filter(|(time, owner)| !told.contains(&(time.start, owner)))
+            .collect();
+        others.sort_by_key(|(time, _)| time.start);
+        others
     }
 
     /// The events that the violation rests on. Operations among them that no step tells of get one,
@@ -62,14 +89,36 @@ impl Teller<'_> {
     }
 }
 
-fn step(n: u32, draft: Draft, holders: &mut Vec<String>) -> Step {
-    let before = held_by(holders);
+/// Whoever holds the lock while a story goes on, as the clients could know.
+struct Holders {
+    /// Those whose grants are told, as far as the story has come.
+    told: Vec<String>,
+    /// All others, each with the time in which it did.
+    others: Vec<(Interval, String)>,
+}
+
+impl Holders {
+    fn at(&self, time: Nanos) -> String {
+        let others = self.others.iter();
+        let others = others.filter(|(held, _)| held.start <= time && time < held.end);
+        let mut all = self.told.clone();
+        for (_, owner) in others {
+            if !all.contains(owner) {
+                all.push(owner.clone());
+            }
+        }
+        held_by(&all)
+    }
+}
+
+fn step(n: u32, draft: Draft, holders: &mut Holders) -> Step {
+    let before = holders.at(draft.time);
     match draft.change {
         Change::None => {}
-        Change::Gains => holders.push(draft.actor.clone()),
-        Change::Loses => holders.retain(|holder| *holder != draft.actor),
+        Change::Gains => holders.told.push(draft.actor.clone()),
+        Change::Loses => holders.told.retain(|holder| *holder != draft.actor),
     }
-    let after = held_by(holders);
+    let after = holders.at(draft.time);
     let changed = before != after;
     Step {
         n,

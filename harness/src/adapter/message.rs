@@ -122,6 +122,15 @@ impl Call {
             Self::Close => "close",
         }
     }
+
+    /// Tells whether a caller that gives up gives this up too. The end of a wait is what it does
+    /// then, and comes to its end.
+    pub const fn can_be_cancelled(&self) -> bool {
+        matches!(
+            self,
+            Self::Acquire(_) | Self::Await { .. } | Self::Renew(_) | Self::Release(_)
+        )
+    }
 }
 
 /// Client that the program is to be, and the servers that it is to use.

@@ -163,6 +163,7 @@ impl Talk {
         let gate = &self.shared.gate;
         gate.pass().await.map_err(|Killed| self.shared.why())?;
         let word = call.word();
+        let can_be_cancelled = call.can_be_cancelled();
         let Expected {
             id,
             message,
@@ -177,7 +178,7 @@ impl Talk {
             (&mut answer).await.map_err(|_| self.shared.why())
         };
         tokio::pin!(exchange);
-        let mut is_cancelled = false;
+        let mut is_cancelled = !can_be_cancelled;
         loop {
             tokio::select! {
                 // An answer that is there counts, though the program has ended since.

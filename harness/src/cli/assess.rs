@@ -11,7 +11,7 @@ use lockstorm_reports::{
 };
 use lockstorm_scenarios::{
     Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Step, Topology,
-    Workload, load, load_shipped, put_into,
+    Workload, load, load_shipped, numbered, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
@@ -41,7 +41,8 @@ const HUNT_FOLDER: &str = "hunt";
 pub struct AssessArgs {
     #[command(flatten)]
     pub subjects: SubjectArgs,
-    /// Only the situations whose name contains this text; may be repeated.
+    /// Only the situations whose name, as in `list situations` or in reports, contains this text;
+    /// may be repeated.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
     /// Run every situation this many times, and every storm three times as often.
@@ -161,8 +162,12 @@ fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
         all.push(load(path, none)?);
     }
     let named = |loaded: &Loaded| {
-        let name = &loaded.scenario.name;
-        args.only.is_empty() || args.only.iter().any(|text| name.contains(text.as_str()))
+        let Scenario { name, hazard, .. } = &loaded.scenario;
+        let is_named = |text: &String| {
+            let in_reports = hazard.as_ref().is_some_and(|hazard| hazard.contains(text));
+            name.contains(text) || in_reports
+        };
+        args.only.is_empty() || args.only.iter().any(is_named)
     };
     all.retain(named);
     Ok(all)
@@ -189,7 +194,8 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
                     match place(subject, loaded, topology, (&args.subjects.promises, hits)) {
                         Ok(case) => cases.push(case),
                         Err(reason) => {
-                            left_out.push((labels(&loaded.scenario, lock, topology), reason));
+                            let labels = labels(&loaded.scenario, lock, topology, hits);
+                            left_out.push((labels, reason));
                         }
                     }
                 }
@@ -197,7 +203,9 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
         }
     }
     if cases.is_empty() {
-        let text = "no situation is selected; see --only, --topology and `lockstorm list locks`";
+        let text = "no situation is selected: --only takes a part of a name in `lockstorm list \
+                    situations`, or of one in reports, and --topology servers that the lock can \
+                    have, as in `lockstorm list locks`";
         return Err(NothingSelected(text.into()).into());
     }
     let seed = args.how.common.seed();
@@ -273,14 +281,11 @@ fn tells_to_renew(scenario: &Scenario) -> bool {
     steps.any(|step| matches!(step, Step::Renew(_)))
 }
 
-fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology) -> CaseLabels {
+fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology, hits: Option<u32>) -> CaseLabels {
     CaseLabels {
         lock: lock.bare_label(),
         topology: topology.label(),
-        hazard: scenario
-            .hazard
-            .clone()
-            .unwrap_or_else(|| scenario.name.clone()),
+        hazard: numbered(scenario.hazard.as_ref().unwrap_or(&scenario.name), hits),
     }
 }
 

@@ -6,6 +6,7 @@ use lockstorm_reports::{Outcome, RenderError};
 use lockstorm_scenarios::Diagnostics;
 
 use super::recheck::Contradiction;
+use crate::conformance::IntroductionError;
 use crate::environment_error::EnvironmentError;
 use crate::run::RunError;
 use crate::usage_error::UsageError;
@@ -87,7 +88,8 @@ impl ExitCode {
             Self::Usage => "wrong arguments",
             Self::InvalidInput => "a scenario, history or record that cannot be read",
             Self::Environment => {
-                "something is missing on this machine: a server, a port, room on the disk"
+                "something is missing on this machine: a server, a port, room on the disk, an \
+                 adapter that can be opened"
             }
             Self::Bug => "a bug in Lockstorm",
             Self::Interrupted => "ended by Ctrl-C, in good order: healed, checked, reported",
@@ -130,7 +132,10 @@ impl ExitCode {
             Some(RunError::Environment(_) | RunError::Record(_) | RunError::Store(_)) => {
                 Self::Environment
             }
-            None if error.is::<EnvironmentError>() || error.is::<std::io::Error>() => {
+            None if error.is::<EnvironmentError>()
+                || error.is::<IntroductionError>()
+                || error.is::<std::io::Error>() =>
+            {
                 Self::Environment
             }
             None if error.is::<UsageError>() => Self::Usage,

@@ -54,6 +54,8 @@ pub enum What {
     Formats,
     /// The scenarios that the program carries, which `run` takes by name.
     Scenarios,
+    /// The situations into which `assess` puts locks, which it takes by `--only`.
+    Situations,
     /// The adapters of libraries that the program carries, which `init adapter` takes by name.
     Adapters,
 }
@@ -134,6 +136,7 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
             .map(|format| Entry::new(format.name(), format.summary()))
             .collect(),
         What::Scenarios => scenarios(args)?,
+        What::Situations => list_shipped(|folder| folder == SITUATIONS),
         What::Adapters => carried_adapters()
             .into_iter()
             .map(|name| Entry::new(name, driven_by(name)))
@@ -165,7 +168,7 @@ fn mutant(mutant: Mutant) -> Entry {
 
 fn scenarios(args: &ListArgs) -> Result<Vec<Entry>, Error> {
     let Some(folder) = &args.scenarios else {
-        return Ok(list_shipped());
+        return Ok(list_shipped(|folder| folder != SITUATIONS));
     };
     let found = list(folder).map_err(|error| {
         let text = format!("{error}; name the folder of scenarios: --scenarios DIR");
@@ -175,9 +178,9 @@ fn scenarios(args: &ListArgs) -> Result<Vec<Entry>, Error> {
     Ok(found.into_iter().map(entry).collect())
 }
 
-/// Lists those that can be run by name; situations are for `assess`, which has them all.
-fn list_shipped() -> Vec<Entry> {
-    let files = SHIPPED.iter().filter(|file| file.folder() != SITUATIONS);
+/// Lists those that the program carries in some of its folders.
+fn list_shipped(is_listed: impl Fn(&str) -> bool) -> Vec<Entry> {
+    let files = SHIPPED.iter().filter(|file| is_listed(file.folder()));
     let about = |path, text| describe(Path::new(path), text).description;
     let mut listed: Vec<_> = files
         .map(|file| Entry::new(file.name(), about(file.path, file.text)))

@@ -180,6 +180,16 @@ impl Session {
         self.acquired(key, ask, outcome).await
     }
 
+    /// One try to get `key` and no wait: a program that takes a place in a queue with each try is
+    /// told that nobody waits.
+    pub async fn acquire_once(&mut self, key: &Name, ask: LockRequest) -> Reply {
+        let reply = self.acquire(key, ask).await;
+        if !matches!(reply, Reply::Done | Reply::Killed) {
+            self.lock.end_wait(key, self.not_granted()).await;
+        }
+        reply
+    }
+
     /// Asks for `key`, unless that is given up.
     async fn try_once(&mut self, key: &Name, ask: LockRequest) -> Outcome<Grant> {
         let giving_up = self.giving_up();

@@ -207,7 +207,7 @@ async fn execute(
     match order {
         Order::Acquire { key, ask, retry } => {
             let reply = match ask.wait {
-                None => session.acquire(&key, ask).await,
+                None => session.acquire_once(&key, ask).await,
                 Some(_) => session.acquire_within(&key, ask, retry).await,
             };
             let place = (key, ask.mode);

@@ -10,5 +10,5 @@ mod introduce;
 mod test_bed;
 
 pub use check::{Check, Finding};
-pub use introduce::{introduce, usual_servers};
+pub use introduce::{IntroductionError, introduce, usual_servers};
 pub use test_bed::TestBed;

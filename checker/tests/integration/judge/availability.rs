@@ -76,11 +76,19 @@ fn only_a_bound_makes_a_long_stretch_a_violation() {
 fn who_was_granted_the_lock_wants_it_no_more() {
     let longest = |answer: &str| {
         let text =
-            format!("a acquire 0..10 {answer}\n a release 20..30 ok\n b acquire 900..910 ok");
+            format!("a acquire 0..10 {answer}\n a release 20..30 ok\n a acquire 900..910 ok");
         judge(&text).availability.expect("somebody asked").longest
     };
     assert_eq!(longest("ok"), Nanos::from_millis(10));
     assert_eq!(longest("refused"), Nanos::from_millis(910));
+}
+
+#[test]
+fn who_was_refused_does_not_ask_on_by_what_another_asks_later() {
+    let text = "a acquire 0..10 ok\n b acquire 15..16 refused\n a release 20..30 ok
+                b acquire 40..50 ok\n b release 60..70 ok\n probe acquire 900..910 ok";
+    let figures = judge(text).availability.expect("somebody asked");
+    assert_eq!(figures.longest, Nanos::from_millis(30));
 }
 
 #[test]

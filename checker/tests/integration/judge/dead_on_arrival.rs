@@ -114,7 +114,7 @@ fn a_renewal_is_judged_like_a_grant() {
     assert_eq!(
         witness.claim,
         "a was told that \"lock\" is renewed 0.100 s after its lease could last be relied upon, \
-         when it was over on every server"
+         counted from when the servers got its last request"
     );
 }
 

@@ -32,7 +32,7 @@ fn a_key_that_is_refused_to_the_end_of_the_bound_is_stuck() {
     assert_eq!(
         story,
         [
-            "a asked for \"lock\" and had no answer: it may have taken it",
+            "a asked for \"lock\" and had no clear answer: it may have taken it",
             "every fault is healed; \"lock\" must be had within 0.500 s",
             "b asked for \"lock\" and was refused",
             "\"lock\" could not be had for 0.500 s, with every fault healed and nobody at work",

@@ -42,6 +42,18 @@ fn a_renewal_answered_not_owner_is_a_notice() {
 }
 
 #[test]
+fn who_is_told_inside_its_lease_of_a_loss_that_was_one_was_told_in_time() {
+    let taken = "a acquire 0..10 ok lease 300\n b acquire 20..30 ok lease 300\n a lost 100";
+    assert_eq!(judged(taken), (Verdict::Valid, 0));
+    let alone = "a acquire 0..10 ok lease 300\n a lost 100";
+    assert_eq!(
+        judged(alone).0,
+        Verdict::Unknown,
+        "nobody knows whether it was lost"
+    );
+}
+
+#[test]
 fn who_stands_still_cannot_be_told() {
     let text = "a acquire 0..10 ok lease 300
                 fault F1 pause-client a injected 100

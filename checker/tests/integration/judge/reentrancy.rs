@@ -103,6 +103,10 @@ fn a_count_that_the_replies_before_do_not_imply_is_a_violation() {
             "a acquire 0..10 ok\n a acquire 20..30 ok\n a release 40..50 ok count 0",
             "a was told that it holds \"lock\" 0 times, though it holds it once",
         ),
+        (
+            "a acquire 0..10 ok\n a release 20..30 ok count 1",
+            "a was told that it holds \"lock\" once, though it holds it 0 times",
+        ),
     ] {
         assert_eq!(judged(text), (Verdict::Violated, 1), "{text}");
         assert_eq!(

@@ -145,7 +145,7 @@ fn a_proof_is_marked_as_a_conclusion() {
     let proof = &witness.story[0];
     assert_eq!(
         proof.text,
-        "a holds \"lock\": its acquire had no answer, but its renewal was granted"
+        "a holds \"lock\": its acquire had no clear answer, but its renewal was granted"
     );
     assert!(!proof.certain);
     assert_eq!(proof.t, Nanos::from_millis(40));
