@@ -5,11 +5,11 @@
 //!     <------------------- without a grant ------------------>
 //! ```
 //!
-//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness. A
-//! lock is wanted while somebody tries to get it, and from a try that was not granted to the next of
-//! the same owner, unless the pause between them is long. It is held from a grant to the sending of its release, or
-//! to the lease ceiling. A history does not tell which server leads: the time in which a majority
-//! was down counts, unless nobody asked in it.
+//! For: a measure of the deployment, over all keys. Not for: accusing the lock; that is liveness.
+//! A lock is wanted while somebody tries to get it, and from a try that was not granted to the
+//! next of the same owner, unless the pause between them is long. It is held from a grant to the
+//! sending of its release, or to the lease ceiling. A history does not tell which server leads:
+//! the time in which a majority was down counts, unless nobody asked in it.
 
 use std::collections::HashMap;
 

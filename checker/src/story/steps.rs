@@ -43,8 +43,8 @@ impl Teller<'_> {
             .collect()
     }
 
-    /// Whoever took itself for the holder of this lock, inside its lease, by a grant that no step
-    /// tells of; each with the time, in the order of the grants.
+    /// Clients that took themselves for the holder of this lock, inside the lease, by a grant that no
+    /// step tells of; each with the time, in the order of the grants.
     fn others(&self) -> Vec<(Interval, String)> {
         let gains = |draft: &&Draft| matches!(draft.change, Change::Gains);
         let told = self.drafts.iter().filter(gains);
@@ -89,7 +89,7 @@ impl Teller<'_> {
     }
 }
 
-/// Whoever holds the lock while a story goes on, as the clients could know.
+/// Clients that hold the lock while a story goes on, as the clients could know.
 struct Holders {
     /// Those whose grants are told, as far as the story has come.
     told: Vec<String>,

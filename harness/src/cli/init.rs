@@ -92,8 +92,8 @@ fn adapter(name: &str, into: &Path) -> Result<(), Error> {
     let [setup, run, readme] =
         ["setup", "run", "README.md"].map(|file| quoted(&format!("{folder}/{file}")));
     output::answer(&format!(
-        "wrote {} and the kit that it needs, {} files; {readme} says what the adapter had to choose; \
-         next:\n  {setup}\n  lockstorm adapter test {run}\n  lockstorm assess --adapter {}",
+        "wrote {} and the kit that it needs, {} files; {readme} says what the adapter had to \
+         choose; next:\n  {setup}\n  lockstorm adapter test {run}\n  lockstorm assess --adapter {}",
         quoted(&folder),
         files.len(),
         quoted(&run),
