@@ -43,8 +43,8 @@ impl Teller<'_> {
             .collect()
     }
 
-    /// Clients that took themselves for the holder of this lock, inside the lease, by a grant that no
-    /// step tells of; each with the time, in the order of the grants.
+    /// Clients that took themselves for the holder of this lock, inside the lease, by a grant that
+    /// no step tells of; each with the time, in the order of the grants.
     fn others(&self) -> Vec<(Interval, String)> {
         let gains = |draft: &&Draft| matches!(draft.change, Change::Gains);
         let told = self.drafts.iter().filter(gains);
