@@ -391,10 +391,11 @@ impl Hunter<'_> {
         };
         let left = self.until.saturating_duration_since(Instant::now());
         self.settings.progress.say(&format!(
-            "{} of {} plans with {} faults, {} s left{what}",
+            "{} of {} plans with {} fault{}, {} s left{what}",
             tried.trials.len() + 1,
             tried.all,
             tried.faults,
+            if tried.faults == 1 { "" } else { "s" },
             left.as_secs(),
         ));
     }

@@ -6,6 +6,7 @@ use super::text::{TerminalOptions, Text};
 use crate::endurance::{breaking_number, coverage, finding, inherent, pace, tried};
 use crate::inert::visible;
 use crate::model::{Endurance, Found, HuntRecord, Hunted};
+use crate::words;
 
 /// Reasons that are named why trials told nothing.
 const REASONS_MAX: usize = 5;
@@ -101,7 +102,8 @@ fn push_untold(text: &mut Text, hunted: &Hunted) {
     let mut reasons: Vec<(&String, &usize)> = hunted.untold.iter().collect();
     reasons.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
     for (reason, times) in reasons.iter().take(REASONS_MAX) {
-        let sentence = format!("? {times} trials inconclusive: {reason}");
+        let trials = words::count(**times as u64, "trial");
+        let sentence = format!("? {trials} inconclusive: {reason}");
         text.indented(2, Tone::Quiet, &sentence);
     }
     let others: usize = reasons
@@ -110,7 +112,8 @@ fn push_untold(text: &mut Text, hunted: &Hunted) {
         .map(|(_, times)| **times)
         .sum();
     if others > 0 {
-        let sentence = format!("? {others} more trials inconclusive; the report has the reasons");
+        let trials = words::count(others as u64, "more trial");
+        let sentence = format!("? {trials} inconclusive; the report has the reasons");
         text.indented(2, Tone::Quiet, &sentence);
     }
 }
