@@ -11,7 +11,9 @@
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule, owners};
-use crate::case::{Case, Finding, Ruling, Run, Tested, faults, keep_first, touches_client};
+use crate::case::{
+    Case, Finding, Ruling, Run, Tested, faults, is_shared, keep_first, touches_client,
+};
 use crate::history::Nanos;
 use crate::holds::{Hold, notice};
 use crate::operations::Interval;
@@ -83,7 +85,7 @@ fn judge(case: &Case) -> Ruling {
     let count = findings.len() as u64;
     keep_first(&mut findings);
     let mut holds = case.holds.iter();
-    let lost = holds.any(|hold| notice(hold).is_some() || is_told_early(case, hold));
+    let lost = is_promised && holds.any(|hold| notice(hold).is_some() || is_told_early(case, hold));
     let tested = if !is_promised {
         Tested::No(format!(
             "it is measured, and judged only of a lock that promises '{PROMISE}'"
@@ -107,12 +109,15 @@ fn judge(case: &Case) -> Ruling {
 fn is_told_early(case: &Case, hold: &Hold) -> bool {
     let is_told = hold.is_granted() && hold.is_leased() && hold.told_lost < hold.core.end;
     let takes_over = |other: &Hold| {
-        (other.key, other.is_granted()) == (hold.key, true)
-            && other.owner != hold.owner
-            && hold.core.start < other.core.start
-            && other.core.start < hold.told_lost
+        let since = other.core.start;
+        let inside = hold.core.start < since && since < hold.told_lost;
+        let share = is_shared(hold) && is_shared(other);
+        inside && other.owner != hold.owner && !share
     };
-    is_told && case.permits() == 1 && case.holds.iter().any(takes_over)
+    let first = case.holds.partition_point(|other| other.key < hold.key);
+    let of_key = case.holds[first..].iter();
+    let mut of_key = of_key.take_while(|other| other.key == hold.key);
+    is_told && case.permits() == 1 && of_key.any(takes_over)
 }
 
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
