@@ -10,8 +10,8 @@ use lockstorm_reports::{
     write_suite,
 };
 use lockstorm_scenarios::{
-    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Step, Topology,
-    Workload, load, load_shipped, numbered, put_into,
+    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Situation, Step,
+    Topology, Workload, load, load_shipped, numbered, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
@@ -163,10 +163,12 @@ fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
     }
     let named = |loaded: &Loaded| {
         let Scenario { name, hazard, .. } = &loaded.scenario;
-        let is_named = |text: &String| {
-            let in_reports = hazard.as_ref().is_some_and(|hazard| hazard.contains(text));
-            name.contains(text) || in_reports
-        };
+        let hazard = hazard.as_ref().unwrap_or(name);
+        let situation = loaded.scenario.situation.iter();
+        let hits = situation.flat_map(Situation::numbers_hit);
+        let mut names: Vec<String> = hits.map(|hits| numbered(hazard, hits)).collect();
+        names.push(name.clone());
+        let is_named = |text: &String| names.iter().any(|name| name.contains(text));
         args.only.is_empty() || args.only.iter().any(is_named)
     };
     all.retain(named);

@@ -45,7 +45,9 @@ fn a_renewal_answered_not_owner_is_a_notice() {
 fn who_is_told_inside_its_lease_of_a_loss_that_was_one_was_told_in_time() {
     let taken = "a acquire 0..10 ok lease 300\n b acquire 20..30 ok lease 300\n a lost 100";
     assert_eq!(judged(taken), (Verdict::Valid, 0));
-    let readers = "a acquire 0..10 ok lease 300 mode read\n b acquire 20..30 ok lease 300 mode read\n a lost 100";
+    let readers = "a acquire 0..10 ok lease 300 mode read
+                   b acquire 20..30 ok lease 300 mode read
+                   a lost 100";
     assert_eq!(judged(readers).0, Verdict::Unknown, "they share it");
     let alone = "a acquire 0..10 ok lease 300\n a lost 100";
     assert_eq!(
