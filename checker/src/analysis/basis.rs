@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::derived::with_findings;
 use crate::case::{Case, Finding, failure};
-use crate::history::Nanos;
+use crate::history::{FailureKind, Nanos};
 use crate::operations::{Action, Digest, Item, OpId, OwnerId};
 use crate::options::Options;
 use crate::property::{Evidence, rule};
@@ -155,6 +155,12 @@ fn notes(case: &Case, finding: &Finding, owners: &BTreeSet<OwnerId>) -> BTreeSet
     let queued = digest.queued.iter();
     let queued = queued.filter(|note| note.key == finding.key && owners.contains(&note.owner));
     items.extend(queued.map(|note| Item::Note(note.event)));
+    // Who crashes takes its sessions along, and with them what it has.
+    let crashes = digest.asides.failures.iter().filter(|failure| {
+        let of_one = |&owner: &OwnerId| *failure.owner == *digest.owner(owner);
+        failure.note.kind == FailureKind::Crash && owners.iter().any(of_one)
+    });
+    items.extend(crashes.map(|failure| Item::Note(failure.event)));
     for evidence in rule(finding.property).rests_on() {
         items.extend(evidence_items(case, finding, owners, *evidence));
     }
@@ -288,6 +294,8 @@ fn all(case: &Case, finding: &Finding) -> Vec<Item> {
     items.extend(digest.lost.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.queued.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.acting.iter().map(|note| Item::Note(note.event)));
+    let failures = digest.asides.failures.iter();
+    items.extend(failures.map(|note| Item::Note(note.event)));
     items.extend(digest.faults.iter().map(|note| Item::Note(note.event)));
     items.extend(digest.final_phase.map(|phase| Item::Note(phase.event)));
     let owners = (0..digest.owners.len() as u32).map(OwnerId);

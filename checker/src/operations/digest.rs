@@ -352,7 +352,10 @@ impl DigestBuilder {
             operation.lease = granted.or(operation.lease);
             operation.token = event.value.token.or(operation.token);
             match operation.action {
-                Action::Acquire => self.sessions.grant(id, operation, &event.value),
+                Action::Acquire => {
+                    sessions::answer(operation, &event.value);
+                    self.sessions.grant(id, operation);
+                }
                 Action::Release => self.sessions.released((operation.key, operation.owner)),
                 Action::Renew | Action::Resource(_) | Action::Other => {}
             }
@@ -451,6 +454,10 @@ impl DigestBuilder {
             key,
             owner,
         });
+        self.end_session(key, owner);
+    }
+
+    fn end_session(&mut self, key: KeyId, owner: OwnerId) {
         let operations = &mut self.digest.operations;
         self.sessions.end((key, owner), true, operations);
     }

@@ -96,12 +96,16 @@ fn judge(case: &Case) -> Ruling {
         }
         let conflicts = sweep(&mut spans(holds, Hold::overrun), FINDINGS_MAX);
         ruling.count += conflicts.count;
-        for pair in conflicts.first {
-            let (stale, holder) = stale_first(pair);
-            ruling
-                .findings
-                .push(finding(case, group.start + stale, group.start + holder));
-        }
+        let pairs = conflicts.first.into_iter().map(stale_first);
+        let findings =
+            pairs.map(|(stale, holder)| finding(case, group.start + stale, group.start + holder));
+        let mut findings: Vec<Finding> = findings.collect();
+        // Where each of two overran the other, the one whose lease was over first comes first.
+        findings.sort_by_key(|found| {
+            let late = &case.holds[found.holds[0]];
+            (found.interval.start, late.lease.floor)
+        });
+        ruling.findings.extend(findings);
         keep_few(&mut ruling.findings);
     }
     keep_first(&mut ruling.findings);

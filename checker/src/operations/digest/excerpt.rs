@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{ActingNote, Detail, DetailId, Digest, DigestBuilder, LostNote, QueuedNote};
-use crate::history::Nanos;
+use super::{ActingNote, Detail, DetailId, Digest, DigestBuilder, LostNote, QueuedNote, sessions};
+use crate::history::{FailureKind, Name, Nanos};
 use crate::operations::{Action, Edge, KeyId, OpId, Operation, Outcome, OwnerId, ValueId};
 
 /// Something that is kept or deleted as a whole.
@@ -96,7 +96,7 @@ impl Excerpt<'_> {
         builder.pending.insert(operation.process, place);
         builder.edges.push(Edge::sent(place));
         builder.digest.names_permits |= operation.permits != 1;
-        let operation = Operation {
+        let mut operation = Operation {
             key,
             owner,
             mode,
@@ -105,6 +105,7 @@ impl Excerpt<'_> {
             detail,
             ..operation
         };
+        sessions::forget(&mut operation);
         builder.digest.has_readers |= operation.is_reader();
         if operation.action == Action::Release {
             builder.released(owner);
@@ -120,13 +121,29 @@ impl Excerpt<'_> {
         };
         self.pass(completion.time, completion.index);
         self.builder.pending.remove(&operation.process);
-        let place = self.places.get(&id);
-        self.builder
-            .edges
-            .extend(place.map(|&place| Edge::completed(place)));
+        if let Some(&place) = self.places.get(&id) {
+            self.builder.edges.push(Edge::completed(place));
+            if operation.outcome == Outcome::Ok {
+                self.answered(place);
+            }
+        }
         if operation.outcome != Outcome::Unknown {
             let owner = self.owner(operation.owner);
             self.builder.see(owner, completion.time, completion.index);
+        }
+    }
+
+    /// A grant or a release takes effect on the session that it belongs to.
+    fn answered(&mut self, place: OpId) {
+        let builder = &mut self.builder;
+        let operation = &mut builder.digest.operations[place.position()];
+        match operation.action {
+            Action::Acquire => builder.sessions.grant(place, operation),
+            Action::Release => {
+                let place = (operation.key, operation.owner);
+                builder.sessions.released(place);
+            }
+            Action::Renew | Action::Resource(_) | Action::Other => {}
         }
     }
 
@@ -149,6 +166,7 @@ impl Excerpt<'_> {
                 ..*lost
             };
             self.builder.digest.lost.push(note);
+            self.builder.end_session(key, owner);
         } else if let Some(queued) = whole.queued.iter().find(|note| note.event == event) {
             self.pass(queued.time, event);
             let owner = self.seen(queued.owner, queued.time, event);
@@ -173,8 +191,22 @@ impl Excerpt<'_> {
             self.builder.digest.acting.push(note);
         } else if let Some(time) = self.builder.digest.asides.copy(&whole.asides, event) {
             self.pass(time, event);
+            self.crashed(event);
         } else {
             self.sign(event);
+        }
+    }
+
+    /// A client that crashed takes its sessions with it.
+    fn crashed(&mut self, event: u64) {
+        let last = self.builder.digest.asides.failures.last();
+        let crash = last
+            .filter(|failure| failure.event == event && failure.note.kind == FailureKind::Crash);
+        let name = crash.map(|failure| Name::clone(&failure.owner));
+        if let Some(name) = name {
+            let owner = OwnerId(self.builder.digest.owners.intern_name(&name));
+            let operations = &mut self.builder.digest.operations;
+            self.builder.sessions.end_all(owner, operations);
         }
     }
 

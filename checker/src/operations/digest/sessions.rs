@@ -33,11 +33,22 @@ pub(super) fn ask(acquire: &mut Operation, until: Option<Until>) {
     }
 }
 
+/// An acquire was granted: a lease that the reply names goes before a session.
+pub(super) fn answer(acquire: &mut Operation, reply: &Value) {
+    let is_asked = acquire.is_of_session || reply.until.is_some();
+    acquire.is_of_session = is_asked && reply.lease_ms.is_none();
+}
+
+/// An acquire is read once more: nothing is known yet of how its session goes on.
+pub(super) fn forget(acquire: &mut Operation) {
+    if acquire.is_of_session {
+        acquire.lease = OPEN;
+    }
+}
+
 impl Sessions {
-    /// An acquire was granted: a lease that the reply names goes before a session.
-    pub(super) fn grant(&mut self, id: OpId, acquire: &mut Operation, reply: &Value) {
-        let is_asked = acquire.is_of_session || reply.until.is_some();
-        acquire.is_of_session = is_asked && reply.lease_ms.is_none();
+    /// An acquire was granted, by whose answer it is or is not [of a session](answer).
+    pub(super) fn grant(&mut self, id: OpId, acquire: &mut Operation) {
         if !acquire.is_of_session {
             return;
         }

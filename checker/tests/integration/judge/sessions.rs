@@ -2,6 +2,7 @@
 
 use lockstorm_checker::{ModelName, Options, Property, Verdict, check};
 
+use crate::carried::{Tried, carries};
 use crate::support::{exact, history, judge, verdict};
 
 /// The verdicts on mutual exclusion, on overruns, and of a model that knows owners.
@@ -126,5 +127,39 @@ fn an_unanswered_acquire_of_a_session_accuses_nobody() {
          b release 40..50 ok";
     for (at, verdict) in judged(text).into_iter().enumerate() {
         assert_ne!(verdict, Verdict::Violated, "{at}");
+    }
+}
+
+/// Both sessions ended before their owners learned it; the first one was over when the second
+/// began.
+#[test]
+fn of_two_whose_sessions_ended_the_one_that_had_the_lock_first_is_named_first() {
+    let text = "a acquire 0..10 ok until session-end
+                b acquire 290..300 ok until session-end
+                a lost 1000
+                b lost 1020
+                b release 1030..1040 not-owner";
+    let history = history(text);
+    let analysis = check(&history, &exact());
+    let judgement = &analysis.properties[&Property::LeaseOverrun];
+    assert_eq!(judgement.count, 2);
+    let claims = judgement.witnesses.iter().map(|witness| &*witness.claim);
+    let claims: Vec<&str> = claims.collect();
+    assert!(claims[0].starts_with("a acted"), "{claims:?}");
+    assert!(claims[1].starts_with("b acted"), "{claims:?}");
+    carries(&history, &exact(), "two sessions", &mut Tried::new());
+}
+
+/// Nothing but the end of the session says that a lock may have been taken away.
+#[test]
+fn what_an_overrun_of_a_session_rests_on_includes_the_end_of_the_session() {
+    for end in [
+        "a lost 400",
+        "a ended 400",
+        "a suspended 400",
+        "a crash 400 work",
+    ] {
+        let history = history(&handed_on(end));
+        carries(&history, &exact(), end, &mut Tried::new());
     }
 }
