@@ -12,8 +12,8 @@ demo: setup
 	cargo build --release --locked --quiet --bin lockstorm
 	./target/release/lockstorm assess $(DEMO)
 
-# Tests mostly wait, for leases to end and for servers: three more at once than there are cores keep them busy.
-export RUST_TEST_THREADS ?= $(shell expr 3 + $$(nproc))
+# Tests mostly wait, for leases to end and for servers: four more at once than there are cores keep them busy.
+export RUST_TEST_THREADS ?= $(shell expr 4 + $$(nproc))
 
 # Every test, those of real servers included.
 test: setup-tests
