@@ -135,6 +135,50 @@ pub(crate) struct Told<'a> {
     pub(crate) reason: String,
 }
 
+/// Promises of which runs in a situation could not tell, for the same reason.
+pub(crate) struct Undecided<'a> {
+    /// The situation.
+    pub(crate) hazard: &'a str,
+    /// The servers.
+    pub(crate) topology: &'a str,
+    /// Reason, in a sentence.
+    pub(crate) reason: &'a str,
+    /// The promises.
+    pub(crate) promises: Vec<Promise>,
+    /// True if other runs on those servers could tell of them.
+    pub(crate) is_told: bool,
+}
+
+impl<'a> Undecided<'a> {
+    fn of(told: &'a Told, is_told: bool) -> Self {
+        let labels = &told.run.record.labels;
+        Self {
+            hazard: &labels.hazard,
+            topology: &labels.topology,
+            reason: &told.reason,
+            promises: Vec::new(),
+            is_told,
+        }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let facts = |one: &Self| (one.hazard, one.topology, one.reason, one.is_told);
+        facts(self) == facts(other)
+    }
+
+    /// The sentence of reports.
+    pub(crate) fn sentence(&self) -> String {
+        let names: Vec<&str> = self.promises.iter().map(|promise| promise.name()).collect();
+        format!(
+            "'{}' on {} could not tell of {}: {}",
+            self.hazard,
+            self.topology,
+            names.join(", "),
+            self.reason
+        )
+    }
+}
+
 /// A violation that no lock of this kind prevents.
 pub(crate) struct Inherent<'a> {
     /// Property that was violated.
@@ -315,19 +359,28 @@ impl<'a> Assessment<'a> {
         sentences
     }
 
-    /// Returns the runs that could not tell of a promise that the lock makes, with the promise, and
-    /// whether another run on those servers could.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (Promise, bool, &Told<'a>)> {
-        let promised = self.promises.iter().filter(|row| row.is_promised);
-        promised.flat_map(|row| {
-            row.tallies.iter().flat_map(move |tally| {
+    /// Returns why runs could not tell of promises that the lock makes, each reason once: first
+    /// those of which no other run on the same servers could tell.
+    pub(crate) fn undecided(&self) -> Vec<Undecided<'_>> {
+        let mut all: Vec<Undecided> = Vec::new();
+        for row in self.promises.iter().filter(|row| row.is_promised) {
+            for tally in &row.tallies {
                 let is_told = tally.seen() != Some(Answer::CouldNotTell);
-                tally
-                    .open
-                    .iter()
-                    .map(move |told| (row.promise, is_told, told))
-            })
-        })
+                for told in &tally.open {
+                    let one = Undecided::of(told, is_told);
+                    let at = all.iter().position(|known| known.is_like(&one));
+                    let at = at.unwrap_or_else(|| {
+                        all.push(one);
+                        all.len() - 1
+                    });
+                    if !all[at].promises.contains(&row.promise) {
+                        all[at].promises.push(row.promise);
+                    }
+                }
+            }
+        }
+        all.sort_by_key(|one| one.is_told);
+        all
     }
 
     /// Returns the promises that the lock does not make and would not have kept.

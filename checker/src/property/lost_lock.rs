@@ -35,6 +35,7 @@ impl Rule for LostLock {
 
     fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.foreign_release(interval.start);
+        teller.late_release(interval.start);
         teller.denial();
     }
 

@@ -37,6 +37,7 @@ impl Rule for MutualExclusion {
 
     fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.foreign_release(interval.start);
+        teller.late_release(interval.start);
         teller.last_refusal(interval.start);
     }
 

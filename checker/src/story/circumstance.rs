@@ -88,6 +88,39 @@ impl Teller<'_> {
         }
     }
 
+    /// The last release before `time` of which its owner, none of the holders, has no clear answer,
+    /// and which a server may have been sent only while they held the lock: the owner gave up, and
+    /// its request went on.
+    pub(crate) fn late_release(&mut self, time: Nanos) {
+        let digest = self.case.digest;
+        let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
+        let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
+            return;
+        };
+        let holders: HashSet<OwnerId> = holds.map(|hold| hold.owner).collect();
+        let commands = digest.asides.commands.iter();
+        let here = commands.filter(|command| {
+            let inside = since <= command.time && command.time <= time;
+            inside && *command.key == **digest.keys.name(self.finding.key.0)
+        });
+        let senders: HashSet<OwnerId> = here
+            .filter_map(|command| digest.owners.find(command.note.from.as_ref()?))
+            .map(OwnerId)
+            .collect();
+        let is_late = |operation: &Operation| {
+            operation.action == Action::Release
+                && operation.outcome == Outcome::Unknown
+                && operation.invoked <= time
+                && senders.contains(&operation.owner)
+                && !holders.contains(&operation.owner)
+        };
+        let all = digest.operations_on(self.finding.key);
+        let late = all.filter(|(_, operation)| is_late(operation));
+        if let Some((id, _)) = late.max_by_key(|(_, operation)| operation.invoked) {
+            self.deed(id);
+        }
+    }
+
     /// A renewal or release answered "not owner", and who was granted the lock before that.
     pub(crate) fn denial(&mut self) {
         let (Some(id), Some(&at)) = (self.finding.operation(), self.finding.holds.first()) else {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::teller::{Change, Draft, Teller};
 use crate::history::{CommandNote, Name, Nanos, NodeView, ViewNote};
-use crate::operations::{Digest, Interval};
+use crate::operations::{CommandAside, Digest, Interval};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -50,7 +50,8 @@ impl Teller<'_> {
         self.drafts.extend(drafts.drain(early..));
     }
 
-    /// Tells which commands about the lock the servers were sent.
+    /// Tells which commands about the lock the servers were sent. What somebody sends again and
+    /// again, until it is its turn, is told of the first and the last time.
     pub(crate) fn commands(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
@@ -58,21 +59,82 @@ impl Teller<'_> {
         let all = self.case.digest.asides.commands.iter();
         let all = all.filter(|command| command.key == *key && inside(command.time));
         let mut senders = Senders::of(self);
-        let mut drafts: Vec<Draft> = all
-            .filter(|command| senders.are_concerned(&command.note))
-            .map(|command| {
-                let said = &command.note;
-                let (node, what) = (text::name(&said.node), text::prose(&said.text));
-                let text = match &said.from {
-                    Some(from) => format!("{} sent {node}: {what}", text::name(from)),
-                    None => format!("{node} did in a script: {what}"),
-                };
-                told(command.time, node, text, command.event)
-            })
-            .collect();
+        let concerned = all.filter(|command| senders.are_concerned(&command.note));
+        let series = series(requests(concerned));
+        let mut drafts: Vec<Draft> = series.iter().flat_map(|alike| tell(alike)).collect();
+        drafts.sort_by_key(|draft| draft.evidence.clone());
         let early = drafts.len().saturating_sub(COMMANDS_MAX);
         self.drafts.extend(drafts.drain(early..));
     }
+}
+
+/// A command of a client or a server, with what the script did that it ran.
+struct Request<'a>(Vec<&'a CommandAside>);
+
+impl<'a> Request<'a> {
+    /// Sender and receiver.
+    fn way(&self) -> (&'a Option<Name>, &'a Name) {
+        let note = &self.0[0].note;
+        (&note.from, &note.node)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|request| request.0.iter().map(|one| &one.note));
+        own.eq(others)
+    }
+
+    fn tell(&self, again: &str) -> Vec<Draft> {
+        let said = |command: &&CommandAside| {
+            let note = &command.note;
+            let (node, what) = (text::name(&note.node), text::prose(&note.text));
+            let text = match &note.from {
+                Some(from) => format!("{} sent {node}: {what}{again}", text::name(from)),
+                None => format!("{node} did in a script: {what}"),
+            };
+            told(command.time, node, text, command.event)
+        };
+        self.0.iter().map(said).collect()
+    }
+}
+
+/// Returns the requests that servers were sent, in order.
+fn requests<'a>(commands: impl Iterator<Item = &'a CommandAside>) -> Vec<Request<'a>> {
+    let mut all: Vec<Request> = Vec::new();
+    for command in commands {
+        let of_node = |request: &&mut Request| request.way().1 == &command.note.node;
+        let is_of_script = command.note.from.is_none();
+        match all.iter_mut().rev().find(of_node) {
+            Some(request) if is_of_script => request.0.push(command),
+            _ => all.push(Request(vec![command])),
+        }
+    }
+    all
+}
+
+/// Puts together what somebody sends a server again, as the next thing.
+fn series(requests: Vec<Request>) -> Vec<Vec<Request>> {
+    let mut all: Vec<Vec<Request>> = Vec::new();
+    for request in requests {
+        let mut before = all.iter_mut().rev();
+        match before.find(|alike| alike[0].way() == request.way()) {
+            Some(alike) if alike[0].is_like(&request) => alike.push(request),
+            _ => all.push(vec![request]),
+        }
+    }
+    all
+}
+
+fn tell(alike: &[Request]) -> Vec<Draft> {
+    let [first, .., before_last, last] = alike else {
+        return alike.iter().flat_map(|request| request.tell("")).collect();
+    };
+    let again = format!(
+        " (and {} more until {})",
+        alike.len() - 2,
+        text::instant(before_last.0[0].time)
+    );
+    let last = last.tell("");
+    first.tell(&again).into_iter().chain(last).collect()
 }
 
 /// The servers that granted the lock in a story; none where no reply names any.

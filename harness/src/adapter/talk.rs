@@ -303,18 +303,22 @@ impl Shared {
     }
 
     fn end(&self) {
-        self.state().pending.clear();
+        // Who hears that there will be no answer finds the client dead.
         self.gate.kill();
+        self.state().pending.clear();
         self.program.kill();
     }
 
     async fn hang(&self, word: &'static str, within: Duration) {
-        let what = format!(
+        let is_own_bound = self.state().has_own_bound;
+        let mut what = format!(
             "it did not answer '{word}' within {} ms",
             within.as_millis()
         );
+        if !is_own_bound {
+            what += "; 'answers_within_ms' of 'opened' says so of a library that takes longer";
+        }
         let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
-        let is_own_bound = self.state().has_own_bound;
         let note = FailureNote {
             kind: FailureKind::Hang,
             during: Some(word.into()),

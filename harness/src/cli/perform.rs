@@ -57,6 +57,9 @@ pub struct HowArgs {
     pub network: NetworkChoice,
 }
 
+/// Runs of which it takes a while to draw all that there is to see.
+const TAKES_A_WHILE: usize = 20;
+
 /// Input that has to be right before anything runs.
 pub struct Prepared {
     formats: Formats,
@@ -155,6 +158,10 @@ impl HowArgs {
             baseline.note(&mut finished, &folder)?;
             Ok::<_, Error>((finished, interrupt, added))
         })?;
+        let runs = plan.jobs.len();
+        if runs >= TAKES_A_WHILE && !formats.is_empty() {
+            output::human(&format!("draws the report of {runs} runs"));
+        }
         let files = super::report::render(&folder, &formats, &self.budget.extent())?;
         if let Err(error) = run_index::list(&plan.out) {
             // A convenience that no run depends on.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lockstorm_checker::history::{Mode, Name};
+use lockstorm_nemesis::ClientState;
 use lockstorm_scenarios::DurationRange;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -66,6 +67,8 @@ pub struct Heard {
     pub reply: Reply,
     /// Error of the last operation, where it had one.
     pub error: Option<Name>,
+    /// The client is dead: it was killed, or its program hung or ended by itself meanwhile.
+    pub is_dead: bool,
 }
 
 impl Heard {
@@ -73,6 +76,7 @@ impl Heard {
     const DEAD: Self = Self {
         reply: Reply::Killed,
         error: None,
+        is_dead: true,
     };
 }
 
@@ -152,8 +156,12 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         let reply = execute(&mut session, &mut refused, order).await;
         session.gate.end_order();
         // Nobody waits any more when the script was stopped.
-        let error = session.take_error();
-        let _ = answer.send(Heard { reply, error });
+        let heard = Heard {
+            reply,
+            error: session.take_error(),
+            is_dead: session.gate.state() == ClientState::Dead,
+        };
+        let _ = answer.send(heard);
         if reply == Reply::Killed {
             return session.die().await;
         }

@@ -78,15 +78,11 @@ async fn shrink_all(
     let promised = quarry.promises();
     let begun = Instant::now();
     let mut scripts = BTreeSet::new();
-    for (promise, trial) in to_shrink(caught) {
+    let chosen = to_shrink(caught);
+    for (n, &(promise, trial)) in (1..).zip(&chosen) {
         if settings.interrupt.is_cancelled() {
             break;
         }
-        settings.progress.say(&format!(
-            "shrinking: {} broken by {}",
-            promise.name(),
-            trial.plan
-        ));
         let shrinker = Shrinker {
             aim: Aim::Promise(promise),
             settings,
@@ -99,6 +95,12 @@ async fn shrink_all(
         if told >= FOUND_MAX || told > 0 && begun.elapsed() > limits.time {
             continue;
         }
+        settings.progress.say(&format!(
+            "shortens plan {n} of {}: {} broken by {}",
+            chosen.len(),
+            promise.name(),
+            trial.plan
+        ));
         let plan = shrinker.plainest(&trial.plan, quarry).await?;
         let Some(Ok(case)) = case_of(&plan, &quarry.lock, &quarry.terms) else {
             continue;

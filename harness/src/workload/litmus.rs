@@ -333,7 +333,7 @@ impl Expectation {
         Err(Stopped {
             why: format!("expected {expected}, got {told}"),
             // Who is dead has answered nothing, and why it died is judged by itself.
-            breaks: self.breaks.filter(|_| heard.reply != Reply::Killed),
+            breaks: self.breaks.filter(|_| !heard.is_dead),
             // An error is no answer: it may be the environment's, or that of a server that was hit.
             is_unmet: matches!(heard.reply, Reply::Done | Reply::Denied),
             step: None,
@@ -374,4 +374,32 @@ fn cancel(stage: &Stage, clients: &Clients, name: &str) -> Result<(), Stopped> {
     }
     client.cancel();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_died_while_it_asked_breaks_no_promise_by_its_answer() {
+        let expected = Expectation {
+            answer: Answer::Acquire(AcquireReply::Granted),
+            breaks: Some(Promise::Obtainable),
+        };
+        let broken = |reply, is_dead| {
+            let heard = Heard {
+                reply,
+                error: None,
+                is_dead,
+            };
+            expected.meet(&heard).map_err(|stopped| stopped.breaks)
+        };
+        assert_eq!(broken(Reply::Done, false), Ok(()));
+        for reply in [Reply::Denied, Reply::Failed, Reply::Unknown] {
+            assert_eq!(broken(reply, false), Err(Some(Promise::Obtainable)));
+        }
+        for reply in [Reply::Unknown, Reply::Killed] {
+            assert_eq!(broken(reply, true), Err(None));
+        }
+    }
 }

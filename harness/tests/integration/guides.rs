@@ -105,8 +105,8 @@ fn take(step: &Step, copy: &Path) {
 }
 
 /// Builds the copy under a name and a version of its own, and returns the program: by its version
-/// cargo tells our libraries from those of the copy. What no guide changes, and libraries of others,
-/// which are all built already, are built no second time.
+/// cargo tells our libraries from those of the copy. What no guide changes, and libraries of
+/// others, which are all built already, are built no second time.
 fn build(copy: &Path) -> PathBuf {
     edit(&copy.join("Cargo.toml"), |text| {
         let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");

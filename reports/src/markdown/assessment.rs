@@ -62,6 +62,9 @@ pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
                 escaped(inherent.reason)
             );
         }
+        for undecided in lock.undecided() {
+            let _ = writeln!(text, "- {}", escaped(&undecided.sentence()));
+        }
         text.push('\n');
     }
 }

@@ -4,7 +4,7 @@ use super::paint::Tone;
 use super::report::push_costs;
 use super::table::{Lines, Table, wrapped};
 use super::text::{TerminalOptions, Text};
-use crate::assessment::{Assessment, PromiseRow, Told, assessments, causes};
+use crate::assessment::{Assessment, PromiseRow, assessments, causes};
 use crate::endurance;
 use crate::fates::{self, Column, Fate, FateKind, Fates};
 use crate::finding::Findings;
@@ -172,28 +172,13 @@ fn push_lock(text: &mut Text, lock: &Assessment) {
 /// Names the runs that could not tell of a promise of which no other run on those servers could,
 /// each reason once; the others are counted.
 fn push_open(text: &mut Text, lock: &Assessment) {
-    let mut told: Vec<(&str, &str, &str, Vec<&str>)> = Vec::new();
-    let mut others = 0;
-    for (promise, is_told, Told { run, reason }) in lock.open() {
-        if is_told {
-            others += 1;
-            continue;
-        }
-        let labels = &run.record.labels;
-        let (hazard, topology) = (labels.hazard.as_str(), labels.topology.as_str());
-        let mut known = told.iter_mut();
-        match known.find(|known| (known.0, known.1, known.2) == (hazard, topology, reason)) {
-            Some(known) if known.3.contains(&promise.name()) => {}
-            Some(known) => known.3.push(promise.name()),
-            None => told.push((hazard, topology, reason, vec![promise.name()])),
-        }
+    let undecided = lock.undecided();
+    let (told, open): (Vec<_>, Vec<_>) = undecided.iter().partition(|one| one.is_told);
+    for one in open.iter().take(OPEN_MAX) {
+        text.indented(2, Tone::Open, &format!("? {}", one.sentence()));
     }
-    for (hazard, topology, reason, promises) in told.iter().take(OPEN_MAX) {
-        let promises = promises.join(", ");
-        let sentence = format!("? '{hazard}' on {topology} could not tell of {promises}: {reason}");
-        text.indented(2, Tone::Open, &sentence);
-    }
-    let others = others + told.len().saturating_sub(OPEN_MAX);
+    let others = told.iter().chain(open.iter().skip(OPEN_MAX));
+    let others: usize = others.map(|one| one.promises.len()).sum();
     if others > 0 {
         let answers = words::count(others as u64, "more answer");
         let sentence = format!("? {answers} undecided; the report has the reasons");

@@ -73,6 +73,31 @@ fn a_fault_that_was_healed_before_is_not_part_of_the_story() {
 }
 
 #[test]
+fn a_release_that_was_given_up_and_arrives_late_is_part_of_the_story() {
+    let late = |told: &str| {
+        let text = format!(
+            "a acquire 0..10 ok lease 100
+             a release 20..40 info
+             b acquire 200..210 ok lease 1000
+             told {told} DEL lock
+             c acquire 310..320 ok lease 1000"
+        );
+        let witness = witness(Property::MutualExclusion, &text);
+        let texts = witness.story.iter().map(|step| step.text.as_str());
+        let of_a = texts.filter(|text| text.starts_with("a "));
+        of_a.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let given_up = "a asked to release \"lock\" and had no clear answer";
+    assert_eq!(late("300 n1 a"), [given_up, "a sent n1: DEL lock"]);
+    assert_eq!(
+        late("100 n1 a"),
+        [""; 0],
+        "it was there before b had the lock"
+    );
+    assert_eq!(late("300 n1 c"), [""; 0]);
+}
+
+#[test]
 fn the_story_of_an_overrun_tells_when_the_lease_ran_out() {
     let witness = witness(
         Property::LeaseOverrun,

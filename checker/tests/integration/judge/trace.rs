@@ -73,6 +73,28 @@ fn a_story_quotes_what_servers_were_told_and_by_whom() {
 }
 
 #[test]
+fn what_a_client_asks_again_and_again_is_quoted_the_first_and_the_last_time() {
+    let told = told(
+        "told 21 n1 b SET lock 77 NX PX 2000
+         told 21 n1 a SET lock 4f2a NX PX 2000
+         told 23 n1 b SET lock 77 NX PX 2000
+         told 25 n1 b SET lock 77 NX PX 2000
+         told 26 n1 a PEXPIRE lock 2000
+         told 29 n1 b SET lock 77 NX PX 2000",
+        StepKind::Trace,
+    );
+    assert_eq!(
+        told,
+        [
+            "b sent n1: SET lock 77 NX PX 2000 (and 2 more until 0.025 s)",
+            "a sent n1: SET lock 4f2a NX PX 2000",
+            "a sent n1: PEXPIRE lock 2000",
+            "b sent n1: SET lock 77 NX PX 2000",
+        ]
+    );
+}
+
+#[test]
 fn a_story_shows_where_its_clients_turned_and_leaves_out_their_first_connections() {
     let told = told(
         "a routed 21 n1
