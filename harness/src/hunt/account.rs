@@ -1,28 +1,16 @@
 //! Account of a hunt: the findings, shrunk and confirmed, and how much each promise endures.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use lockstorm_checker::Property;
-use lockstorm_reports::{
-    Cell, CellAnswer, Endurance, Found, Hunted, RunRecord, Size, TriedOf, terminal_story,
-};
-use lockstorm_scenarios::{Case, CaseLabels, Promise};
+use lockstorm_reports::{Cell, CellAnswer, Endurance, Found, Hunted, Size, TriedOf};
+use lockstorm_scenarios::Promise;
 
-use super::plan::Plan;
+use super::findings::gather;
 use super::search::{Catch, Limits, Quarry};
-use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
-use super::trial::{Told, Trial, case_of};
-use crate::environment_error::EnvironmentError;
-use crate::plan::{Job, short_slug};
-use crate::run::{RunError, RunSettings, run};
-
-/// Findings that are told for one promise, those with the fewest faults.
-const FOUND_MAX: usize = 2;
-/// Plans that are shrunk for one promise: some come down to the same script.
-const SHRUNK_MAX: usize = 6;
+use super::trial::{Told, Trial};
+use crate::run::RunSettings;
 
 /// Accounts for all that was tried. The findings go into `folder/found`; if one cannot be run
 /// again, it and those behind it are missing, and the account says why.
@@ -35,7 +23,7 @@ pub async fn account(
 ) -> Hunted {
     let promised = quarry.promises();
     let mut found = Vec::new();
-    let shrunk = shrink_all(quarry, limits, caught, (places, settings), &mut found).await;
+    let gathered = gather(quarry, limits, caught, (places, settings), &mut found).await;
     found.sort_by_key(|found: &Found| (!found.is_promised, found.faults, found.promise));
     let trials: Vec<&Trial> = caught.sizes.iter().flat_map(|size| &size.trials).collect();
     let ended_by = caught.ended_by.as_ref().map(ToString::to_string);
@@ -63,154 +51,8 @@ pub async fn account(
         cells: cells(caught, &found, &promised),
         untold: untold(caught, &trials),
         found,
-        ended_by: ended_by.or(shrunk.err().map(|error| error.to_string())),
+        ended_by: ended_by.or(gathered.err().map(|error| error.to_string())),
     }
-}
-
-/// Shrinks what is worth it, and keeps it.
-async fn shrink_all(
-    quarry: &Quarry,
-    limits: Limits,
-    caught: &Catch,
-    ((hunt, folder), settings): ((&Path, &Path), &RunSettings),
-    found: &mut Vec<Found>,
-) -> Result<(), RunError> {
-    let promised = quarry.promises();
-    let begun = Instant::now();
-    let mut scripts = BTreeSet::new();
-    let chosen = to_shrink(caught);
-    for (n, &(promise, trial)) in (1..).zip(&chosen) {
-        if settings.interrupt.is_cancelled() {
-            break;
-        }
-        let shrinker = Shrinker {
-            aim: Aim::Promise(promise),
-            settings,
-            folder: &folder.join("trials"),
-            at_once: limits.at_once,
-            seed: limits.seed,
-        };
-        let of_promise = |one: &&Found| one.promise == promise && one.is_confirmed();
-        let told = found.iter().filter(of_promise).count();
-        if told >= FOUND_MAX || told > 0 && begun.elapsed() > limits.time {
-            continue;
-        }
-        settings.progress.say(&format!(
-            "shortens plan {n} of {}: {} broken by {}",
-            chosen.len(),
-            promise.name(),
-            trial.plan
-        ));
-        let plan = shrinker.plainest(&trial.plan, quarry).await?;
-        let Some(Ok(case)) = case_of(&plan, &quarry.lock, &quarry.terms) else {
-            continue;
-        };
-        let Some(shrunk) = shrinker.shorten(case.to_scenario()).await? else {
-            continue;
-        };
-        let is_new = scripts.insert((promise, format!("{:?}", shrunk.case.workload)));
-        if is_new {
-            let is_promised = promised.contains(&promise);
-            let broken = (promise, is_promised, &plan);
-            found.push(keep(broken, shrunk, (hunt, folder), settings).await?);
-        }
-    }
-    Ok(())
-}
-
-/// The trials that are worth to be shrunk: of each promise those with the fewest and plainest
-/// faults, and of each family of plans one; the first of every promise before the second of any. A
-/// plan that is broken by part of its faults is nothing new.
-fn to_shrink(caught: &Catch) -> Vec<(Promise, &Trial)> {
-    let mut families: BTreeMap<Promise, Vec<BTreeSet<String>>> = BTreeMap::new();
-    let mut chosen = Vec::new();
-    let mut trials: Vec<&Trial> = caught.sizes.iter().flat_map(|size| &size.trials).collect();
-    trials.sort_by_key(|trial| trial.plan.plainness());
-    for trial in trials {
-        for (promise, _) in trial.broken() {
-            let family: BTreeSet<String> = trial.plan.family().into_iter().collect();
-            let known = families.entry(promise).or_default();
-            let is_new = !known.iter().any(|one| one.is_subset(&family));
-            if is_new && known.len() < SHRUNK_MAX {
-                known.push(family);
-                chosen.push((known.len(), promise, trial));
-            }
-        }
-    }
-    chosen.sort_by_key(|(rank, ..)| *rank);
-    let chosen = chosen.into_iter();
-    chosen.map(|(_, promise, trial)| (promise, trial)).collect()
-}
-
-/// Writes the script down, and runs it once more, for its story.
-async fn keep(
-    (promise, is_promised, plan): (Promise, bool, &Plan),
-    shrunk: Shrunk,
-    (hunt, folder): (&Path, &Path),
-    settings: &RunSettings,
-) -> Result<Found, RunError> {
-    let name = short_slug(&format!("{} {}", promise.name(), plan.family().join(" ")));
-    let run_folder = folder.join("found").join(&name);
-    // A hunt that goes on may have been here before.
-    let _ = fs::remove_dir_all(&run_folder);
-    fs::create_dir_all(&run_folder).map_err(EnvironmentError::io(
-        "create",
-        run_folder.display().to_string(),
-    ))?;
-    let job = Job {
-        case: named(shrunk.case.clone(), promise, &name, plan),
-        repetition: 0,
-        seed: crate::seed::Seed(0),
-        slug: String::new(),
-        rerun: None,
-    };
-    let record = run(&job, &run_folder, settings).await?;
-    let script = run_folder.join(crate::folder::SCENARIO);
-    let file = folder.join("found").join(format!("{name}.toml"));
-    fs::copy(&script, &file).map_err(EnvironmentError::io("write", file.display().to_string()))?;
-    let story =
-        terminal_story(&record, promise).filter(|_| Aim::Promise(promise).is_met_by(&record));
-    let below = |path: &Path| {
-        let path = path.strip_prefix(hunt).unwrap_or(path);
-        path.display().to_string()
-    };
-    Ok(Found {
-        promise,
-        is_promised,
-        faults: plan.placements.len(),
-        plan: plan.to_string(),
-        claim: claim_of(&record, promise),
-        steps: shrunk.steps,
-        times: shrunk.times,
-        runs: RUNS,
-        file: below(&file),
-        run: below(&run_folder),
-        story: story.unwrap_or_default(),
-    })
-}
-
-/// The case as it is kept: it says what it is about.
-fn named(case: Case, promise: Promise, name: &str, plan: &Plan) -> Case {
-    Case {
-        name: name.to_owned(),
-        description: format!(
-            "A hunt has found that {} is broken: {plan}.",
-            promise.name()
-        ),
-        labels: CaseLabels {
-            hazard: plan.to_string(),
-            ..case.labels
-        },
-        ..case
-    }
-}
-
-fn claim_of(record: &RunRecord, promise: Promise) -> String {
-    let mut outcomes = record.outcomes().into_iter();
-    let outcome = outcomes.find(|outcome| outcome.promise == promise);
-    outcome
-        .and_then(|outcome| outcome.reason)
-        .unwrap_or_default()
 }
 
 /// Number of different courses of the trials.

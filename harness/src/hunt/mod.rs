@@ -11,6 +11,7 @@
 mod account;
 mod course;
 mod fault;
+mod findings;
 mod placements;
 mod plan;
 mod point;

@@ -206,12 +206,14 @@ impl Shrinker<'_> {
         let Some(Ok(case)) = case_of(plan, &quarry.lock, &quarry.terms) else {
             return Ok(false);
         };
-        let [needed, _] = TAKEN_AFTER;
-        Ok(self.breaks(&case.to_scenario(), needed).await? == needed)
+        Ok(self.breaks(&case.to_scenario(), RUNS).await? == RUNS)
     }
 
     /// In how many of so many runs a script breaks it; none if it makes no sense.
-    async fn breaks(&self, script: &Scenario, runs: usize) -> Result<usize, RunError> {
+    ///
+    /// # Errors
+    /// When no servers can be had.
+    pub async fn breaks(&self, script: &Scenario, runs: usize) -> Result<usize, RunError> {
         let Some(case) = case(script) else {
             return Ok(0);
         };
