@@ -85,9 +85,9 @@ impl<'a> Request<'a> {
 
     fn tell(&self, again: &str) -> Vec<Draft> {
         let said = |command: &&CommandAside| {
-            let note = &command.note;
-            let (node, what) = (text::name(&note.node), text::prose(&note.text));
-            let text = match &note.from {
+            let words = &command.note;
+            let (node, what) = (text::name(&words.node), text::prose(&words.text));
+            let text = match &words.from {
                 Some(from) => format!("{} sent {node}: {what}{again}", text::name(from)),
                 None => format!("{node} did in a script: {what}"),
             };
