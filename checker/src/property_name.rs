@@ -22,7 +22,7 @@ macro_rules! with_every_property {
             /// A holder was told, or it was seen, inside its lease that the lock is gone.
             "lost-lock" => LostLock, lost_lock, Safety,
                 "the service drops a lock before its lease could run out", "lost inside its lease";
-            /// A client acted as holder after its lease, while another held.
+            /// A client took itself for the holder after its lease, while another held.
             "lease-overrun" => LeaseOverrun, lease_overrun, Safety,
                 "a client goes on after its lease, or its session, while another holds the lock",
                 "one beyond its time";

@@ -154,8 +154,8 @@ impl Availability {
     pub fn sentence(&self) -> String {
         let permille = self.permille_without_grant();
         format!(
-            "a free lock was unavailable to clients that asked for it for {}.{} % of the time, {} \
-             at a stretch",
+            "for {}.{} % of the time in which a lock was asked for, nobody got it and nobody is \
+             known to have held it, {} at a stretch",
             permille / 10,
             permille % 10,
             crate::text::length(self.longest)

@@ -16,12 +16,19 @@ pub fn is_assessment(suite: &SuiteRecord) -> bool {
     suite.runs.iter().any(|run| run.record.situation.is_some())
 }
 
-/// Returns the worst answer of all runs and hunts; `None` where none gave any.
+/// Returns the worst answer of all runs and hunts; `None` where none could tell of a promise that
+/// the lock makes.
 pub fn worst_answer(suite: &SuiteRecord) -> Option<Answer> {
-    let outcomes = suite.runs.iter().flat_map(|run| run.record.outcomes());
     let mut hunted = suite.hunts.iter().flat_map(|hunt| &hunt.promises);
     let hunted = hunted.any(Endured::is_broken).then_some(Answer::Broken);
-    outcomes.map(|outcome| outcome.answer()).chain(hunted).max()
+    let worst = answers(suite).chain(hunted).max()?;
+    let is_kept = || answers(suite).any(|answer| answer == Answer::Kept);
+    (worst != Answer::CouldNotTell || is_kept()).then_some(worst)
+}
+
+fn answers(suite: &SuiteRecord) -> impl Iterator<Item = Answer> {
+    let outcomes = suite.runs.iter().flat_map(|run| run.record.outcomes());
+    outcomes.map(|outcome| outcome.answer())
 }
 
 /// Locks of which a sentence says what each broke; of more it says how many broke what.
@@ -48,6 +55,9 @@ pub(crate) fn sentence(suite: &SuiteRecord) -> String {
     }
     match worst_answer(suite) {
         Some(_) => format!("nothing that is promised was broken in {runs}{left}"),
+        None if answers(suite).next().is_some() => {
+            format!("nothing could be told of any promise in {runs}{left}")
+        }
         None => format!("no promise was put to the test in {runs}{left}"),
     }
 }

@@ -314,7 +314,7 @@ fn told(record: &RunRecord) -> (FateKind, String) {
         return (FateKind::LockFailed, failures.join(", "));
     }
     let mut inherent = record.inherent().into_iter();
-    if inherent.any(|(property, _)| property == Property::LeaseOverrun) {
+    if inherent.any(|(property, _)| is_overrun(property)) {
         return (FateKind::Overran, String::new());
     }
     if let Some(reason) = &record.stopped {
@@ -334,6 +334,12 @@ fn told(record: &RunRecord) -> (FateKind, String) {
     }
 }
 
+/// Tells whether it is a client that goes on after its lease: what it then does to the resource is
+/// its own.
+fn is_overrun(property: Property) -> bool {
+    matches!(property, Property::LeaseOverrun | Property::GuardedResource)
+}
+
 /// Promises that were broken, made or not, and what no lock of the kind prevents but for a client
 /// that overran.
 fn failures(record: &RunRecord) -> Vec<String> {
@@ -348,7 +354,7 @@ fn failures(record: &RunRecord) -> Vec<String> {
         }
     });
     let inherent = record.inherent().into_iter();
-    let inherent = inherent.filter(|(property, _)| *property != Property::LeaseOverrun);
+    let inherent = inherent.filter(|(property, _)| !is_overrun(*property));
     let inherent = inherent.map(|(property, _)| format!("{}, inherent", words::property(property)));
     promises.chain(inherent).collect()
 }

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections import Counter, namedtuple
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -17,6 +18,8 @@ PROTOCOL = 2
 NEWER = {"cancel", "identity", "silent-watchdog"}
 #: Longest text of an error, in characters: a line may have 65,536 bytes.
 TEXT_MAX = 2000
+#: Errors that a mistake in a program raises.
+MISTAKES = (AttributeError, LookupError, NameError, NotImplementedError, TypeError)
 #: Time that the request under way still has when no other can come.
 ENDS_WITHIN = 2
 #: Status of a program that was told what makes no sense.
@@ -296,7 +299,7 @@ class Session:
             return Answer("failed", text=str(error)[:TEXT_MAX])
         if isinstance(error, Unsupported):
             return Answer("unsupported", text=str(error)[:TEXT_MAX])
-        return Answer("error", text=f"{type(error).__name__}: {error}"[:TEXT_MAX])
+        return Answer("error", text=f"{type(error).__name__}: {error}{_place(error)}"[:TEXT_MAX])
 
     def believes(self, place):
         """Tells whether the client goes on as the holder, as far as it was told."""
@@ -367,6 +370,14 @@ def several(words):
 def milliseconds(seconds):
     """Whole milliseconds, and no more than it is."""
     return None if seconds is None else max(0, int(round(seconds * 1000, 3)))
+
+
+def _place(error):
+    """Where a mistake in a program was raised; servers and libraries raise other errors."""
+    if not isinstance(error, MISTAKES):
+        return ""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f" ({os.path.basename(last.filename)}, line {last.lineno}, in {last.name})"
 
 
 def _parameters(method):

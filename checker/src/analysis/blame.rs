@@ -18,7 +18,7 @@
 //! For: the table of faults, and the sentence below a story. Not for: proving a cause; a fault that
 //! is blamed may have been harmless beside another that is blamed too.
 
-use crate::case::{Case, Finding, touches_client, window};
+use crate::case::{Case, Finding, failure, touches_client, window};
 use crate::history::{FaultClass, FaultTarget, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Digest, ExpiredAside, Interval, Operation, Outcome, OwnerId};
@@ -204,6 +204,18 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
             stale.is_some_and(|hold| touches_client(fault, case.digest.owners.name(hold.owner.0)))
         }
         Causes::Forgetting => can_forget(case, finding, fault),
+        Causes::OwnOrServers => match &fault.target {
+            FaultTarget::Client(_) => {
+                let failed = failure(case, finding);
+                failed.is_some_and(|failure| touches_client(fault, &failure.owner))
+            }
+            FaultTarget::Connections { .. }
+            | FaultTarget::Key { .. }
+            | FaultTarget::Node(_)
+            | FaultTarget::Link { .. }
+            | FaultTarget::Sides(_)
+            | FaultTarget::Words(_) => true,
+        },
     }
 }
 

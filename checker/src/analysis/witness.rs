@@ -72,6 +72,8 @@ pub(crate) fn witness(case: &Case, finding: &Finding) -> Witness {
 /// acquire.
 fn story(case: &Case, finding: &Finding, interval: Interval, scene: Interval) -> Vec<Step> {
     let until = rule(finding.property).contradiction_at(interval);
+    let since = rule(finding.property).told_since(case, finding, interval);
+    let scene = Interval::new(scene.start.min(since), scene.end);
     let mut teller = Teller::new(case, finding, until);
     for &at in &finding.holds {
         teller.hold(&case.holds[at]);

@@ -100,6 +100,13 @@ impl Hold {
         }
     }
 
+    /// Tells whether its lease was good for some time when its owner learned of it; one whose
+    /// length nobody knows may have been.
+    pub(crate) fn is_good_on_arrival(&self, digest: &Digest) -> bool {
+        let is_known = !self.is_open_ended && !digest.operation(self.acquire).is_of_session;
+        !is_known || self.lease.floor > self.core.start
+    }
+
     /// Time at which its owner stopped to take itself for the holder: it released, asked anew, or
     /// was told that it had lost the lock. [`Nanos::MAX`] if it never did.
     pub fn left(&self) -> Nanos {

@@ -26,7 +26,8 @@ impl Rule for Availability {
         let lock = text::lock(case.digest.key(finding.key));
         let length = text::length(interval.length());
         format!(
-            "nobody was granted {lock} for {length}, though it was asked for and nobody held it"
+            "nobody was granted {lock} for {length}, though it was asked for and nobody is known \
+             to have held it"
         )
     }
 

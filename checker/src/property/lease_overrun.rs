@@ -153,7 +153,8 @@ fn overran(case: &Case, finding: &Finding, interval: Interval) -> String {
     };
     let other = owners.last().map_or("another", String::as_str);
     format!(
-        "{} acted as holder of {lock} after its {ran_out}, while {other} held it, for {}",
+        "{} took itself for the holder of {lock} after its {ran_out}, while {other} held it, for \
+         {}",
         owners[0],
         text::length(interval.length()),
     )

@@ -63,7 +63,7 @@ impl Rule for Progress {
     }
 
     fn causes(&self) -> Causes {
-        Causes::Any
+        Causes::OwnOrServers
     }
 
     fn survives_clock_error(&self) -> bool {

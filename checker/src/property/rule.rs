@@ -29,6 +29,12 @@ pub(crate) trait Rule: Sync {
         interval.end
     }
 
+    /// Returns the time from which on the story tells of servers and faults, where that is before
+    /// the first hold and the first operation of the finding.
+    fn told_since(&self, _case: &Case, _finding: &Finding, interval: Interval) -> Nanos {
+        interval.start
+    }
+
     /// Returns the reason why the run as a whole may not have put the property to the test, if
     /// there is one.
     fn vacuity_reason(&self, run: &Run) -> Option<String> {
@@ -95,6 +101,8 @@ pub(crate) enum Causes {
     FirstHolder,
     /// Those that can make the service lose a lock.
     Forgetting,
+    /// Those of servers and links, and those of the client that failed.
+    OwnOrServers,
 }
 
 /// Notes of a history on which a verdict may rest.

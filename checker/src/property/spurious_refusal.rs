@@ -21,7 +21,7 @@ use crate::engine::occupancy::Occupancy;
 use crate::history::{Mode, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Interval, KeyId, Lease, OpId, Operation, Outcome, OwnerId};
-use crate::story::Teller;
+use crate::story::{Teller, last_gone};
 use crate::text;
 use crate::verdict::Property;
 
@@ -39,6 +39,12 @@ impl Rule for SpuriousRefusal {
 
     fn narrate(&self, teller: &mut Teller, interval: Interval) {
         teller.needless(interval);
+    }
+
+    /// Since it was free, as far as anybody could know.
+    fn told_since(&self, case: &Case, finding: &Finding, interval: Interval) -> Nanos {
+        let last = last_gone(case, finding, interval);
+        last.map_or(interval.start, |hold| hold.possible().end)
     }
 
     fn vacuity_reason(&self, _run: &Run) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::deed::asking;
 use super::teller::{Change, Draft, Teller};
-use crate::case::faults;
+use crate::case::{Case, Finding, faults};
 use crate::history::{FaultPhase, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Interval, Operation, Outcome, OwnerId};
@@ -60,8 +60,8 @@ impl Teller<'_> {
         }
     }
 
-    /// The last release before `time` by somebody who is none of the holders: where it took the
-    /// lock away from one of them, it is the cause of all that follows.
+    /// The first and the last release before `time` by somebody who is none of the holders: where
+    /// it took the lock away from one of them, it is the cause of all that follows.
     pub(crate) fn foreign_release(&mut self, time: Nanos) {
         let digest = self.case.digest;
         let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
@@ -76,11 +76,13 @@ impl Teller<'_> {
                 && operation.answered().is_some_and(inside)
                 && !holders.contains(&operation.owner)
         };
-        let last = digest
+        let mut all: Vec<_> = digest
             .operations_on(self.finding.key)
             .filter(|(_, operation)| by_another(operation))
-            .max_by_key(|(_, operation)| operation.answered());
-        if let Some((id, release)) = last {
+            .collect();
+        all.sort_by_key(|(_, operation)| operation.answered());
+        let ends = [all.first(), all.last().filter(|_| all.len() > 1)];
+        for &(id, release) in ends.into_iter().flatten() {
             let owner = text::name(digest.owner(release.owner));
             let text = format!("{owner} released {}, and was told that it did", self.lock);
             let answered = release.answered().unwrap_or(time);
@@ -187,12 +189,7 @@ impl Teller<'_> {
 
     /// A try that was refused for nothing: who had the lock last, and the try itself.
     pub(crate) fn needless(&mut self, interval: Interval) {
-        let gone = |hold: &&Hold| {
-            let over = hold.possible().end < interval.start;
-            hold.key == self.finding.key && hold.is_granted() && over
-        };
-        let before = self.case.holds.iter().filter(gone);
-        if let Some(last) = before.max_by_key(|hold| hold.possible().end) {
+        if let Some(last) = last_gone(self.case, self.finding, interval) {
             self.hold(last);
         }
         if let Some(id) = self.finding.operation() {
@@ -269,4 +266,18 @@ impl Teller<'_> {
             change: Change::None,
         });
     }
+}
+
+/// The hold of the lock that was the last to be over before an interval.
+pub(crate) fn last_gone<'a>(
+    case: &'a Case,
+    finding: &Finding,
+    interval: Interval,
+) -> Option<&'a Hold> {
+    let gone = |hold: &&Hold| {
+        let over = hold.possible().end < interval.start;
+        hold.key == finding.key && hold.is_granted() && over
+    };
+    let before = case.holds.iter().filter(gone);
+    before.max_by_key(|hold| hold.possible().end)
 }

@@ -53,7 +53,11 @@ impl Teller<'_> {
             text,
             certain: hold.proof.is_none(),
             evidence,
-            change: Change::Gains,
+            change: if hold.is_good_on_arrival(self.case.digest) {
+                Change::Gains
+            } else {
+                Change::None
+            },
         });
     }
 

@@ -24,4 +24,5 @@ mod teller;
 mod token;
 mod trace;
 
+pub(crate) use circumstance::last_gone;
 pub(crate) use teller::Teller;

@@ -53,6 +53,7 @@ impl Teller<'_> {
         let holds = self.case.holds.iter();
         let mut others: Vec<(Interval, String)> = holds
             .filter(|hold| hold.key == self.finding.key && hold.is_granted())
+            .filter(|hold| hold.is_good_on_arrival(self.case.digest))
             .map(|hold| {
                 let belief = hold.belief();
                 let end = belief.end.min(hold.lease.ceiling);

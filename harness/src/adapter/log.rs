@@ -18,7 +18,7 @@ const CHUNK: usize = 4 << 10;
 /// Bytes of the end that are at hand.
 const TAIL_MAX: usize = 4 << 10;
 /// Lines of the end that are told, and characters of each.
-const LINES_MAX: usize = 5;
+const LINES_MAX: usize = 12;
 const LINE_MAX: usize = 160;
 
 /// The end of what a program wrote so far.

@@ -285,7 +285,7 @@ impl Shared {
     async fn fail(&self, what: &str, note: FailureNote) {
         let takes_part = self.state().takes_part && note.during.as_deref() != Some(CLOSE);
         if !takes_part {
-            return self.complain(what);
+            return self.complain(&with_last_words(what, &note.last_lines));
         }
         if self.is_first(what) {
             self.trail.failed(note).await;
@@ -358,6 +358,17 @@ impl Shared {
             None => Mute::Killed,
         }
     }
+}
+
+/// Adds what a program wrote last, where it has ended before it had a part in anything.
+fn with_last_words(what: &str, lines: &[Name]) -> String {
+    let Some((last, before)) = lines.split_last() else {
+        return what.to_owned();
+    };
+    let is_told = |line: &&Name| line.contains("rror") || line.contains("panic");
+    let lines = before.iter().filter(is_told).chain([last]);
+    let lines: Vec<&str> = lines.map(|line| &**line).collect();
+    format!("{what}; it wrote: {}", lines.join(" | "))
 }
 
 /// Hears what a program says.

@@ -133,7 +133,7 @@ async fn hunt_beside(
     failure.map_or(Ok(()), Err)
 }
 
-/// Only what is broken fails; where no run gave an answer, nothing was told.
+/// Only what is broken fails; where no run could tell of a promise, nothing was told.
 fn code(finished: &Finished) -> ExitCode {
     let Finished::Suite(suite, _) = finished else {
         return ExitCode::Unknown;
@@ -239,7 +239,8 @@ fn place(
     if let Some((_, why)) = wanting(&loaded.scenario).find(|(can, _)| subject.lacks(*can)) {
         return Err(why.to_owned());
     }
-    if subject.cannot_renew && tells_to_renew(&loaded.scenario) {
+    let has_watchdog = !subject.lacks(Can::Watchdog);
+    if subject.cannot_renew && tells_to_renew(&loaded.scenario, has_watchdog) {
         return Err("its library cannot extend a lease when it is told to".to_owned());
     }
     let lock = &subject.lock;
@@ -260,6 +261,11 @@ fn wanting(scenario: &Scenario) -> impl Iterator<Item = (Can, &'static str)> {
             "its adapter cannot give a request up: it does not name 'cancel'",
         ),
         (
+            scenario.situation.as_ref().is_some_and(|one| one.waited),
+            Can::Wait,
+            "its adapter does not wait by itself: it does not name 'wait'",
+        ),
+        (
             scenario.clients.identity.is_some(),
             Can::Identity,
             "its adapter cannot name the owner: it does not say 'identity'",
@@ -277,10 +283,13 @@ fn wanting(scenario: &Scenario) -> impl Iterator<Item = (Can, &'static str)> {
     wanted.map(|(_, can, why)| (can, why))
 }
 
-/// Tells whether a script has a client extend its lease.
-fn tells_to_renew(scenario: &Scenario) -> bool {
+/// Tells whether a client is told to extend its lease: by a step, or by the harness while it
+/// works, where its library has no watchdog.
+fn tells_to_renew(scenario: &Scenario, has_watchdog: bool) -> bool {
     let mut steps = scenario.step.iter();
-    steps.any(|step| matches!(step, Step::Renew(_)))
+    let situation = scenario.situation.as_ref();
+    let is_renewed = situation.is_some_and(|situation| situation.renewed);
+    is_renewed && !has_watchdog || steps.any(|step| matches!(step, Step::Renew(_)))
 }
 
 fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology, hits: Option<u32>) -> CaseLabels {

@@ -12,7 +12,7 @@ use clap_complete::Shell;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter as _};
 use clap_complete::env::Shells;
 use lockstorm_checker::Property;
-use lockstorm_scenarios::{LockKind, SHIPPED, SITUATIONS, Shipped};
+use lockstorm_scenarios::{LockKind, Promise, SHIPPED, SITUATIONS, Shipped};
 
 use super::exit::ExitCode;
 use crate::carried::carried_adapters;
@@ -62,9 +62,10 @@ pub fn locks(begun: &OsStr) -> Vec<CompletionCandidate> {
     among(begun, LockKind::ALL.into_iter().map(LockKind::name))
 }
 
-/// Properties by name.
-pub fn properties(begun: &OsStr) -> Vec<CompletionCandidate> {
-    among(begun, Property::ALL.into_iter().map(Property::name))
+/// Properties and promises by name.
+pub fn explained(begun: &OsStr) -> Vec<CompletionCandidate> {
+    let properties = Property::ALL.into_iter().map(Property::name);
+    among(begun, properties.chain(Promise::ALL.map(Promise::name)))
 }
 
 /// Those of `words` that begin as typed.

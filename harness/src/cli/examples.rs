@@ -72,7 +72,8 @@ Examples:
 /// Of `explain`.
 pub const EXPLAIN: &str = "\
 Examples:
-  lockstorm explain lost-lock";
+  lockstorm explain lost-lock
+  lockstorm explain honest-refusal";
 
 /// Of `init`.
 pub const INIT: &str = "\

@@ -84,8 +84,7 @@ fn cut(text: &str, max: usize) -> String {
     begin
 }
 
-/// The words in quotes, with what the server escaped as it was, and blanks for the ends of lines in
-/// a script.
+/// The words in quotes, with what the server escaped as it was.
 fn unquoted(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut letters = text.bytes();
@@ -98,9 +97,18 @@ fn unquoted(text: &str) -> Vec<String> {
                 other => word.push(other),
             }
         }
-        words.push(readable(&word));
+        words.push(in_one_line(&word));
     }
     words
+}
+
+/// A word as text, with blanks for the ends of lines and the tabs of a script.
+fn in_one_line(word: &[u8]) -> String {
+    let is_blank = |c: char| matches!(c, '\n' | '\r' | '\t');
+    match std::str::from_utf8(word) {
+        Ok(text) => readable(text.replace(is_blank, " ").as_bytes()),
+        Err(_) => readable(word),
+    }
 }
 
 /// The byte that stands behind a backslash; none at the end of a line that was cut.
@@ -112,7 +120,11 @@ fn unescaped(letters: &mut impl Iterator<Item = u8>) -> Option<u8> {
             let digits = std::str::from_utf8(&digits).ok()?;
             u8::from_str_radix(digits, 16).ok()
         }
-        b'n' | b'r' | b't' | b'a' | b'b' => Some(b' '),
+        b'n' => Some(b'\n'),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        b'a' => Some(0x07),
+        b'b' => Some(0x08),
         other => Some(other),
     }
 }

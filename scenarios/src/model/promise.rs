@@ -17,7 +17,7 @@ macro_rules! with_every_promise {
             /// Nobody frees the lock of another.
             "own-release" => OwnRelease by [Ownership],
             /// A try that failed or was given up, and a finished release, leave nothing that blocks
-            /// others; where a server could not be told, for no longer than one lease.
+            /// others for longer than one lease.
             "leaves-nothing" => LeavesNothing by [Leftover],
             /// Each call returns within its bound, and the client's process lives.
             "settles" => Settles by [Progress],

@@ -33,6 +33,10 @@ pub struct Situation {
     /// The lock renews what it holds, before the lease ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub renewed: bool,
+    /// It is about a lock that waits by itself: to ask again and again in its place would put only
+    /// the harness to the test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waited: bool,
     /// Patience with one of several servers of a lock that can be told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_timeout: Option<DurationSpec>,

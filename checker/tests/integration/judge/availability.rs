@@ -32,8 +32,8 @@ fn a_stretch_without_a_grant_is_measured_from_the_end_of_the_lease_to_the_next_g
     assert_eq!(figures.longest, Nanos::from_millis(590));
     assert_eq!(figures.without_grant, Nanos::from_millis(600));
     assert_eq!(figures.permille_without_grant(), 759);
-    let sentence = "a free lock was unavailable to clients that asked for it for 75.9 % of the \
-                    time, 0.590 s at a stretch";
+    let sentence = "for 75.9 % of the time in which a lock was asked for, nobody got it and nobody \
+                    is known to have held it, 0.590 s at a stretch";
     assert_eq!(figures.sentence(), sentence);
     let judged = analysis.properties.get(&Property::Availability);
     assert!(judged.is_none(), "a measure is no verdict");
@@ -60,7 +60,8 @@ fn only_a_bound_makes_a_long_stretch_a_violation() {
             "b asked for \"lock\" and was refused",
             "b asked for \"lock\" and failed",
             "b asked for \"lock\" and was granted it",
-            "nobody was granted \"lock\" for 0.590 s, though it was asked for and nobody held it",
+            "nobody was granted \"lock\" for 0.590 s, though it was asked for and nobody is \
+             known to have held it",
         ]
     );
     let near = &bounded(CRASH, 590).properties[&Property::Availability];

@@ -44,8 +44,8 @@ fn a_stale_holder_is_a_violation_of_its_own_and_not_of_mutual_exclusion() {
     assert_eq!(witness.holders[0].client, "a");
     assert_eq!(
         witness.claim,
-        "a acted as holder of \"lock\" after its lease had certainly run out, while b held it, \
-         for 0.250 s"
+        "a took itself for the holder of \"lock\" after its lease had certainly run out, while b \
+         held it, for 0.250 s"
     );
 }
 

@@ -67,8 +67,8 @@ fn a_session_that_ends_later_than_the_next_grant_accuses_its_owner_of_what_may_b
     assert!(!witness.certain);
     assert_eq!(
         witness.claim,
-        "a acted as holder of \"lock\" after its session may have ended, while b held it, \
-         for 0.100 s"
+        "a took itself for the holder of \"lock\" after its session may have ended, while b \
+         held it, for 0.100 s"
     );
     let steps = witness.story.iter().map(|step| &*step.text);
     let told = "the session of a on \"lock\" may have ended at any time from here on";
@@ -145,8 +145,8 @@ fn of_two_whose_sessions_ended_the_one_that_had_the_lock_first_is_named_first() 
     assert_eq!(judgement.count, 2);
     let claims = judgement.witnesses.iter().map(|witness| &*witness.claim);
     let claims: Vec<&str> = claims.collect();
-    assert!(claims[0].starts_with("a acted"), "{claims:?}");
-    assert!(claims[1].starts_with("b acted"), "{claims:?}");
+    assert!(claims[0].starts_with("a took"), "{claims:?}");
+    assert!(claims[1].starts_with("b took"), "{claims:?}");
     carries(&history, &exact(), "two sessions", &mut Tried::new());
 }
 

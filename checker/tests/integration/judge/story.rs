@@ -127,8 +127,8 @@ fn the_story_of_an_overrun_tells_when_the_lease_ran_out() {
             "b was granted \"lock\", its lease good until 1.080 s",
             "fault F1 (pause a) was healed",
             "a released \"lock\", and was told that it does not hold it",
-            "a acted as holder of \"lock\" after its lease had certainly run out, while b held it, \
-             for 0.060 s",
+            "a took itself for the holder of \"lock\" after its lease had certainly run out, while \
+             b held it, for 0.060 s",
         ]
     );
     assert!(!witness.story[4].certain, "the end of a lease is inferred");

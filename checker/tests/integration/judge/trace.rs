@@ -95,6 +95,19 @@ fn what_a_client_asks_again_and_again_is_quoted_the_first_and_the_last_time() {
 }
 
 #[test]
+fn a_try_with_a_value_of_its_own_is_like_the_one_before() {
+    let told = told(
+        "told 21 n1 b SET lock 0f8fad5b-d9cb-469f-a165-70867728950e NX PX 2000
+         told 23 n1 b SET lock 7c9e6679-7425-40de-944b-e07fc1f90ae7 NX PX 2000
+         told 25 n1 b SET lock 16fd2706-8baf-433b-82eb-8c7fada847da NX PX 2000
+         told 26 n1 b SET lock 886313e1-3b8a-5372-9b90-0c9aee199e5d NX PX 9",
+        StepKind::Trace,
+    );
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].ends_with("(and 1 more until 0.023 s)"), "{told:?}");
+}
+
+#[test]
 fn a_story_shows_where_its_clients_turned_and_leaves_out_their_first_connections() {
     let told = told(
         "a routed 21 n1

@@ -83,6 +83,8 @@ async fn look_for(
         Some(_) | None => None,
     };
     let kind = match answer(wire, &["TYPE", key]).await? {
+        // It expired in between.
+        Some(Value::SimpleString(kind)) if kind == "none" => return Ok(Some(absent)),
         Some(Value::SimpleString(kind)) => kind,
         Some(_) | None => String::new(),
     };
