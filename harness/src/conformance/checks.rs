@@ -21,6 +21,10 @@ const RENEW_EVERY: Duration = Duration::from_millis(250);
 const EARLY_MAX: Duration = Duration::from_millis(50);
 /// Longest time that a lock may still be refused after the end of its lease.
 const LATE_MAX: Duration = Duration::from_secs(5);
+/// Words for a lock that stays taken.
+const REFUSED_LATE: &str = "refused long after the lease has ended";
+/// The mistake that adapters make first, where a lease has another length than was asked for.
+const UNIT: &str = "; is the lease handed on in the unit that the library takes?";
 /// Pause between two tries.
 pub(super) const POLL: Duration = Duration::from_millis(20);
 /// Grants whose tokens are compared.
@@ -129,12 +133,14 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
             let why = "its own watchdog keeps it, whatever is asked";
             return Ok(Finding::NotClaimed(why.to_owned()));
         }
+        Err(why) if why == REFUSED_LATE => return Err(why + UNIT),
         granted => granted?,
     };
     let held = granted_at - asked;
     if held + EARLY_MAX < SHORT {
-        let early = format!("granted to another after {held:?} of a lease of {SHORT:?}");
-        return Err(early);
+        return Err(format!(
+            "granted to another after {held:.3?} of a lease of {SHORT:?}{UNIT}"
+        ));
     }
     match a.release(&key).await? {
         Answer::NotOwner
@@ -166,7 +172,7 @@ async fn until_granted(peer: &Peer, key: &str, deadline: Instant) -> Result<Inst
             Answer::Granted { .. } => return Ok(Instant::now()),
             Answer::Refused { .. } if Instant::now() < deadline => sleep(POLL).await,
             Answer::Refused { .. } => {
-                return Err("refused long after the lease has ended".to_owned());
+                return Err(REFUSED_LATE.to_owned());
             }
             other => return Err(unexpected("acquire of a lock that another holds", &other)),
         }
@@ -210,7 +216,7 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
     let can = &a.opened.can;
     if can.contains(&Can::SilentWatchdog) {
         return Ok(Finding::NotClaimed(
-            "its watchdog cannot be held up: open names 'silent-watchdog'".to_owned(),
+            "its watchdog cannot be held up: 'can' of 'opened' names 'silent-watchdog'".to_owned(),
         ));
     }
     if !can.contains(&Can::Watchdog) {
@@ -246,10 +252,10 @@ async fn ends_unrenewed(bed: &mut TestBed, a: &Peer, b: &Peer) -> Found {
     granted(a, &key).await?;
     match until_granted(b, &key, asked + KEPT + LATE_MAX).await {
         Ok(_) => Ok(Finding::NotClaimed(
-            "open does not name 'watchdog'".to_owned(),
+            "'can' of 'opened' does not name 'watchdog'".to_owned(),
         )),
         Err(why) => Err(format!(
-            "open names no watchdog, and nobody renewed a lock of {KEPT:?}: {why}"
+            "'can' of 'opened' names no watchdog, and nobody renewed a lock of {KEPT:?}: {why}"
         )),
     }
 }
@@ -258,7 +264,7 @@ pub(super) async fn tokens(bed: &mut TestBed) -> Found {
     let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
     if !a.opened.can.contains(&Can::Tokens) {
         return Ok(Finding::NotClaimed(
-            "open does not name 'tokens'".to_owned(),
+            "'can' of 'opened' does not name 'tokens'".to_owned(),
         ));
     }
     let key = bed.key();

@@ -46,7 +46,7 @@ fn is_stopped(process: i32) -> bool {
 pub(super) async fn cancels(bed: &mut TestBed) -> Found {
     let (peer, key) = (bed.client(LONG).await?, bed.key());
     if !peer.opened.can.contains(&Can::Cancel) {
-        let why = "open does not name 'cancel'".to_owned();
+        let why = "'can' of 'opened' does not name 'cancel'".to_owned();
         return Ok(Finding::NotClaimed(why));
     }
     granted(&peer, &bed.key()).await?;

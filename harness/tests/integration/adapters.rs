@@ -321,7 +321,7 @@ fn a_lock_that_is_to_be_renewed_and_ends_for_nobody_fails_where_no_watchdog_is_n
     let output = tested(&["sh", "-c", &command, "it", &held.display().to_string()]);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
-    let failed = "open names no watchdog, and nobody renewed a lock of 2s: refused long after";
+    let failed = "names no watchdog, and nobody renewed a lock of 2s: refused long after";
     assert!(text.contains(failed), "{failed}\nis not in\n{text}");
 }
 
