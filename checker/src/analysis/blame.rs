@@ -205,12 +205,11 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
         }
         Causes::Forgetting => can_forget(case, finding, fault),
         Causes::OwnOrServers => match &fault.target {
-            FaultTarget::Client(_) => {
+            FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
                 let failed = failure(case, finding);
                 failed.is_some_and(|failure| touches_client(fault, &failure.owner))
             }
-            FaultTarget::Connections { .. }
-            | FaultTarget::Key { .. }
+            FaultTarget::Key { .. }
             | FaultTarget::Node(_)
             | FaultTarget::Link { .. }
             | FaultTarget::Sides(_)

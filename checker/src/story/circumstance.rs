@@ -60,15 +60,20 @@ impl Teller<'_> {
         }
     }
 
+    /// The owners of the finding's holds, and the time of the first grant.
+    fn holders(&self) -> Option<(Nanos, HashSet<OwnerId>)> {
+        let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
+        let since = holds.clone().map(|hold| hold.core.start).min()?;
+        Some((since, holds.map(|hold| hold.owner).collect()))
+    }
+
     /// The first and the last release before `time` by somebody who is none of the holders: where
     /// it took the lock away from one of them, it is the cause of all that follows.
     pub(crate) fn foreign_release(&mut self, time: Nanos) {
         let digest = self.case.digest;
-        let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
-        let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
+        let Some((since, holders)) = self.holders() else {
             return;
         };
-        let holders: HashSet<OwnerId> = holds.map(|hold| hold.owner).collect();
         let by_another = |operation: &Operation| {
             let inside = |answered| since <= answered && answered <= time;
             operation.action == Action::Release
@@ -95,11 +100,9 @@ impl Teller<'_> {
     /// its request went on.
     pub(crate) fn late_release(&mut self, time: Nanos) {
         let digest = self.case.digest;
-        let holds = self.finding.holds.iter().map(|&at| &self.case.holds[at]);
-        let Some(since) = holds.clone().map(|hold| hold.core.start).min() else {
+        let Some((since, holders)) = self.holders() else {
             return;
         };
-        let holders: HashSet<OwnerId> = holds.map(|hold| hold.owner).collect();
         let commands = digest.asides.commands.iter();
         let here = commands.filter(|command| {
             let inside = since <= command.time && command.time <= time;
