@@ -239,7 +239,7 @@ fn place(
     if let Some((_, why)) = wanting(&loaded.scenario).find(|(can, _)| subject.lacks(*can)) {
         return Err(why.to_owned());
     }
-    let has_watchdog = !subject.lacks(Can::Watchdog);
+    let has_watchdog = !subject.lacks(Can::Watchdog) || !subject.lacks(Can::SilentWatchdog);
     if subject.cannot_renew && tells_to_renew(&loaded.scenario, has_watchdog) {
         return Err("its library cannot extend a lease when it is told to".to_owned());
     }
