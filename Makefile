@@ -91,10 +91,11 @@ breaking-numbers: setup
 	  breaking_numbers::every_lock breaking_numbers::every_mutant
 
 # What the libraries of adapters/scoreboard.toml keep and break: docs/scoreboard.md, from real runs; some hours.
-# Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it.
+# Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it, and
+# SINCE=2026-11-28 also what was assessed before that day.
 scoreboard: setup
 	bash .ci/setup adapters
-	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration \
+	LOCKSTORM_ONLY="$(ONLY)" LOCKSTORM_SINCE="$(SINCE)" cargo test --locked -p lockstorm --test integration \
 	  scoreboard::every_library_is_on_the_scoreboard -- --ignored
 
 # The fewest faults that break the libraries of the scoreboard, ten minutes each: for docs/scoreboard.md; hours. Hunts

@@ -19,7 +19,7 @@
 //! is blamed may have been harmless beside another that is blamed too.
 
 use crate::case::{Case, Finding, failure, touches_client, window};
-use crate::history::{FaultClass, FaultTarget, Nanos};
+use crate::history::{FaultClass, FaultTarget, Name, Nanos};
 use crate::holds::Hold;
 use crate::operations::{Action, Digest, ExpiredAside, Interval, Operation, Outcome, OwnerId};
 use crate::property::{BlameWindow, Causes, rule};
@@ -46,17 +46,20 @@ pub(crate) fn blamed(case: &Case, finding: &Finding) -> Vec<usize> {
     }
     // What a client felt that has no part in it, cannot even explain it.
     let owners = concerned(case, finding);
-    let concerns = |&at: &usize| match &case.faults[at].target {
-        FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
-            let fault = &case.faults[at];
-            let mut owners = owners.iter();
-            owners.any(|&owner| touches_client(fault, case.digest.owners.name(owner.0)))
+    let felt = |fault| {
+        let mut owners = owners.iter();
+        owners.any(|&owner| touches_client(fault, case.digest.owners.name(owner.0)))
+    };
+    let concerns = |&at: &usize| {
+        let fault = &case.faults[at];
+        match &fault.target {
+            FaultTarget::Client(_) | FaultTarget::Connections { .. } => felt(fault),
+            FaultTarget::Link { .. } | FaultTarget::Sides(_) => {
+                felt(fault) || parts_servers(case.digest, &fault.target)
+            }
+            FaultTarget::Key { key, .. } => **key == **case.digest.keys.name(finding.key.0),
+            FaultTarget::Node(_) | FaultTarget::Words(_) => fault.class != FaultClass::Scripts,
         }
-        FaultTarget::Key { key, .. } => **key == **case.digest.keys.name(finding.key.0),
-        FaultTarget::Node(_)
-        | FaultTarget::Link { .. }
-        | FaultTarget::Sides(_)
-        | FaultTarget::Words(_) => case.faults[at].class != FaultClass::Scripts,
     };
     active.into_iter().filter(concerns).collect()
 }
@@ -204,17 +207,17 @@ fn could_decide(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
             stale.is_some_and(|hold| touches_client(fault, case.digest.owners.name(hold.owner.0)))
         }
         Causes::Forgetting => can_forget(case, finding, fault),
-        Causes::OwnOrServers => match &fault.target {
-            FaultTarget::Client(_) | FaultTarget::Connections { .. } => {
-                let failed = failure(case, finding);
-                failed.is_some_and(|failure| touches_client(fault, &failure.owner))
+        Causes::OwnOrServers => {
+            let failed = failure(case, finding);
+            let is_own = || failed.is_some_and(|failure| touches_client(fault, &failure.owner));
+            match &fault.target {
+                FaultTarget::Client(_) | FaultTarget::Connections { .. } => is_own(),
+                FaultTarget::Link { .. } | FaultTarget::Sides(_) => {
+                    failed.is_none() || is_own() || parts_servers(case.digest, &fault.target)
+                }
+                FaultTarget::Key { .. } | FaultTarget::Node(_) | FaultTarget::Words(_) => true,
             }
-            FaultTarget::Key { .. }
-            | FaultTarget::Node(_)
-            | FaultTarget::Link { .. }
-            | FaultTarget::Sides(_)
-            | FaultTarget::Words(_) => true,
-        },
+        }
     }
 }
 
@@ -238,23 +241,23 @@ fn can_forget(case: &Case, finding: &Finding, fault: &FaultSummary) -> bool {
         && match &fault.target {
             FaultTarget::Client(_) | FaultTarget::Connections { .. } => false,
             FaultTarget::Key { key, .. } => **key == **digest.keys.name(finding.key.0),
-            FaultTarget::Link { from, to } => {
-                from.iter().any(|name| is_server(digest, name))
-                    && to.iter().any(|name| is_server(digest, name))
-            }
-            FaultTarget::Sides(sides) => {
-                let with_servers = sides
-                    .iter()
-                    .filter(|side| side.iter().any(|name| is_server(digest, name)));
-                with_servers.count() > 1
+            FaultTarget::Link { .. } | FaultTarget::Sides(_) => {
+                parts_servers(digest, &fault.target)
             }
             FaultTarget::Node(node) => voted(case, finding, node),
             FaultTarget::Words(_) => true,
         }
 }
 
-fn is_server(digest: &Digest, name: &str) -> bool {
-    digest.owners.find(name).is_none()
+/// Tells whether a link or a partition has servers on more than one side.
+fn parts_servers(digest: &Digest, target: &FaultTarget) -> bool {
+    let is_server = |name: &Name| digest.owners.find(name).is_none();
+    let has_server = |side: &[Name]| side.iter().any(is_server);
+    match target {
+        FaultTarget::Link { from, to } => has_server(from) && has_server(to),
+        FaultTarget::Sides(sides) => sides.iter().filter(|side| has_server(side)).count() > 1,
+        _ => false,
+    }
 }
 
 /// Tells whether `node` may have known of the first hold: of a quorum, only the nodes that granted

@@ -1,8 +1,8 @@
 //! Which faults a violation is blamed on.
 
-use lockstorm_checker::Property;
+use lockstorm_checker::{Property, check};
 
-use crate::support::judge;
+use crate::support::{exact, history, judge};
 
 /// The faults that the first violation of a property is blamed on.
 fn blamed(property: Property, text: &str) -> Vec<String> {
@@ -99,6 +99,30 @@ fn a_client_makes_no_server_forget_unless_there_is_nothing_else() {
         blamed(Property::MutualExclusion, &of_other).is_empty(),
         "c has no part in it"
     );
+}
+
+#[test]
+fn a_crash_is_blamed_on_nothing_that_only_another_client_felt() {
+    let under = |fault: &str| {
+        let text = format!(
+            "b acquire 0..10 ok lease 20
+             fault F1 {fault} injected 100
+             fault F1 {fault} observed 110
+             fault F1 {fault} healed 700
+             a acquire 150..600 info lease 300
+             a crash 510 acquire"
+        );
+        let mut history = history(&text);
+        history.header.notes_failures = Some(true);
+        let crashes = &check(&history, &exact()).properties[&Property::Progress];
+        crashes.witnesses[0].blamed.clone()
+    };
+    for of_other in ["pause-client b", "cut b→n1", "cut n1→b"] {
+        assert_eq!(under(of_other), Vec::<String>::new(), "{of_other}");
+    }
+    for its_own in ["pause-client a", "cut a→n1", "cut n1→n2", "kill n1"] {
+        assert_eq!(under(its_own), ["F1"], "{its_own}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use lockstorm_reports::{
 };
 use lockstorm_scenarios::Promise;
 
-use super::known::{Finding, Known, TIMES};
+use super::known::{Finding, Known, TIMES, since};
 use super::list::Library;
 use crate::support::situations::broken_by_file;
 use crate::support::{crew, lockstorm, root, stderr};
@@ -33,6 +33,9 @@ fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
     let Ok(Record::Suite(suite)) = read_record(&latest) else {
         return None;
     };
+    if suite.started < since() {
+        return None;
+    }
     let ended = !suite.not_run.iter().any(NotRun::was_not_reached);
     ended.then_some((latest, *suite))
 }
@@ -40,6 +43,8 @@ fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
 /// Finds out what the library keeps and breaks.
 pub fn gather(library: &Library) -> Known {
     let (folder, suite) = assessment(library).unwrap_or_else(|| assess(library));
+    // What was found before, and is not found now, is kept no longer.
+    let _ = fs::remove_dir_all(root().join(found_in(library)));
     let broken: Vec<_> = broken(&suite).into_iter().collect();
     let findings = crew::all(&broken, |(promise, runs)| {
         let mut found = confirm(library, *promise, runs, &folder);
@@ -80,6 +85,11 @@ fn is_storm(run: &SuiteRun) -> bool {
     run.record.scenario.starts_with("storm-")
 }
 
+/// Where its findings are kept, from the checkout.
+fn found_in(library: &Library) -> String {
+    format!("scenarios/found/{}", library.slug())
+}
+
 /// Runs the scenario again, and if it does not do it each time, the next.
 fn confirm(library: &Library, promise: Promise, runs: &[&SuiteRun], suite: &Path) -> Finding {
     let mut best: Option<Finding> = None;
@@ -89,7 +99,7 @@ fn confirm(library: &Library, promise: Promise, runs: &[&SuiteRun], suite: &Path
         let times = again.count();
         let found = Finding {
             promise,
-            file: format!("scenarios/found/{}/{}.toml", library.slug(), name(run)),
+            file: format!("{}/{}.toml", found_in(library), name(run)),
             hazard: run.record.labels.hazard.clone(),
             times,
             story: None,

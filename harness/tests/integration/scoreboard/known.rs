@@ -2,7 +2,7 @@
 //! in `adapters/scoreboard/`, so that the pages can be written again, and the next library added,
 //! where nobody has the runs any more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
@@ -66,6 +66,11 @@ impl Finding {
     }
 }
 
+/// The day before which facts are gathered again, as `2026-11-28`; empty to keep them all.
+pub fn since() -> String {
+    std::env::var("LOCKSTORM_SINCE").unwrap_or_default()
+}
+
 fn path(library: &Library) -> PathBuf {
     let file = format!("{}.json", library.slug());
     root().join("adapters/scoreboard").join(file)
@@ -99,6 +104,25 @@ impl Known {
         let mut text = serde_json::to_string_pretty(self).expect("it can be written as JSON");
         text.push('\n');
         fs::write(path(library), text).expect("adapters/scoreboard/ can be written");
+    }
+
+    /// Tells whether it is from before the day in `LOCKSTORM_SINCE`.
+    pub fn is_out_of_date(&self) -> bool {
+        self.date < since()
+    }
+
+    /// Takes over what other releases did with the scenarios that show the findings now as then.
+    pub fn take_releases(&mut self, earlier: Self) {
+        let was = |promise| earlier.confirmed().find(|found| found.promise == promise);
+        let scenarios = self.confirmed().filter(|found| {
+            let was = was(found.promise);
+            was.is_some_and(|was| was.file == found.file)
+        });
+        let same: BTreeSet<Promise> = scenarios.map(|found| found.promise).collect();
+        let releases = earlier.releases.into_iter();
+        self.releases = releases
+            .filter(|tried| same.contains(&tried.promise))
+            .collect();
     }
 
     /// The findings that were broken each time.

@@ -127,15 +127,21 @@ fn the_pages_say_what_is_known() {
     assert!(versions::page(&all) == track, "{wrong}");
 }
 
-/// Assesses each library of which nothing is known yet, and writes the pages. With `LOCKSTORM_ONLY`
-/// only those whose adapter is named so are assessed.
+/// Assesses each library of which nothing is known yet, or nothing since the day in
+/// `LOCKSTORM_SINCE`, and writes the pages. With `LOCKSTORM_ONLY` only those whose adapter is named
+/// so are assessed.
 #[test]
 #[ignore = "takes hours; make scoreboard"]
 fn every_library_is_on_the_scoreboard() {
     assert!(have_server(), "without a server nothing is found");
     for library in list::read().iter().filter(|one| one.is_asked_for()) {
-        if Known::read(library).is_none() {
-            evidence::gather(library).write(library);
+        let earlier = Known::read(library);
+        if earlier.as_ref().is_none_or(Known::is_out_of_date) {
+            let mut known = evidence::gather(library);
+            if let Some(earlier) = earlier {
+                known.take_releases(earlier);
+            }
+            known.write(library);
             write_pages();
         }
     }

@@ -42,7 +42,7 @@ pub struct Tried {
     version: String,
     /// Release that the program says it is; as it was asked for, where there was no run.
     release: String,
-    promise: Promise,
+    pub promise: Promise,
     /// How many of the runs broke the promise; or why there was none.
     broken: Result<usize, String>,
 }
