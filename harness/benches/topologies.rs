@@ -1,7 +1,9 @@
-//! Time that servers take: to be up and proven ready, and to replace a primary that was killed.
+//! Time that servers take: to be up and proven ready, to replace a primary that was killed, and to
+//! be gone.
 //!
 //! Every trial has fresh servers. A failover is timed from the SIGKILL: until another server takes
-//! a write to the key, and until everybody whom a client may ask names that server.
+//! a write to the key (of an ensemble, until another leads), and until everybody whom a client may
+//! ask names that server. A replica that does not take over by itself is promoted at once.
 
 use std::time::{Duration, Instant};
 
@@ -19,13 +21,17 @@ const POLL: Duration = Duration::from_millis(5);
 const WITHIN: Duration = Duration::from_secs(30);
 /// The key that is written.
 const KEY: &str = "lock";
-/// As scenario files name them.
-const TOPOLOGIES: [&str; 5] = [
-    "single = {}",
-    "replicated = {}",
-    "independent = {}",
-    "sentinel.replicas = 2",
-    "cluster = {}",
+/// As scenario files name them, each with a lock that fits.
+const TOPOLOGIES: [(&str, &str); 9] = [
+    ("single = {}", "token"),
+    ("replicated = {}", "token"),
+    ("independent = {}", "redlock"),
+    ("sentinel.replicas = 2", "token"),
+    ("cluster = {}", "token"),
+    ("etcd = {}", "etcd-mutex"),
+    ("zookeeper = {}", "zookeeper-mutex"),
+    ("postgres = {}", "postgres-advisory"),
+    ("mariadb = {}", "mysql-get-lock"),
 ];
 
 fn main() {
@@ -36,21 +42,16 @@ fn main() {
 async fn measure() {
     println!("seconds, min / median / max of {TRIALS} trials");
     println!(
-        "{:32} {:20} {:20} all agree",
-        "servers", "ready", "killed: another writes"
+        "{:32} {:20} {:20} {:20} gone",
+        "servers", "ready", "killed: another writes", "all agree"
     );
-    for text in TOPOLOGIES {
-        show(&topology(text)).await;
+    for (servers, lock) in TOPOLOGIES {
+        show(&topology(servers, lock)).await;
     }
 }
 
 /// Loads a topology as a scenario file means it.
-fn topology(text: &str) -> Topology {
-    let lock = if text.starts_with("independent") {
-        "redlock"
-    } else {
-        "token"
-    };
+fn topology(text: &str, lock: &str) -> Topology {
     let file = format!(
         "name = \"bench\"\ntopology.{text}\nlock.{lock} = {{}}\n[[step]]\nacquire.client = \"a\"\n"
     );
@@ -60,24 +61,25 @@ fn topology(text: &str) -> Topology {
 
 async fn show(topology: &Topology) {
     let mut ready = Vec::new();
-    let (mut written, mut agreed) = (Vec::new(), Vec::new());
+    let (mut written, mut agreed, mut gone) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TRIALS {
         let (_folder, servers, took) = start(topology).await;
         ready.push(took);
-        if matches!(topology, Topology::Sentinel(_) | Topology::Cluster(_)) {
-            let (write, agreement) = timeout(WITHIN, failover(&servers))
-                .await
-                .expect("the servers replace a dead primary");
-            written.push(write);
-            agreed.push(agreement);
-        }
+        let replaced = timeout(WITHIN, replace(&servers, topology));
+        let (write, agreement) = replaced.await.expect("another takes over");
+        written.extend(write);
+        agreed.extend(agreement);
+        let begun = Instant::now();
+        drop(servers);
+        gone.push(begun.elapsed());
     }
     println!(
-        "{:32} {:20} {:20} {}",
+        "{:32} {:20} {:20} {:20} {}",
         topology.label(),
         spread(ready),
         spread(written),
-        spread(agreed)
+        spread(agreed),
+        spread(gone)
     );
 }
 
@@ -95,6 +97,54 @@ async fn start(topology: &Topology) -> (TempDir, Servers, Duration) {
     .await
     .expect("the servers start");
     (folder, servers, begun.elapsed())
+}
+
+/// Kills who keeps the key, where another can take its place. Until that one takes writes, and
+/// until all know it.
+async fn replace(servers: &Servers, topology: &Topology) -> (Option<Duration>, Option<Duration>) {
+    match topology {
+        Topology::Sentinel(_) | Topology::Cluster(_) => {
+            let (written, agreed) = failover(servers).await;
+            (Some(written), Some(agreed))
+        }
+        Topology::Etcd(_) | Topology::Zookeeper(_) => {
+            let (leads, agreed) = election(servers).await;
+            (Some(leads), Some(agreed))
+        }
+        Topology::Replicated(_) | Topology::Postgres(_) | Topology::Mariadb(_) => {
+            (Some(promotion(servers).await), None)
+        }
+        Topology::Single(_)
+        | Topology::Independent(_)
+        | Topology::Custom(_)
+        | Topology::External(_) => (None, None),
+    }
+}
+
+/// Kills the leader. Until another leads, and until all that are left follow it.
+async fn election(servers: &Servers) -> (Duration, Duration) {
+    let leader = servers.keepers(KEY).await.remove(0);
+    let begun = Instant::now();
+    servers.kill(&leader).await.expect("a server can be killed");
+    let is_other = |leaders: Vec<String>| leaders.iter().any(|other| *other != leader);
+    while !is_other(servers.keepers(KEY).await) {
+        sleep(POLL).await;
+    }
+    let leads = begun.elapsed();
+    servers.recover().await.expect("the others agree");
+    (leads, begun.elapsed())
+}
+
+/// Kills the primary, and promotes its replica.
+async fn promotion(servers: &Servers) -> Duration {
+    let begun = Instant::now();
+    servers
+        .kill("primary")
+        .await
+        .expect("a server can be killed");
+    let promoted = servers.promote("replica-1").await;
+    promoted.expect("the replica takes over");
+    begun.elapsed()
 }
 
 /// Kills who keeps the key. Until another server takes a write, and until all know it.

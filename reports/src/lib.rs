@@ -33,6 +33,7 @@ mod hunted;
 mod index_file;
 mod junit;
 mod known;
+mod left_out;
 mod listing;
 mod markdown;
 mod measures;

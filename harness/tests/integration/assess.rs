@@ -299,3 +299,39 @@ fn the_adapter_of_the_guide_speaks_the_protocol_and_breaks_what_the_guide_says()
         "{said}"
     );
 }
+
+#[test]
+fn a_library_that_renews_by_itself_needs_nobody_who_tells_it_to() {
+    let python = root().join("adapters/python/redis-py/.venv/bin/python");
+    if !have_server() || !python.exists() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let mine = adapter_of_the_guide(out.path());
+    let of_the_guide = fs::read_to_string(&mine).unwrap();
+    for (can, is_left_out) in [("()", true), ("(\"silent-watchdog\",)", false)] {
+        let named = format!("class Mine(Adapter):\n    can = {can}");
+        let program = of_the_guide.replace("class Mine(Adapter):", &named);
+        fs::write(&mine, program).unwrap();
+        let command = format!("{} {}", python.display(), mine.display());
+        let which = [
+            "--topology",
+            "single",
+            "--only",
+            "release-stops-renewals",
+            "--only",
+            "plain-use",
+        ];
+        let assessed = lockstorm()
+            .env("PYTHONPATH", "adapters/sdk/python")
+            .args(["assess", "--adapter", &command])
+            .args(which)
+            .arg("--out")
+            .arg(out.path())
+            .output()
+            .unwrap();
+        let said = stderr(&assessed);
+        let reason = "cannot extend a lease when it is told to";
+        assert_eq!(said.contains(reason), is_left_out, "{said}");
+    }
+}

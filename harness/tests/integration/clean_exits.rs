@@ -208,7 +208,7 @@ fn again_and_again_on(servers: &str, way: u16, length: &str, exit: impl Fn(&mut 
         let mut run = Run::start(servers, way, round, length);
         // One that ends by itself may be short of events on a slow machine.
         // One whose servers elect and promote has long pauses.
-        let moments = if servers == REDIS { 400 } else { 40 };
+        let moments = if servers == REDIS { 400 } else { 12 };
         let more = usize::from(round) * 37 % moments;
         run.wait_for_events(if length == ENDLESS { 2 + more } else { 2 });
         assert!(

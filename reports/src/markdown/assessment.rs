@@ -6,6 +6,7 @@ use super::escaped;
 use crate::assessment::{assessments, causes};
 use crate::endurance;
 use crate::fates::Fates;
+use crate::left_out;
 use crate::model::SuiteRecord;
 use crate::standing::standings;
 use crate::words;
@@ -64,6 +65,9 @@ pub(super) fn push(text: &mut String, suite: &SuiteRecord) {
         }
         for undecided in lock.undecided() {
             let _ = writeln!(text, "- {}", escaped(&undecided.sentence()));
+        }
+        for sentence in left_out::sentences(suite, lock.lock) {
+            let _ = writeln!(text, "- {}", escaped(&sentence));
         }
         text.push('\n');
     }

@@ -11,6 +11,7 @@ use crate::finding::Findings;
 use crate::grid::Grid;
 use crate::head::Head;
 use crate::inert::visible;
+use crate::left_out;
 use crate::model::{Answer, Endured, SuiteRecord};
 use crate::standing::standings;
 use crate::words;
@@ -34,6 +35,10 @@ pub fn terminal_assessment(suite: &SuiteRecord, options: TerminalOptions) -> Str
     push_endurance(&mut text, &fates);
     for lock in assessments(suite) {
         push_lock(&mut text, &lock);
+        for sentence in left_out::sentences(suite, lock.lock) {
+            text.indented(2, Tone::Quiet, &format!("– {sentence}"));
+        }
+        text.blank();
     }
     let grid = Grid::new(suite);
     if grid.has_prices() {
@@ -166,7 +171,6 @@ fn push_lock(text: &mut Text, lock: &Assessment) {
         text.indented(2, Tone::Plain, &sentence);
     }
     push_open(text, lock);
-    text.blank();
 }
 
 /// Names the runs that could not tell of a promise of which no other run on those servers could,

@@ -47,22 +47,26 @@ pub struct Tried {
     broken: Result<usize, String>,
 }
 
-/// Tries the findings of a library with the releases that were not tried yet.
+/// Tries each finding of a library with the releases with which it was not tried yet.
 pub fn try_releases(library: &Library, known: &mut Known) {
     for version in &library.versions {
-        let is_known = known.releases.iter().any(|one| one.version == *version);
-        if !is_known {
-            let tried = try_release(library, known, version);
+        let is_open = |found: &&Finding| {
+            let mut tried = known.releases.iter();
+            !tried.any(|one| one.version == *version && one.promise == found.promise)
+        };
+        let open: Vec<&Finding> = known.confirmed().filter(is_open).collect();
+        if !open.is_empty() {
+            let tried = try_release(library, &open, version);
             known.releases.extend(tried);
             known.write(library);
         }
     }
 }
 
-fn try_release(library: &Library, known: &Known, version: &str) -> Vec<Tried> {
+fn try_release(library: &Library, findings: &[&Finding], version: &str) -> Vec<Tried> {
     let into = folder(library).join("versions").join(version);
     let program = library.at_version(version, &into);
-    let tried = known.confirmed().map(|found| {
+    let tried = findings.iter().map(|found| {
         let mut release = library.asked_for(version);
         let broken = program.clone().and_then(|program| {
             let command = library.command_with(&program, version);
