@@ -25,6 +25,7 @@ const ORDER: &[&str] = &[
     "request-to-acquire-late",
     "reply-to-renewal-lost",
     "request-to-renew-late",
+    "reply-to-renewal-late",
     "renewal-fails-while-others-ask",
     "reply-to-release-lost",
     "request-to-release-late",

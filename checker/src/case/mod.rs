@@ -16,5 +16,5 @@ pub(crate) use failure::failure;
 pub(crate) use faults::{active, faults, touches_client, window};
 pub(crate) use finding::{FINDINGS_MAX, Finding, Ruling, Tested, keep_few, keep_first};
 pub(crate) use parts::{Case, is_shared};
-pub(crate) use sights::{Sight, sight, sights};
+pub(crate) use sights::{Sight, sight, sights, unnamed};
 pub(crate) use vacuity::Run;

@@ -1,5 +1,7 @@
 //! The tokens that servers were seen to have.
 
+use std::collections::BTreeMap;
+
 use super::finding::Finding;
 use super::parts::Case;
 use crate::history::{Nanos, NodeView};
@@ -72,4 +74,57 @@ pub(crate) fn sight<'a>(
         (sight.key, sight.owner) == (finding.key, owner) && inside
     });
     seen.next().map(|sight| (sight.view, sight.node))
+}
+
+/// The first view of a server that had something at the key of a lock that names nobody, when
+/// nobody can have held the lock, and none of the last tries was over for less than a lease. Of
+/// several permits what stands there is no leftover.
+pub(crate) fn unnamed<'a>(case: &Case<'a>) -> Option<(&'a ViewAside, &'a NodeView)> {
+    if case.permits() > 1 {
+        return None;
+    }
+    let digest = case.digest;
+    let mut taken: BTreeMap<KeyId, Taken> = BTreeMap::new();
+    let mut views = digest.asides.views.iter();
+    views.find_map(|view| {
+        let key = KeyId(digest.keys.find(&view.key)?);
+        let since = view.note.since?;
+        let is_unnamed = |node: &&NodeView| {
+            node.held_by.is_empty() && node.content.is_some() && counts(case, node, view.time)
+        };
+        let node = view.note.nodes.iter().find(is_unnamed)?;
+        let taken = taken.entry(key).or_insert_with(|| Taken::of(case, key));
+        (!taken.is_meanwhile(since, view.time)).then_some((view, node))
+    })
+}
+
+/// When somebody may have had a lock, or have asked for it less than a lease ago: by begin, each
+/// with the last end of it and of those before.
+struct Taken(Vec<(Nanos, Nanos)>);
+
+impl Taken {
+    fn of(case: &Case, key: KeyId) -> Self {
+        let drift = case.options.drift(&case.digest.header);
+        let tries = case.digest.operations_on(key).map(|(_, one)| {
+            let ended = one.completion.map_or(Nanos::MAX, |end| end.time);
+            let lease = one.lease.unwrap_or(Nanos(0));
+            (one.invoked, ended + (lease + drift.of(lease)))
+        });
+        let holds = case.holds.iter().filter(|hold| hold.key == key);
+        let holds = holds.map(|hold| (hold.possible().start, hold.possible().end));
+        let mut all: Vec<(Nanos, Nanos)> = tries.chain(holds).collect();
+        all.sort_unstable();
+        let mut last = Nanos(0);
+        for (_, end) in &mut all {
+            last = last.max(*end);
+            *end = last;
+        }
+        Self(all)
+    }
+
+    fn is_meanwhile(&self, since: Nanos, until: Nanos) -> bool {
+        let before = self.0.partition_point(|(begin, _)| *begin <= until);
+        let last = before.checked_sub(1).map(|at| self.0[at].1);
+        last.is_some_and(|end| end >= since)
+    }
 }

@@ -65,7 +65,8 @@ pub struct NodeView {
     /// The clients that it knows as holders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_by: Vec<Name>,
-    /// Content of the key where that names no client, in words.
+    /// Content of the key in words, where it names no client, or is a collection whose members may
+    /// outlive what they stand for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Name>,
     /// Time for which the key has to live by the server's clock, in milliseconds; absent means for

@@ -221,7 +221,8 @@ pub(crate) fn floor(from: Nanos, length: Nanos, drift: Drift) -> Nanos {
     Lease::granted(from, from, Some(length), drift).floor
 }
 
-/// When a server was last seen to get a command of the owner while the operation was under way.
+/// When a server was last seen to get a command of the owner while the operation was under way, not
+/// before the try that was granted.
 /// The trace has it a little late, and never early.
 pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Option<Nanos> {
     let digest = case.digest;
@@ -232,11 +233,12 @@ pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Optio
         let from = command.note.from.as_deref();
         command.key == *key && from == Some(&**owner)
     });
-    let inside = |&time: &Nanos| operation.invoked <= time && time <= answered;
+    // What was sent before is of an earlier try than the one that was granted.
+    let inside = |&time: &Nanos| operation.asked() <= time && time <= answered;
     let last = own.map(|command| command.time).filter(inside).max();
-    // A trace that was cut off there may lack a later command.
+    // A trace that was cut off before the answer may lack a later command.
     let end = digest.asides.commands.last().map(|command| command.time);
-    last.filter(|_| digest.asides.commands.len() < COMMANDS_WHOLE || last < end)
+    last.filter(|_| digest.asides.commands.len() < COMMANDS_WHOLE || end >= Some(answered))
 }
 
 /// Tells whether the owner has another lease at that time, or has begun to give the lock back.

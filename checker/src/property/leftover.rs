@@ -6,19 +6,25 @@
 //! ```
 //!
 //! Two ways in which it does harm, each shown by servers that were asked what they know:
-//! - the token has no expiry, so that it stays until somebody removes it;
+//! - the token has no expiry, so that it stays until somebody removes it (a member of a collection
+//!   may have one of its own, of which the server knows nothing);
 //! - it has one, and somebody else was refused the lock more than one lease after the answer, with
 //!   the token there before and after that try, and nobody else who can have held the lock.
 //!
 //! An owner believes in nothing once each of its tries on the lock was answered or given up, and
 //! each of its holds was ended by an answered release. Only what primaries have counts, and after a
 //! failover only what the server has that was promoted last: others may not have heard of it yet.
+//!
+//! A server may also have something there that names nobody, when nobody can have the lock: then
+//! nothing is known.
 
 use std::collections::HashSet;
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule};
-use crate::case::{Case, Finding, Ruling, Run, Sight, Tested, keep_first, sight, sights, vacuity};
+use crate::case::{
+    Case, Finding, Ruling, Run, Sight, Tested, keep_first, sight, sights, unnamed, vacuity,
+};
 use crate::history::Nanos;
 use crate::operations::{Action, Interval, OpId, Operation, Outcome};
 use crate::story::Teller;
@@ -96,12 +102,14 @@ fn judge(case: &Case) -> Ruling {
         let Some(closing) = closing(case, sight) else {
             continue;
         };
-        let kept_out = match sight.node.left_ms {
-            None => None,
-            Some(_) => match kept_out(case, closing, sight, &sights[at + 1..]) {
-                Some(id) => Some(id),
-                None => continue,
-            },
+        let kept_out = match (sight.node.left_ms, &sight.node.content) {
+            (None, None) => None,
+            (Some(_), _) | (_, Some(_)) => {
+                match kept_out(case, closing, sight, &sights[at + 1..]) {
+                    Some(id) => Some(id),
+                    None => continue,
+                }
+            }
         };
         if accused.insert(closing) {
             ruling
@@ -111,6 +119,14 @@ fn judge(case: &Case) -> Ruling {
     }
     ruling.count = ruling.findings.len() as u64;
     keep_first(&mut ruling.findings);
+    if let Some((view, node)) = unnamed(case).filter(|_| ruling.count == 0) {
+        ruling.tested = Tested::No(format!(
+            "{} had {} at {} when nobody can have held it, which says not whose it is",
+            text::name(&node.node),
+            text::prose(node.content.as_deref().unwrap_or("something")),
+            text::lock(&view.key),
+        ));
+    }
     ruling
 }
 

@@ -253,7 +253,10 @@ fn knowledge(view: &NodeView) -> String {
     let holders: Vec<String> = view.held_by.iter().map(|owner| text::name(owner)).collect();
     match (&view.error, &view.content) {
         (Some(error), _) => format!("no answer, {}", text::prose(error)),
-        (None, _) if !holders.is_empty() => format!("held by {}", text::list(&holders)),
+        (None, Some(content)) if !holders.is_empty() => {
+            format!("{}, of {}", text::prose(content), text::list(&holders))
+        }
+        (None, None) if !holders.is_empty() => format!("held by {}", text::list(&holders)),
         (None, Some(content)) => text::prose(content),
         (None, None) => "no such key".to_owned(),
     }

@@ -327,6 +327,7 @@ impl Shared {
             status: None,
             last_lines: self.last_lines(Duration::ZERO).await,
         };
+        self.gate.hang();
         self.fail(&what, note).await;
     }
 

@@ -67,8 +67,9 @@ pub struct Heard {
     pub reply: Reply,
     /// Error of the last operation, where it had one.
     pub error: Option<Name>,
-    /// The client is dead: it was killed, or its program hung or ended by itself meanwhile.
-    pub is_dead: bool,
+    /// The client died meanwhile: it was killed, or its program ended by itself. One that hung, and
+    /// was ended for it, did not get what it asked for.
+    pub has_died: bool,
 }
 
 impl Heard {
@@ -76,7 +77,7 @@ impl Heard {
     const DEAD: Self = Self {
         reply: Reply::Killed,
         error: None,
-        is_dead: true,
+        has_died: true,
     };
 }
 
@@ -159,7 +160,7 @@ async fn obey(mut session: Session, mut inbox: mpsc::Receiver<Mail>) {
         let heard = Heard {
             reply,
             error: session.take_error(),
-            is_dead: session.gate.state() == ClientState::Dead,
+            has_died: session.gate.state() == ClientState::Dead && !session.gate.has_hung(),
         };
         let _ = answer.send(heard);
         if reply == Reply::Killed {

@@ -35,6 +35,8 @@ pub struct Gate {
     renewals_sent: AtomicU64,
     /// `true` if its thread is dead, while its watchdog lives.
     thread_is_dead: AtomicBool,
+    /// `true` if it gave no answer, for which it is killed.
+    has_hung: AtomicBool,
     /// Number of the order under way, and of the last order that was given up.
     order: AtomicU64,
     cancelled: AtomicU64,
@@ -56,6 +58,7 @@ impl Default for Gate {
             renewals_missed: AtomicU64::new(0),
             renewals_sent: AtomicU64::new(0),
             thread_is_dead: AtomicBool::new(false),
+            has_hung: AtomicBool::new(false),
             order: AtomicU64::new(1),
             cancelled: AtomicU64::new(0),
             changed: Notify::new(),
@@ -213,6 +216,16 @@ impl Gate {
     pub fn kill(&self) {
         self.state.store(DEAD, Ordering::Release);
         self.changed.notify_waiters();
+    }
+
+    /// The client gives no answer: whoever finds that out kills it.
+    pub fn hang(&self) {
+        self.has_hung.store(true, Ordering::Release);
+    }
+
+    /// Tells whether the client gave no answer.
+    pub fn has_hung(&self) -> bool {
+        self.has_hung.load(Ordering::Acquire)
     }
 
     /// Kills the client when `replies` further commands were answered.

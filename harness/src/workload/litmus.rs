@@ -332,8 +332,8 @@ impl Expectation {
         let (expected, told) = (self.answer.word(), self.answer.told(heard));
         Err(Stopped {
             why: format!("expected {expected}, got {told}"),
-            // Who is dead has answered nothing, and why it died is judged by itself.
-            breaks: self.breaks.filter(|_| !heard.is_dead),
+            // Who has died has answered nothing, and why it died is judged by itself.
+            breaks: self.breaks.filter(|_| !heard.has_died),
             // An error is no answer: it may be the environment's, or that of a server that was hit.
             is_unmet: matches!(heard.reply, Reply::Done | Reply::Denied),
             step: None,
@@ -386,11 +386,11 @@ mod tests {
             answer: Answer::Acquire(AcquireReply::Granted),
             breaks: Some(Promise::Obtainable),
         };
-        let broken = |reply, is_dead| {
+        let broken = |reply, has_died| {
             let heard = Heard {
                 reply,
                 error: None,
-                is_dead,
+                has_died,
             };
             expected.meet(&heard).map_err(|stopped| stopped.breaks)
         };

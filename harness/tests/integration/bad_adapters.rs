@@ -300,3 +300,21 @@ fn a_program_that_keeps_silent_is_given_up_after_the_limit() {
         assert!(text.contains(&expected), "{text}");
     }
 }
+
+#[test]
+fn a_request_without_an_answer_breaks_what_its_step_says_and_one_of_the_dead_does_not() {
+    if !have_server() {
+        return;
+    }
+    let steps = "situation.tests = [\"obtainable\", \"settles\"]\n\
+         [[step]]\nacquire = { client = \"a\", expect = \"granted\", breaks = \"obtainable\" }\n";
+    for (then, broken) in [
+        ("sleep 1000", "broken: obtainable, settles"),
+        ("exit 4", "broken: settles"),
+    ] {
+        let script = asked_to_acquire(then);
+        let more = ", answers-within = \"2s\"";
+        let text = said_of_steps(&["sh", "-c", &script], more, steps);
+        assert!(text.contains(broken), "{then}: {text}");
+    }
+}

@@ -276,7 +276,7 @@ async fn a_look_tells_holders_contents_and_ends_and_changes_nothing() {
             ("a's", vec!["a"], None),
             ("odd*[x]", vec![], Some("the value another's")),
             ("hash", vec!["a"], None),
-            ("queue", vec![], Some("a zset")),
+            ("queue", vec![], Some("a zset of one member")),
             ("none", vec![], None),
         ]
     );

@@ -49,6 +49,38 @@ fn who_may_have_waited_is_not_judged_without_a_trace() {
 }
 
 #[test]
+fn a_command_from_before_the_try_that_was_granted_dates_nothing() {
+    let judged = |time: u64| {
+        let text = format!(
+            "a acquire 0..900 ok lease 300 waited 550
+             told {time} n1 a SET lock x
+             told 950 n1 a GET lock"
+        );
+        let mut history = history(&text);
+        history.header.waits_at_least = Some(true);
+        let judgement = &check(&history, &exact()).properties[&Property::DeadOnArrival];
+        (judgement.verdict, judgement.count)
+    };
+    assert_eq!(judged(50), (Verdict::Unknown, 0));
+    assert_eq!(judged(549), (Verdict::Unknown, 0), "near miss");
+    assert_eq!(judged(560), (Verdict::Violated, 1));
+}
+
+#[test]
+fn a_trace_that_was_cut_off_before_the_answer_dates_nothing() {
+    let told = |last: u64| {
+        let others = "told 60 n1 b GET lock\n".repeat(10_000);
+        format!(
+            "a acquire 0..900 ok lease 300
+             told 50 n1 a SET lock x
+             {others} told {last} n1 b GET lock"
+        )
+    };
+    assert_eq!(judged(&told(899)), (Verdict::Unknown, 0));
+    assert_eq!(judged(&told(900)), (Verdict::Violated, 1));
+}
+
+#[test]
 fn it_is_certain_where_the_server_was_seen_to_get_the_request_long_before() {
     let certain = |time| {
         let text = format!(

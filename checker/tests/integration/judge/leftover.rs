@@ -2,7 +2,7 @@
 
 use lockstorm_checker::{Property, Verdict};
 
-use crate::support::{judge, verdict};
+use crate::support::{judge, reason, verdict};
 
 fn judged(text: &str) -> (Verdict, u64) {
     verdict(Property::Leftover, text)
@@ -132,4 +132,50 @@ fn without_a_look_at_the_servers_nothing_is_said() {
     assert!(!judge(text).properties.contains_key(&Property::Leftover));
     let early = "view 5 n1:primary:a\n a acquire 10..20 refused";
     assert!(!judge(early).properties.contains_key(&Property::Leftover));
+}
+
+#[test]
+fn nobody_knows_whose_it_is_that_outlasts_every_lease_and_names_nobody() {
+    let seen = |time: u64, more: &str| {
+        judged(&format!(
+            "a acquire 0..10 refused lease 300\n {more}\n view {time} n1:primary:?v"
+        ))
+    };
+    assert_eq!(seen(311, ""), (Verdict::Unknown, 0));
+    assert_eq!(seen(310, ""), (Verdict::Valid, 0), "near miss");
+    for taken in [
+        "b acquire 20..25 ok lease 1000",
+        "b acquire 20..25 refused lease 300",
+        "b acquire 20..? pending lease 300",
+    ] {
+        assert_eq!(seen(311, taken), (Verdict::Valid, 0), "{taken}");
+    }
+    let replica = "a acquire 0..10 refused lease 300\n view 400 n1:replica:?v";
+    assert_eq!(judged(replica), (Verdict::Valid, 0));
+    let why = reason(
+        Property::Leftover,
+        "a acquire 0..10 refused lease 300\n view 400 n1:primary:?v",
+    );
+    assert_eq!(
+        why,
+        "n1 had v at \"lock\" when nobody can have held it, which says not whose it is"
+    );
+}
+
+/// Members of a collection may be over without having been removed.
+#[test]
+fn a_member_without_an_expiry_is_left_behind_where_it_keeps_others_out() {
+    let text = |refused: &str| {
+        format!(
+            "a acquire 0..10 refused lease 300
+             view 320 n1:primary:a?zset
+             {refused}
+             view 500 n1:primary:a?zset"
+        )
+    };
+    assert_eq!(judged(&text("")), (Verdict::Valid, 0));
+    assert_eq!(
+        judged(&text("b acquire 400..410 refused")),
+        (Verdict::Violated, 1)
+    );
 }

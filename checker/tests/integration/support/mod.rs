@@ -309,7 +309,8 @@ fn failed(
     event
 }
 
-/// Nodes as `name:role:holder:left`, `name:role:-`, `name:role:?content` or `name:!error`.
+/// Nodes as `name:role:holder:left`, `name:role:-`, `name:role:?content`,
+/// `name:role:holder?content` or `name:!error`.
 fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
     let node = |text: &&str| {
         let parts: Vec<&str> = text.split(':').collect();
@@ -322,11 +323,13 @@ fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
             [_, role, what, ref left @ ..] => {
                 view.role = Some(role.into());
                 view.left_ms = left.first().map(|left| number(left));
-                match what.strip_prefix('?') {
-                    Some(content) => view.content = Some(content.into()),
-                    None if what == "-" => {}
-                    None => view.held_by = vec![what.into()],
-                }
+                let (owner, content) = match what.split_once('?') {
+                    Some((owner, content)) => (owner, Some(content)),
+                    None => (what.trim_start_matches('-'), None),
+                };
+                view.content = content.map(Into::into);
+                let owner = Some(owner).filter(|owner| !owner.is_empty());
+                view.held_by = owner.into_iter().map(Into::into).collect();
             }
             _ => panic!("no such view: {text}"),
         }

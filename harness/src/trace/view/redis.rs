@@ -24,6 +24,9 @@ use crate::trace::roles::role_of;
 const READ_MAX: usize = 128;
 /// Characters that are shown of it where it is nobody's mark.
 const SHOWN_MAX: usize = 16;
+/// Members of a collection that are read at most, and the place of the last of them.
+const MEMBERS_MAX: &str = "64";
+const LAST_MEMBER: &str = "63";
 /// Holders named at most, of those who share a lock.
 const HOLDERS_MAX: usize = 16;
 
@@ -91,20 +94,22 @@ async fn look_for(
     let texts = match kind.as_str() {
         "string" => {
             let end = (READ_MAX - 1).to_string();
-            let value = answer(wire, &["GETRANGE", key, "0", &end]).await?;
-            value.as_ref().map(texts_of).unwrap_or_default()
+            texts(wire, &["GETRANGE", key, "0", &end]).await?
         }
-        "hash" => {
-            let fields = answer(wire, &["HKEYS", key]).await?;
-            fields.as_ref().map(texts_of).unwrap_or_default()
-        }
+        "hash" => texts(wire, &["HKEYS", key]).await?,
+        "zset" => texts(wire, &["ZRANGE", key, "0", LAST_MEMBER]).await?,
+        "list" => texts(wire, &["LRANGE", key, "0", LAST_MEMBER]).await?,
+        "set" => texts(wire, &["SRANDMEMBER", key, MEMBERS_MAX]).await?,
         _ => Vec::new(),
     };
     let mut held_by: Vec<Name> = texts.iter().filter_map(|text| marks.owner(text)).collect();
     held_by.sort();
     held_by.dedup();
     held_by.truncate(HOLDERS_MAX);
-    let content = held_by.is_empty().then(|| content(&kind, &texts).into());
+    // A member may outlive what it stands for: whoever looks next may be the one who removes it.
+    let has_members = matches!(kind.as_str(), "zset" | "list" | "set");
+    let is_told = held_by.is_empty() || has_members;
+    let content = is_told.then(|| content(&kind, &texts).into());
     Ok(Some(NodeView {
         held_by,
         content,
@@ -123,6 +128,8 @@ fn content(kind: &str, texts: &[String]) -> String {
         ("string", [text]) => format!("the value {text}"),
         ("hash", [_]) => "a hash of one field".to_owned(),
         ("hash", fields) => format!("a hash of {} fields", fields.len()),
+        ("zset" | "list" | "set", [_]) => format!("a {kind} of one member"),
+        ("zset" | "list" | "set", members) => format!("a {kind} of {} members", members.len()),
         ("", _) => "something".to_owned(),
         (kind, _) => format!("a {kind}"),
     }
@@ -147,6 +154,12 @@ async fn answer(wire: &mut Wire, words: &[&str]) -> Result<Option<Value>, WireEr
         Err(WireError::Server(_)) => Ok(None),
         Err(lost @ WireError::Lost(_)) => Err(lost),
     }
+}
+
+/// All texts in the reply to a command.
+async fn texts(wire: &mut Wire, words: &[&str]) -> Result<Vec<String>, WireError> {
+    let value = answer(wire, words).await?;
+    Ok(value.as_ref().map(texts_of).unwrap_or_default())
 }
 
 fn command(words: &[&str]) -> Cmd {
@@ -187,6 +200,8 @@ mod tests {
         let long = "0123456789abcdef0123456789abcdef";
         assert_eq!(of("string", &[long]), "the value 0123456789abcdef…");
         assert_eq!(of("hash", &["mode", "x"]), "a hash of 2 fields");
-        assert_eq!(of("zset", &[]), "a zset");
+        assert_eq!(of("zset", &["x"]), "a zset of one member");
+        assert_eq!(of("list", &["x", "y"]), "a list of 2 members");
+        assert_eq!(of("stream", &[]), "a stream");
     }
 }

@@ -92,7 +92,9 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
                 "words",
             ],
             &["assessment"],
-            &["encode", "head", "recorded", "remedy", "topology"],
+            &[
+                "encode", "head", "left_out", "recorded", "remedy", "topology",
+            ],
             &["combine", "finding", "grid", "known", "listing", "story"],
             &["fates"],
             &["standing"],
