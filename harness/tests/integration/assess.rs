@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr, stdout};
 use serde_json::Value;
@@ -258,6 +258,13 @@ fn adapter_of_the_guide(folder: &Path) -> PathBuf {
     path
 }
 
+/// The program, with the kit for Python where adapters find it.
+fn with_kit(args: &[&str]) -> Command {
+    let mut kit = lockstorm();
+    kit.env("PYTHONPATH", "adapters/sdk/python").args(args);
+    kit
+}
+
 #[test]
 fn the_adapter_of_the_guide_speaks_the_protocol_and_breaks_what_the_guide_says() {
     let python = root().join("adapters/python/redis-py/.venv/bin/python");
@@ -267,11 +274,6 @@ fn the_adapter_of_the_guide_speaks_the_protocol_and_breaks_what_the_guide_says()
     let out = tempfile::tempdir().unwrap();
     let mine = adapter_of_the_guide(out.path());
     let command = format!("{} {}", python.display(), mine.display());
-    let with_kit = |args: &[&str]| {
-        let mut kit = lockstorm();
-        kit.env("PYTHONPATH", "adapters/sdk/python").args(args);
-        kit
-    };
     let checked = with_kit(&["adapter", "test", "--out"])
         .args([out.path(), &python, &mine])
         .output()
@@ -322,9 +324,7 @@ fn a_library_that_renews_by_itself_needs_nobody_who_tells_it_to() {
             "--only",
             "plain-use",
         ];
-        let assessed = lockstorm()
-            .env("PYTHONPATH", "adapters/sdk/python")
-            .args(["assess", "--adapter", &command])
+        let assessed = with_kit(&["assess", "--adapter", &command])
             .args(which)
             .arg("--out")
             .arg(out.path())
@@ -333,5 +333,7 @@ fn a_library_that_renews_by_itself_needs_nobody_who_tells_it_to() {
         let said = stderr(&assessed);
         let reason = "cannot extend a lease when it is told to";
         assert_eq!(said.contains(reason), is_left_out, "{said}");
+        let has_run = said.contains("· release stops renewals:");
+        assert_eq!(has_run, !is_left_out, "{said}");
     }
 }

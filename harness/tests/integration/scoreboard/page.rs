@@ -26,7 +26,8 @@ A promise that a library does not make is not counted against it. Whether a find
 on the use: most locks with a lease, for instance, do not look at how long the answer took, and for
 short work under a long lease that may never be seen.
 
-Each row stands for the servers that its section names; others were not tried.
+Each row stands for the servers that its section names, and for the situations that there were on
+its day; others were not tried.
 
 This page is written by `make scoreboard`, from real runs. To repeat a finding, run the `setup` of
 the adapter, and the command below it, in the checkout.
