@@ -20,6 +20,7 @@ pub mod environment_error;
 mod folder;
 mod gateway;
 mod hunt;
+mod kernel_sockets;
 pub mod locks;
 pub mod orders;
 pub mod output;

@@ -9,13 +9,13 @@ use super::blame::blamed;
 use super::derived::Derived;
 use super::off_clocks::{doubted, survivors};
 use super::witness::witness;
-use crate::case::{Case, Finding, Ruling, Run, Tested};
+use crate::case::{Case, Finding, Ruling, Run, Tested, windows};
 use crate::history::{History, Nanos};
-use crate::operations::Digest;
+use crate::operations::{Action, Digest, Interval, Operation};
 use crate::options::Options;
 use crate::parallel;
 use crate::property::rule;
-use crate::verdict::{Analysis, Judgement, Property, Stalls, Verdict, Witness};
+use crate::verdict::{Analysis, FaultSummary, Judgement, Property, Stalls, Verdict, Witness};
 
 /// Reason why a violation that was found is not reported.
 const WITNESS_FAILED: &str = "a witness did not stand up to its replay, which is a fault of the \
@@ -60,6 +60,22 @@ fn stalls(digest: &Digest) -> Option<Stalls> {
     (stalls.count > 0).then_some(stalls)
 }
 
+/// Tells whether there was an acquire or a renewal under way while a fault was active, and none of
+/// these got an answer.
+fn is_unanswered(digest: &Digest, faults: &[FaultSummary]) -> bool {
+    let windows = windows(faults);
+    let gives = |one: &&Operation| matches!(one.action, Action::Acquire | Action::Renew);
+    let under_way = |one: &&Operation| {
+        let end = one
+            .completion
+            .map_or(Nanos::MAX, |completion| completion.time);
+        windows.touch(Interval::new(one.invoked, end))
+    };
+    let calls = digest.operations.iter().filter(gives);
+    let mut met = calls.filter(under_way).peekable();
+    met.peek().is_some() && met.all(|one| one.answered().is_none())
+}
+
 /// The answer of one property.
 struct Answer {
     ruling: Ruling,
@@ -100,6 +116,7 @@ impl Derived<'_> {
             availability: self.availability,
             model: self.options.model,
             is_granted: self.holds.iter().any(|hold| !hold.core.is_empty()),
+            is_unanswered: is_unanswered(self.digest, &faults),
         };
         let is_told = |answer: &Answer| answer.ruling.has_matter || self.options.only.is_some();
         let told = answers.into_iter().filter(|(_, answer)| is_told(answer));

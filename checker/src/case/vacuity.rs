@@ -7,6 +7,9 @@ use crate::history::FaultPhase;
 use crate::verdict::{Availability, Coverage, FaultSummary};
 use lockstorm_linearizability::ModelName;
 
+const NO_ANSWER: &str =
+    "no acquire or renewal that was under way while a fault was active was answered";
+
 /// Contents of a history as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
@@ -17,6 +20,9 @@ pub(crate) struct Run<'a> {
     pub(crate) model: Option<ModelName>,
     /// `true` if an acquire is known to have been granted.
     pub(crate) is_granted: bool,
+    /// `true` if there was an acquire or a renewal under way while a fault was active, and none of
+    /// these got an answer.
+    pub(crate) is_unanswered: bool,
 }
 
 /// Returns the reason why no two holders could have been seen at once, if there is one.
@@ -51,6 +57,12 @@ pub(crate) fn of_calls(run: &Run) -> Option<String> {
     let is_met = run.faults.iter().any(|fault| fault.operations > 0);
     let unseen = run.faults.iter().find_map(unobserved);
     unseen.or_else(|| of_faults(run).filter(|_| !is_met))
+}
+
+/// Returns the reason why the faults of the run have put no answer to an acquire or a renewal to
+/// the test, if there is one.
+pub(crate) fn of_answers(run: &Run) -> Option<String> {
+    of_calls(run).or_else(|| run.is_unanswered.then(|| NO_ANSWER.to_owned()))
 }
 
 fn unobserved(fault: &FaultSummary) -> Option<String> {

@@ -48,8 +48,8 @@ impl Rule for DeadOnArrival {
     }
 
     fn vacuity_reason(&self, run: &Run) -> Option<String> {
-        // A call that a fault delays is granted after it, if at all.
-        vacuity::of_calls(run)
+        // A call that a fault delays is answered after it, if at all.
+        vacuity::of_answers(run)
     }
 
     fn verify_witness(&self, case: &Case, finding: &Finding) -> bool {

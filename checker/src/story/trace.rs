@@ -18,6 +18,8 @@ const VIEWS_MAX: usize = 12;
 const COMMANDS_MAX: usize = 24;
 /// Length at least of a value that nobody else can have, such as the one that names a holder.
 const MADE_VALUE_MIN: usize = 16;
+/// Digits at least of a time of day, in seconds or in a part of them: another with each command.
+const TIME_OF_DAY_MIN: usize = 10;
 /// Name of the actor where all servers act.
 const SERVERS: &str = "servers";
 
@@ -107,8 +109,16 @@ impl<'a> Request<'a> {
 /// Tells whether two commands are the same, but for values that are made anew each time.
 fn are_alike(one: &str, another: &str) -> bool {
     let (mut words, mut others) = (one.split(' '), another.split(' '));
+    let is_time = |word: &str| {
+        let whole = word.split_once('.').map_or(word, |(whole, _)| whole);
+        let is_number = word
+            .bytes()
+            .all(|letter| letter.is_ascii_digit() || letter == b'.');
+        whole.len() >= TIME_OF_DAY_MIN && is_number
+    };
     let is_made = |word: &str| {
-        word.len() >= MADE_VALUE_MIN && word.bytes().any(|letter| letter.is_ascii_digit())
+        let has_digit = word.bytes().any(|letter| letter.is_ascii_digit());
+        (word.len() >= MADE_VALUE_MIN && has_digit) || is_time(word)
     };
     loop {
         match (words.next(), others.next()) {
@@ -259,5 +269,28 @@ fn knowledge(view: &NodeView) -> String {
         (None, None) if !holders.is_empty() => format!("held by {}", text::list(&holders)),
         (None, Some(content)) => text::prose(content),
         (None, None) => "no such key".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_alike;
+
+    #[test]
+    fn commands_are_alike_but_for_names_of_holders_and_times_of_day() {
+        for (one, another) in [
+            ("SET k 0f3a5c7e9b1d2f4a NX", "SET k 1f3a5c7e9b1d2f4b NX"),
+            ("ZADD k 1764375600 a", "ZADD k 1764375601 a"),
+            ("ZADD k 1764375600.12 a", "ZADD k 1764375601.5 a"),
+        ] {
+            assert!(are_alike(one, another), "{one}");
+        }
+        for (one, another) in [
+            ("PEXPIRE k 1000", "PEXPIRE k 2000"),
+            ("SET k abcdefghijklmnop", "SET k abcdefghijklmnoq"),
+            ("GET k", "GET k 1764375600"),
+        ] {
+            assert!(!are_alike(one, another), "{one}");
+        }
     }
 }

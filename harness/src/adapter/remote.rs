@@ -16,7 +16,7 @@ use super::log::keep_log;
 use super::loss::Loss;
 use super::message::{Answer, Call, Can, Open, Opened, PROTOCOL, Reason, SPOKEN, Target};
 use super::rounds::Rounds;
-use super::talk::{Complaints, Mute, Talk, TalkParts};
+use super::talk::{BoundBy, Complaints, Mute, Talk, TalkParts};
 use crate::carried::remedy_for;
 use crate::connection::{CANCELLED, Gate, Guide, Route, Trail};
 use crate::locks::{
@@ -173,10 +173,12 @@ impl Remote {
         let said = open.lock.answers_within();
         let (name, opened) = introduce(&talk, open).await?;
         let own = opened.answers_within_ms.map(Duration::from_millis);
-        let answers_within = said.map(|said| said.0).or(own).unwrap_or(ANSWERS_WITHIN);
-        if said.is_none() && own.is_some() {
-            talk.keep_to_own_bound();
-        }
+        let (answers_within, bound_by) = match (said, own) {
+            (Some(said), _) => (said.0, BoundBy::Scenario),
+            (None, Some(own)) => (own, BoundBy::Library),
+            (None, None) => (ANSWERS_WITHIN, BoundBy::Nobody),
+        };
+        talk.keep_to_bound_of(bound_by);
         let is_shimmed = || program.pid().is_some_and(Page::is_loaded_by);
         if settings.page.is_some() && !is_shimmed() {
             return Err(StartError::NoShim);

@@ -74,6 +74,18 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// Origin of the bound on the time that an answer may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum BoundBy {
+    /// It is the one of every adapter.
+    #[default]
+    Nobody,
+    /// The scenario says so of the lock.
+    Scenario,
+    /// The library says so of itself.
+    Library,
+}
+
 #[derive(Default)]
 struct State {
     /// Requests that are not answered yet, by number.
@@ -92,8 +104,8 @@ struct State {
     unable: bool,
     /// `true` if it has said that it is the client that it was asked to be.
     takes_part: bool,
-    /// `true` if the time that an answer may take is the longest by its library's own word.
-    has_own_bound: bool,
+    /// Origin of the bound on the time that an answer may take.
+    bound_by: BoundBy,
     /// Reason why the conversation is over, if it is.
     over: Option<String>,
 }
@@ -202,9 +214,9 @@ impl Talk {
         }
     }
 
-    /// From here on, the time that an answer may take is the longest by the library's own word.
-    pub(super) fn keep_to_own_bound(&self) {
-        self.shared.state().has_own_bound = true;
+    /// Remembers who said how long an answer may take from here on.
+    pub(super) fn keep_to_bound_of(&self, who: BoundBy) {
+        self.shared.state().bound_by = who;
     }
 
     /// An answer that makes no sense ends the conversation.
@@ -310,20 +322,24 @@ impl Shared {
     }
 
     async fn hang(&self, word: &'static str, within: Duration) {
-        let is_own_bound = self.state().has_own_bound;
+        let bound_by = self.state().bound_by;
         let mut what = format!(
             "it did not answer '{word}' within {} ms",
             within.as_millis()
         );
-        if !is_own_bound {
-            what += "; 'answers_within_ms' of 'opened' says so of a library that takes longer";
-        }
+        what += match bound_by {
+            BoundBy::Library => "",
+            BoundBy::Scenario => "; 'answers-within' of the scenario's lock sets that",
+            BoundBy::Nobody => {
+                "; 'answers_within_ms' of 'opened' says so of a library that takes longer"
+            }
+        };
         let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
         let note = FailureNote {
             kind: FailureKind::Hang,
             during: Some(word.into()),
             bound: Some(Nanos(bound)),
-            is_own_bound,
+            is_own_bound: bound_by == BoundBy::Library,
             status: None,
             last_lines: self.last_lines(Duration::ZERO).await,
         };

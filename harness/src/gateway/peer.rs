@@ -6,61 +6,30 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::commands::Caller;
+use crate::kernel_sockets::end_of;
 
-/// All connections of this machine's network, one a line.
-const CONNECTIONS: &str = "/proc/self/net/tcp";
 /// Everything that this process has open.
 const OPEN: &str = "/proc/self/fd";
 /// User that may enter everywhere anyway.
 const ROOT: u32 = 0;
 
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct End {
-    /// User that opened it.
-    user: u32,
-    /// Its number among the files of this machine.
-    inode: u64,
-}
-
 /// Tells whether `caller` is who came to the door at `here`, from `there`.
 pub fn may_enter(here: SocketAddr, there: SocketAddr, caller: Caller) -> bool {
-    let Ok(end) = end_of(here, there) else {
+    let (SocketAddr::V4(here), SocketAddr::V4(there)) = (here, there) else {
+        return false;
+    };
+    let Ok(Some(end)) = end_of(there, here) else {
         return false;
     };
     match caller {
         Caller::Client => own_user().is_ok_and(|user| end.user == user || end.user == ROOT),
         Caller::Harness => is_ours(end.inode),
     }
-}
-
-/// The other end of a connection.
-fn end_of(here: SocketAddr, there: SocketAddr) -> io::Result<End> {
-    let table = fs::read_to_string(CONNECTIONS)?;
-    let wanted = (written(there), written(here));
-    let found = table.lines().skip(1).find_map(|line| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let is_it = *fields.get(1)? == wanted.0 && *fields.get(2)? == wanted.1;
-        is_it.then_some(End {
-            user: fields.get(7)?.parse().ok()?,
-            inode: fields.get(9)?.parse().ok()?,
-        })
-    });
-    found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-}
-
-/// An address as the kernel writes it: the bytes of a number of this machine, in hexadecimal.
-fn written(address: SocketAddr) -> String {
-    let IpAddr::V4(ip) = address.ip() else {
-        return String::new();
-    };
-    let ip = u32::from_ne_bytes(ip.octets());
-    format!("{ip:08X}:{:04X}", address.port())
 }
 
 fn own_user() -> io::Result<u32> {

@@ -14,7 +14,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::mem;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
@@ -25,6 +25,8 @@ use std::thread;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::kernel_sockets::is_listening;
 
 /// Two addresses of one server, with a network between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +232,7 @@ fn prepare(
     };
     let of_server = |facade: &&Facade| [facade.front, facade.behind].contains(&reached);
     if let Some(facade) = facades.iter().find(of_server) {
-        if !is_listening(facade.behind, port_of(&target))? {
+        if !is_listening(SocketAddrV4::new(facade.behind, port_of(&target)))? {
             return Ok(Fate::Refused);
         }
         memory.write_all_at(&facade.front.octets(), at + offset)?;
@@ -248,20 +250,6 @@ fn prepare(
 /// Port in a `sockaddr`, of either kind.
 fn port_of(target: &[u8]) -> u16 {
     u16::from_be_bytes([target[2], target[3]])
-}
-
-/// Tells whether anybody listens there, by the kernel's table: to connect would be noticed.
-fn is_listening(address: Ipv4Addr, port: u16) -> io::Result<bool> {
-    /// State of a socket that listens.
-    const LISTENS: &str = "0A";
-    let table = fs::read_to_string("/proc/net/tcp")?;
-    let wanted = format!("{:08X}:{port:04X}", u32::from_ne_bytes(address.octets()));
-    let is_it = |line: &str| {
-        let mut fields = line.split_whitespace().skip(1);
-        let (at, state) = (fields.next(), fields.nth(1));
-        at == Some(&*wanted) && state == Some(LISTENS)
-    };
-    Ok(table.lines().any(is_it))
 }
 
 fn target_is_of_six(target: &[u8]) -> bool {

@@ -45,11 +45,18 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
 
 /// The mean of each block of two by two pixels. By position and not by iterators: without
 /// optimisation, as in tests, those are several times as slow, and there are millions of pixels.
+/// Most rows are the same as those above, and copied.
 fn halved(pixels: &[u8], width: usize) -> Vec<u8> {
     const { assert!(SMOOTHING == 2, "blocks have two rows of two pixels") };
     let row = width * 2 * 3;
     let mut small = Vec::with_capacity(pixels.len() / 4);
+    let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(2 * row) {
+        if rows == above {
+            small.extend_from_within(small.len() - width * 3..);
+            continue;
+        }
+        above = rows;
         let (upper, lower) = rows.split_at(row);
         for pixel in (0..row).step_by(2 * 3) {
             for left in pixel..pixel + 3 {

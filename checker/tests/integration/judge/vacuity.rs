@@ -92,6 +92,33 @@ fn a_fault_that_no_hold_met_proves_nothing() {
 }
 
 #[test]
+fn faults_under_which_no_acquire_was_answered_put_no_lease_to_the_test() {
+    let under = |outcome: &str| {
+        format!(
+            "a acquire 0..10 ok lease 1000 waited 0
+             fault F1 delay n1→b injected 15
+             fault F1 delay n1→b observed 20
+             b acquire 20..30 {outcome}
+             fault F1 delay n1→b healed 40"
+        )
+    };
+    assert_eq!(
+        reason(Property::DeadOnArrival, &under("info")),
+        "no acquire or renewal that was under way while a fault was active was answered"
+    );
+    let before = "a acquire 0..10 ok lease 1000 waited 0
+                  fault F1 kill n1 injected 15
+                  fault F1 kill n1 observed 20";
+    let judged = &judge(before).properties[&Property::DeadOnArrival];
+    assert_eq!(judged.verdict, Verdict::Valid, "no acquire met it");
+    // A late lease that is refused is one that is not handed out.
+    for answer in ["refused", "ok lease 1000 waited 0"] {
+        let judged = &judge(&under(answer)).properties[&Property::DeadOnArrival];
+        assert_eq!(judged.verdict, Verdict::Valid, "{answer}");
+    }
+}
+
+#[test]
 fn a_violation_outranks_every_doubt() {
     let text = "a acquire 0..10 ok\n b acquire 20..30 ok\n fault F1 kill n1 requested 15";
     let analysis = judge(text);

@@ -112,6 +112,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
                 "carried",
                 "clock",
                 "environment_error",
+                "kernel_sockets",
                 "orders",
                 "output",
                 "seed",
