@@ -97,6 +97,7 @@ scoreboard: setup
 	bash .ci/setup adapters
 	LOCKSTORM_ONLY="$(ONLY)" LOCKSTORM_SINCE="$(SINCE)" cargo test --locked -p lockstorm --test integration \
 	  scoreboard::every_library_is_on_the_scoreboard -- --ignored
+	UPDATE_HAZARDS=1 cargo test --locked -q -p lockstorm-scenarios --test integration hazards_page::
 
 # The fewest faults that break the libraries of the scoreboard, ten minutes each: for docs/scoreboard.md; hours. Hunts
 # those of which scenarios/hunted has nothing yet; ONLY is the same.

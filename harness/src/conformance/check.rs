@@ -39,6 +39,8 @@ pub enum Check {
     Tokens,
     /// A client can hold two locks.
     TwoKeys,
+    /// Readers hold a lock together, and keep a writer out.
+    Shares,
     /// A holder that asks once more is answered.
     AsksAgain,
     /// The key that it names is the one at which servers keep the lock.
@@ -59,7 +61,7 @@ pub enum Check {
 
 impl Check {
     /// All of them, in the order in which they are of use.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Hello,
         Self::Grants,
         Self::Refuses,
@@ -71,6 +73,7 @@ impl Check {
         Self::Watches,
         Self::Tokens,
         Self::TwoKeys,
+        Self::Shares,
         Self::AsksAgain,
         Self::ServerKey,
         Self::StandsStill,
@@ -97,6 +100,7 @@ impl Check {
             }
             Self::Tokens => "gives fencing tokens that grow",
             Self::TwoKeys => "holds two locks at once, and gives them back one by one",
+            Self::Shares => "lets readers hold a lock together, and keeps a writer out",
             Self::AsksAgain => "answers a holder that asks for its lock once more",
             Self::ServerKey => "keeps the lock at the server's key that it names",
             Self::StandsStill => "goes on after it was stopped and continued",
@@ -122,6 +126,7 @@ impl Check {
             Self::Watches => checks::watches(bed).await,
             Self::Tokens => checks::tokens(bed).await,
             Self::TwoKeys => checks::two_keys(bed).await,
+            Self::Shares => checks::shares(bed).await,
             Self::AsksAgain => checks::asks_again(bed).await,
             Self::ServerKey => checks::server_key(bed).await,
             Self::StandsStill => disturbances::stands_still(bed).await,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use lockstorm_checker::history::Ownership;
-use lockstorm_scenarios::System;
+use lockstorm_scenarios::{Promise, System};
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
-use super::test_bed::{Peer, TestBed, target, unexpected};
+use super::test_bed::{Peer, TestBed, reader, target, unexpected};
 use crate::adapter::{Answer, Call, Can};
 
 /// A lease that no check outlasts.
@@ -295,6 +295,34 @@ pub(super) async fn two_keys(bed: &mut TestBed) -> Found {
     match b.acquire(&kept).await? {
         Answer::Refused { .. } => Ok(passed()),
         other => Err(unexpected("acquire of a lock that another holds", &other)),
+    }
+}
+
+pub(super) async fn shares(bed: &mut TestBed) -> Found {
+    let (a, b) = (bed.client(LONG).await?, bed.client(LONG).await?);
+    let key = bed.key();
+    match a.ask(Call::Acquire(reader(&key))).await? {
+        Answer::Granted { .. } => {}
+        Answer::Unsupported { text } => return Ok(Finding::NotClaimed(text)),
+        other => return Err(unexpected("acquire of a free lock by a reader", &other)),
+    }
+    let claims = a.opened.promises.contains(&Promise::SharedReaders);
+    match b.ask(Call::Acquire(reader(&key))).await? {
+        Answer::Granted { .. } => {}
+        Answer::Refused { .. } if !claims => {
+            let why = "its readers keep each other out, and 'promises' of 'opened' does not name \
+                       'shared-readers'";
+            return Ok(Finding::NotClaimed(why.to_owned()));
+        }
+        other => return Err(unexpected("acquire by a second reader", &other)),
+    }
+    let writer = bed.client(LONG).await?;
+    match writer.acquire(&key).await? {
+        Answer::Refused { .. } => Ok(passed()),
+        other => Err(unexpected(
+            "acquire of a lock that two readers hold",
+            &other,
+        )),
     }
 }
 

@@ -318,6 +318,14 @@ pub(super) fn target(key: &str) -> Target {
     }
 }
 
+/// The part of a lock that a reader asks for.
+pub(super) fn reader(key: &str) -> Target {
+    Target {
+        mode: lockstorm_checker::history::Mode::Read,
+        ..target(key)
+    }
+}
+
 /// An answer that should be another.
 pub(super) fn unexpected(asked: &str, answer: &Answer) -> String {
     let detail = match answer {

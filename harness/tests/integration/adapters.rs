@@ -272,6 +272,8 @@ fn an_adapter_that_says_yes_to_everything_fails_the_checks_that_find_it_out() {
         "✗ says not-owner of a lock that is another's",
         "✗ lets a lease end, and not before its time: granted to another after",
         "✗ renews a lease",
+        "✗ lets readers hold a lock together, and keeps a writer out: acquire of a lock that two \
+         readers hold was answered with 'granted'",
         "✗ answers error when no server replies",
         "✗ ends when it is told to close: it is still there",
     ] {
@@ -310,19 +312,43 @@ const NEVER_ENDING: &str = r#"
       esac ;;
 "#;
 
+/// Its test, where `opened` says this more.
+#[track_caller]
+fn tested_never_ending(more: &str) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held");
+    let opened = r#"is='"opened"' ;;"#;
+    assert!(NEVER_ENDING.contains(opened));
+    let answers = NEVER_ENDING.replace(opened, &format!(r#"is='"opened"{more}' ;;"#));
+    let command = answering(&answers);
+    tested(&["sh", "-c", &command, "it", &held.display().to_string()])
+}
+
+#[test]
+fn a_lock_that_claims_to_be_shared_and_refuses_the_second_reader_fails() {
+    if !have_server() {
+        return;
+    }
+    let output = tested_never_ending(r#","promises":["shared-readers"]"#);
+    let text = stdout(&output);
+    let failed = "✗ lets readers hold a lock together, and keeps a writer out: acquire by a second \
+                  reader was answered with 'refused'";
+    assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+}
+
 #[test]
 fn a_lock_that_is_to_be_renewed_and_ends_for_nobody_fails_where_no_watchdog_is_named() {
     if !have_server() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let held = folder.path().join("held");
-    let command = answering(NEVER_ENDING);
-    let output = tested(&["sh", "-c", &command, "it", &held.display().to_string()]);
+    let output = tested_never_ending("");
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
     let failed = "names no watchdog, and nobody renewed a lock of 2s: refused long after";
     assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+    let left_out = "· lets readers hold a lock together, and keeps a writer out: not checked: its \
+                    readers keep each other out";
+    assert!(text.contains(left_out), "{left_out}\nis not in\n{text}");
 }
 
 /// Answers of a program that is not for the servers that it is given.
