@@ -17,7 +17,7 @@ export RUST_TEST_THREADS ?= $(shell expr 4 + $$(nproc))
 
 # Every test, those of real servers included.
 test: setup-tests
-	cargo test --workspace --locked
+	bash .ci/test
 
 # Tests that need no server and no browser: unit tests, the checker with fewer random histories, scenario files,
 # house rules and documentation. Under two minutes once they are built.

@@ -36,7 +36,8 @@ const JOBS_PER_CORE: usize = 8;
 pub struct HuntArgs {
     #[command(flatten)]
     pub subjects: SubjectArgs,
-    /// Time for the trials of each lock on each kind of servers; shrinking comes on top.
+    /// Time for the trials of each lock on each kind of servers; to shorten what they find comes on
+    /// top, and may take several times as long.
     #[arg(long = "for", default_value = "2m", value_name = "TIME")]
     pub time: DurationSpec,
     /// Faults of one trial at most.

@@ -39,6 +39,13 @@ pub enum Aim {
 }
 
 impl Aim {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Promise(promise) => promise.name(),
+            Self::Property(property) => property.name(),
+        }
+    }
+
     /// Tells whether a run broke it, and all that was to go wrong did: what breaks without that is
     /// no work of the plan.
     pub fn is_met_by(self, record: &RunRecord) -> bool {
@@ -217,6 +224,11 @@ impl Shrinker<'_> {
         let Some(case) = case(script) else {
             return Ok(0);
         };
+        let steps = script.step.len();
+        self.settings.progress.say(&format!(
+            "shortening what breaks {}: {runs} runs of a script of {steps} steps",
+            self.aim.name()
+        ));
         let mut going = JoinSet::new();
         let mut times = 0;
         for n in 0..runs {
