@@ -30,9 +30,11 @@ pub struct KernelSocket {
     pub listens: bool,
 }
 
-/// The end at `local` of a connection to `remote`; `None` if there is none.
+/// The end at `local` of a connection to `remote`; `None` if there is none, or nobody has it open
+/// any more: the kernel then names no inode, and may name root as its user.
 pub fn end_of(local: SocketAddrV4, remote: SocketAddrV4) -> io::Result<Option<KernelSocket>> {
-    Ok(find(local, Some(remote))?.filter(|socket| !socket.listens))
+    let is_open_end = |socket: &KernelSocket| !socket.listens && socket.inode != 0;
+    Ok(find(local, Some(remote))?.filter(is_open_end))
 }
 
 /// Tells whether anybody listens there. To connect would be noticed.

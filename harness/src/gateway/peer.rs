@@ -73,6 +73,13 @@ mod tests {
         assert!(!may_enter(here, there, Caller::Harness));
         child.kill().expect("it is ours");
         child.wait().expect("it is ours");
+        let gone = TcpStream::connect(here).expect("somebody listens");
+        let (_stream, there) = listener.accept().expect("somebody has come");
+        drop(gone);
+        assert!(
+            !may_enter(here, there, Caller::Client),
+            "whose it was, nobody knows"
+        );
         let nobody = SocketAddr::from(([127, 0, 0, 1], 1));
         assert!(!may_enter(here, nobody, Caller::Client));
     }
