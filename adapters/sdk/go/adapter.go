@@ -17,7 +17,8 @@ import (
 )
 
 // Lock is one client's side of a library's lock, for any number of keys. Its methods are called one
-// after the other. Their context is cancelled when the harness gives the call up.
+// after the other. Their context is cancelled when the harness gives the call up, and when the call
+// has been answered: what outlives it, such as a watchdog, needs a context of its own.
 //
 // What a lock can do beyond this it says by implementing [Renewer], [Follower], [Holder] and
 // [Waiter].

@@ -180,7 +180,7 @@ func TestALockIsLostByAnAnswerThatTellsNothingElse(t *testing.T) {
 	h.hear(`{"id":3,"is":"granted"}`)
 	h.say(`{"id":4,"do":"renew","key":"k"}`)
 	h.hear(`{"id":4,"is":"error","text":"*errors.errorString: EOF"}`)
-	h.hear(`{"note":"lost","key":"k","mode":"write","permits":1}`)
+	h.hearAfter(4, `{"note":"lost","key":"k","mode":"write","permits":1}`)
 	h.say(`{"id":5,"do":"alive","key":"k"}`)
 	h.hear(`{"id":5,"is":"not-owner"}`)
 	go lock.client.Renewal(Ask{Key: "k"}, func() (time.Duration, error) {
@@ -190,7 +190,7 @@ func TestALockIsLostByAnAnswerThatTellsNothingElse(t *testing.T) {
 	h.say(`{"go":1}`)
 	outcome := `{"is":"error","text":"*errors.errorString: EOF"}`
 	h.hear(`{"note":"renewed","number":1,"outcome":` + outcome + `}`)
-	h.hear(`{"note":"lost","key":"k"}`)
+	h.hearAfter(5, `{"note":"lost","key":"k"}`)
 }
 
 func TestErrorsOfALibraryAreTranslated(t *testing.T) {
@@ -405,13 +405,13 @@ func TestNotesAreSaidAndRemembered(t *testing.T) {
 	h.next()
 	ask := Ask{Key: "k", Mode: Write, Permits: 1}
 	lock.client.Suspended(ask)
-	h.hear(`{"note":"suspended","key":"k","mode":"write","permits":1}`)
+	h.hearAfter(3, `{"note":"suspended","key":"k","mode":"write","permits":1}`)
 	stands("suspended")
 	lock.client.Resumed(ask)
-	h.hear(`{"note":"resumed","key":"k","mode":"write","permits":1}`)
+	h.hearAfter(9, `{"note":"resumed","key":"k","mode":"write","permits":1}`)
 	stands("held")
 	lock.client.Lost(Ask{Key: "k"})
-	h.hear(`{"note":"lost","key":"k"}`)
+	h.hearAfter(9, `{"note":"lost","key":"k"}`)
 	stands("not-owner")
 	lock.client.Queued("k")
 	h.hear(`{"note":"queued","key":"k"}`)

@@ -81,33 +81,37 @@ func (c *Client) Renewal(ask Ask, renew func() (time.Duration, error)) error {
 		return err
 	}
 	lease, err := renew()
+	when := c.session.now()
 	outcome := renewed(lease, err)
 	if endsHold(err) {
 		c.session.held.lose(ask)
 	}
 	c.session.note(note{Note: "renewed", Number: number, Outcome: &outcome})
 	if outcome.isLost {
-		c.Lost(ask)
+		c.session.note(noteAt("lost", ask, when))
 	}
 	return err
 }
 
 // Lost tells that the library says that the lock is lost.
 func (c *Client) Lost(ask Ask) {
+	when := c.session.now()
 	c.session.held.lose(ask)
-	c.session.note(noteOf("lost", ask))
+	c.session.note(noteAt("lost", ask, when))
 }
 
 // Suspended tells that the library says that it does not know whether the lock is held.
 func (c *Client) Suspended(ask Ask) {
+	when := c.session.now()
 	c.session.held.suspend(ask, true)
-	c.session.note(noteOf("suspended", ask))
+	c.session.note(noteAt("suspended", ask, when))
 }
 
 // Resumed tells that the library knows again: the lock was held all the time.
 func (c *Client) Resumed(ask Ask) {
+	when := c.session.now()
 	c.session.held.suspend(ask, false)
-	c.session.note(noteOf("resumed", ask))
+	c.session.note(noteAt("resumed", ask, when))
 }
 
 // Queued tells that the client has taken a place in the queue, during Acquire or Await.

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -109,11 +111,28 @@ func (h *harness) next() string {
 
 func (h *harness) hear(line string) {
 	h.Helper()
+	h.compare(h.next(), line)
+}
+
+// hearAfter hears a note that was told after this request, and returns how long after.
+func (h *harness) hearAfter(request uint64, line string) time.Duration {
+	h.Helper()
+	said := h.next()
+	var when moment
+	if err := json.Unmarshal([]byte(said), &when); err != nil {
+		h.Fatal(err)
+	}
+	fields := fmt.Sprintf(`,"after":%d,"after_us":%d}`, request, when.AfterUS)
+	h.compare(said, strings.TrimSuffix(line, "}")+fields)
+	return time.Duration(when.AfterUS) * time.Microsecond
+}
+
+func (h *harness) compare(said, line string) {
+	h.Helper()
 	var heard, expected any
 	if err := json.Unmarshal([]byte(line), &expected); err != nil {
 		h.Fatal(err)
 	}
-	said := h.next()
 	if err := json.Unmarshal([]byte(said), &heard); err != nil {
 		h.Fatal(err)
 	}

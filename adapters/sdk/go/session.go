@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +31,8 @@ type session struct {
 	protocol int
 	opened   *Opened
 	held     *ledger
+	// last is the last request that was read, or nil.
+	last atomic.Pointer[heard]
 
 	mu sync.Mutex
 	// underWay ends the requests that are not answered yet, by number.
@@ -89,7 +92,7 @@ func (s *session) listen(in io.Reader, calls chan<- call) error {
 	scanner.Buffer(make([]byte, 0, 4096), lineMax+len("\n"))
 	number := 1
 	for ; scanner.Scan(); number++ {
-		if err := s.hear(scanner.Bytes(), calls); err != nil {
+		if err := s.hear(scanner.Bytes(), time.Now(), calls); err != nil {
 			return fmt.Errorf("line %d of standard input: %w", number, err)
 		}
 	}
@@ -104,7 +107,7 @@ func (s *session) listen(in io.Reader, calls chan<- call) error {
 	}
 }
 
-func (s *session) hear(line []byte, calls chan<- call) error {
+func (s *session) hear(line []byte, at time.Time, calls chan<- call) error {
 	read, err := readRequest(line)
 	switch {
 	case err != nil:
@@ -113,16 +116,23 @@ func (s *session) hear(line []byte, calls chan<- call) error {
 		return s.decide(*read.Go, true)
 	case read.Skip != nil:
 		return s.decide(*read.Skip, false)
-	case read.Do == "cancel":
-		return s.say(read, s.cancel(read))
 	default:
-		ctx, cancel := context.WithCancel(context.Background())
-		s.mu.Lock()
-		s.underWay[*read.ID] = cancel
-		s.mu.Unlock()
-		calls <- call{read, ctx}
-		return nil
+		s.last.Store(&heard{*read.ID, at})
+		return s.receive(read, calls)
 	}
+}
+
+// receive passes a request on, and cancels one at once.
+func (s *session) receive(read *request, calls chan<- call) error {
+	if read.Do == "cancel" {
+		return s.say(read, s.cancel(read))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.mu.Lock()
+	s.underWay[*read.ID] = cancel
+	s.mu.Unlock()
+	calls <- call{read, ctx}
+	return nil
 }
 
 // cancel gives a request up, if it is still under way.
@@ -142,6 +152,7 @@ func (s *session) cancel(r *request) answer {
 func (s *session) work(calls <-chan call) error {
 	for call := range calls {
 		is := s.answer(call)
+		when := s.now()
 		s.mu.Lock()
 		cancel := s.underWay[*call.ID]
 		delete(s.underWay, *call.ID)
@@ -154,7 +165,7 @@ func (s *session) work(calls <-chan call) error {
 			return err
 		}
 		if is.isLost {
-			s.note(noteOf("lost", call.ask()))
+			s.note(noteAt("lost", call.ask(), when))
 		}
 	}
 	return nil
@@ -165,6 +176,9 @@ func (s *session) work(calls <-chan call) error {
 func hasEffect(is answer) bool {
 	return slices.Contains([]string{"granted", "renewed", "released", "done"}, is.Is)
 }
+
+// now returns the present moment, or nil where no request was read yet.
+func (s *session) now() *moment { return s.last.Load().now() }
 
 func (s *session) say(r *request, is answer) error {
 	is.ID = r.ID

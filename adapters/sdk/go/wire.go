@@ -103,8 +103,7 @@ type answer struct {
 	Ownership string   `json:"ownership,omitempty"`
 	Count     *int     `json:"count,omitempty"`
 
-	// isLost says that the note `lost` has to follow. After the answer, and not before it, the note
-	// tells when the client learned of it.
+	// isLost says that the note `lost` has to follow: it is the answer that tells the loss.
 	isLost bool
 }
 
@@ -177,10 +176,18 @@ type note struct {
 	To      string  `json:"to,omitempty"`
 	From    string  `json:"from,omitempty"`
 	Why     string  `json:"why,omitempty"`
+	*moment
 }
 
 func noteOf(word string, ask Ask) note {
 	return note{Note: word, Key: ask.Key, Mode: ask.Mode, Permits: ask.Permits}
+}
+
+// noteAt returns a note of what the library told of a lock, and when.
+func noteAt(word string, ask Ask, when *moment) note {
+	told := noteOf(word, ask)
+	told.moment = when
+	return told
 }
 
 // lines writes messages, each as a whole line.

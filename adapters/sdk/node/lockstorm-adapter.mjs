@@ -198,11 +198,17 @@ const locks = new Map();
 /** Those who wait for the harness's word on a renewal, by its number. */
 const waiting = new Map();
 let renewals = 0;
+/** The last request that was read, and when; nothing before the first. */
+let heard;
 
 const placeOf = (key, mode = "write") => JSON.stringify([key, mode]);
 
 /** Writes one line with one call, so that no two are ever mixed. */
 const say = (message) => write(`${JSON.stringify(message)}\n`);
+
+/** The present moment as the harness can know it: after which request, and how long after. */
+const now = () =>
+  heard && { after: heard.id, after_us: Math.floor((performance.now() - heard.read) * 1000) };
 
 /**
  * Says that the library calls the lock lost; nothing, if the client does not hold it anyway.
@@ -212,23 +218,26 @@ const say = (message) => write(`${JSON.stringify(message)}\n`);
  * @param {object} [more.lock] The object that is lost, if it is not to be mistaken for a later one.
  */
 export function lost(key, { mode = "write", lock } = {}) {
+  const when = now();
   const place = placeOf(key, mode);
   if (lock !== undefined && locks.get(place) !== lock) return;
-  if (holds.delete(place)) say({ note: "lost", key, mode });
+  if (holds.delete(place)) say({ note: "lost", key, mode, ...when });
 }
 
 /** Says that the library does not know whether the lock is held. */
 export function suspended(key, mode = "write") {
+  const when = now();
   const hold = holds.get(placeOf(key, mode));
   if (hold) hold.isSuspended = true;
-  say({ note: "suspended", key, mode });
+  say({ note: "suspended", key, mode, ...when });
 }
 
 /** Says that the library knows again: the lock was held all the time. */
 export function resumed(key, mode = "write") {
+  const when = now();
   const hold = holds.get(placeOf(key, mode));
   if (hold) hold.isSuspended = false;
-  say({ note: "resumed", key, mode });
+  say({ note: "resumed", key, mode, ...when });
 }
 
 /** Says, while the lock is asked for, that the client has taken a place in its queue. */
@@ -310,11 +319,14 @@ export async function serve(adapter) {
   const session = new Session(adapter);
   let number = 0;
   for await (const line of linesOf(process.stdin)) {
+    const read = performance.now();
     number += 1;
     const message = messageOf(line, number);
     // Not waited for: a word on a renewal and a `cancel` are heard while a request is under way.
-    if ("id" in message) session.hear(message);
-    else decide(message);
+    if ("id" in message) {
+      heard = { id: message.id, read };
+      session.hear(message);
+    } else decide(message);
   }
   process.exit(0);
 }

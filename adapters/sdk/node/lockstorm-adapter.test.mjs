@@ -250,7 +250,8 @@ withAdapter(
     const alive = async (mode) => (await peer.ask({ do: "alive", key: "k", mode })).is;
     const note = async (word) => {
       const id = peer.send({ do: "touch", key: word });
-      assert.deepEqual(await peer.heard(), { note: word, key: "k", mode: "write" });
+      const { after_us: _, ...said } = await peer.heard();
+      assert.deepEqual(said, { note: word, key: "k", mode: "write", after: id });
       assert.deepEqual(await peer.heard(), { id, is: "done" });
     };
     assert.equal(await alive(), "not-owner");
@@ -270,6 +271,48 @@ withAdapter(
     await peer.ask({ do: "acquire", key: "k" });
     await peer.ask({ do: "renew", key: "k" });
     assert.equal(await alive(), "not-owner");
+  },
+);
+
+withAdapter(
+  "says how long after a request something was told",
+  `early = kit.suspended("early");
+   async acquire(key) { return true; }
+   async renew(key) {
+     await sleep(50);
+     kit.suspended(key);
+     kit.resumed(key);
+   }
+   async touch(key) {
+     setTimeout(async () => {
+       await kit.renewing(key, () => true);
+       kit.lost(key);
+     }, 50);
+   }`,
+  async (peer) => {
+    // Before the first request there is nothing to count from.
+    assert.deepEqual(await peer.heard(), { note: "suspended", key: "early", mode: "write" });
+    await peer.open();
+    await peer.ask({ do: "acquire", key: "k" });
+    const told = async (word, after, begun) => {
+      const { after_us: us, ...said } = await peer.heard();
+      assert.deepEqual(said, { note: word, key: "k", mode: "write", after });
+      const elapsed = (performance.now() - begun) * 1000;
+      assert.ok(Number.isInteger(us) && us >= 40_000 && us < elapsed, `${us} of ${elapsed}`);
+    };
+    let begun = performance.now();
+    const renew = peer.send({ do: "renew", key: "k" });
+    await told("suspended", renew, begun);
+    await told("resumed", renew, begun);
+    await peer.heard();
+    begun = performance.now();
+    const touch = peer.send({ do: "touch", key: "k" });
+    assert.equal((await peer.heard()).id, touch);
+    await peer.heard();
+    // It is no request.
+    peer.write('{"go":1}');
+    await peer.heard();
+    await told("lost", touch, begun);
   },
 );
 

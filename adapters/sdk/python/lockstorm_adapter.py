@@ -167,15 +167,15 @@ class Adapter:
 
     def lost(self, key, mode="write"):
         """Notes that the library has said that the lock is lost."""
-        self._session.note_on((key, mode), "lost")
+        self._session.tell((key, mode), "lost")
 
     def suspended(self, key, mode="write"):
         """Notes that the library has said that it does not know whether the lock is held."""
-        self._session.note_on((key, mode), "suspended")
+        self._session.tell((key, mode), "suspended")
 
     def resumed(self, key, mode="write"):
         """Notes that the library has said that the lock was held all the time."""
-        self._session.note_on((key, mode), "resumed")
+        self._session.tell((key, mode), "resumed")
 
     def queued(self, key):
         """Notes that the client has taken a place in the queue, during `acquire` or a wait."""

@@ -112,6 +112,14 @@ class Client:
         self.request = request  #: as it came
 
 
+class Heard(namedtuple("Heard", "id read_ns")):
+    """A request that was read, and when, on a clock of nanoseconds that is monotonic."""
+
+    def now(self):
+        """The present moment as the harness can know it: how long after which request."""
+        return {"after": self.id, "after_us": (time.monotonic_ns() - self.read_ns) // 1000}
+
+
 class _Message(dict):
     """An object of a line; what it lacks is an error in words."""
 
@@ -133,6 +141,8 @@ class Session:
         self.given_up = None
         #: Locks, each with its mode: ever granted, held how often, perhaps lost.
         self.granted, self.held, self.unsure = set(), Counter(), set()
+        #: The last request that was read, replaced as a whole.
+        self.heard = None
         #: Notes that come behind the answer to the request under way.
         self.early = []
         #: Renewals that wait for `go` or `skip`, and the numbers of the next ones.
@@ -156,8 +166,9 @@ class Session:
     def read(self):
         """Hears what the harness says, line by line."""
         for count, line in enumerate(sys.stdin.buffer, 1):
+            read_ns = time.monotonic_ns()
             try:
-                word = self.hear(json.loads(line, object_hook=_Message))
+                word = self.hear(json.loads(line, object_hook=_Message), read_ns)
             except (ValueError, TypeError, Failed) as error:
                 print(f"line {count} of standard input: {error}", file=sys.stderr)
                 _end(BAD_INPUT)
@@ -167,7 +178,7 @@ class Session:
         time.sleep(ENDS_WITHIN)
         _end()
 
-    def hear(self, message):
+    def hear(self, message, read_ns):
         """Passes a message on to whom it concerns; gives the word of a request."""
         if not isinstance(message, dict):
             raise ValueError("it must be an object")
@@ -177,6 +188,7 @@ class Session:
         word = message["do"]
         if not isinstance(message["id"], int):
             raise ValueError("'id' must be a number")
+        self.heard = Heard(message["id"], read_ns)
         to = self.cancel if word == "cancel" else self.requests.put_nowait
         self.loop.call_soon_threadsafe(to, message)
         return word
@@ -315,11 +327,16 @@ class Session:
         except RuntimeError:  # No loop runs here.
             return threading.get_ident() == self.worker_thread
 
-    def note_on(self, place, word):
+    def tell(self, place, word):
+        """Notes what the library tells of a lock at this moment."""
+        heard = self.heard
+        self.note_on(place, word, heard.now() if heard else {})
+
+    def note_on(self, place, word, when):
         """Notes something on a lock, behind the answer that tells it or that grants the lock."""
         with self.lock:
             if self.is_within_request() or (place == self.place and place not in self.granted):
-                self.early.append((place, word))
+                self.early.append((place, word, when))
                 return
             if place not in self.granted:
                 return
@@ -329,7 +346,7 @@ class Session:
                 self.unsure.discard(place)
             if word == "lost":
                 self.held[place] = 0
-            self.write(note=word, key=place[0], mode=place[1])
+            self.write(note=word, key=place[0], mode=place[1], **when)
 
     def announce(self, place):
         """Announces a renewal; gives whom to tell its outcome, or None if it is left out."""

@@ -17,6 +17,8 @@ from lockstorm_adapter import UNKNOWN, Adapter, Failed, NotOwner, granted, relea
 
 #: Longest time that a program may take for a test, in seconds.
 WITHIN = 20
+#: Time after a request at which something is told, in seconds.
+PAUSE = 0.03
 OPEN = {
     "client": "a",
     "lease_ms": 1500,
@@ -178,6 +180,21 @@ class Noisy(Adapter):
         raise Failed(key)
 
 
+class Telling(Adapter):
+    """A lock that is lost in the middle of a renewal, and suspended after a release."""
+
+    def acquire(self, key):
+        return True
+
+    def renew(self, key):
+        time.sleep(PAUSE)
+        self.lost(key)
+        time.sleep(PAUSE)
+
+    def release(self, key):
+        threading.Timer(PAUSE, self.suspended, [key]).start()
+
+
 class Program:
     """An adapter in a process of its own."""
 
@@ -227,6 +244,11 @@ class Program:
     def note(self):
         """The next note."""
         return self.notes.pop(0) if self.notes else self.hear()
+
+    def told(self):
+        """The next note, without its time: after which request, and how many seconds after."""
+        note = self.note()
+        return note, note.pop("after"), note.pop("after_us") / 1e6
 
     def ask(self, word, **fields):
         return self.answer(self.begin(word, **fields))
@@ -456,7 +478,10 @@ class Gate(unittest.TestCase):
             for number in (1, 2, 3):
                 self.renewing(program, number)
                 program.say(json.dumps({"skip": number}))
-            self.assertEqual(program.note(), {"note": "lost", "key": "k", "mode": "write"})
+            note, after, _ = program.told()
+            self.assertEqual(note, {"note": "lost", "key": "k", "mode": "write"})
+            # The words about renewals are no requests.
+            self.assertEqual(after, program.last)
             self.assertEqual(program.ask("alive", key="k"), {"is": "not-owner"})
             self.assertEqual(program.ask("release", key="k"), {"is": "released", "count": 0})
 
@@ -506,8 +531,35 @@ class Notes(unittest.TestCase):
             ]:
                 self.assertEqual(program.ask("release", key=word), {"is": "failed", "text": word})
                 self.assertEqual(program.note(), {"note": "queued", "key": "k"})
-                self.assertEqual(program.hear(), {"note": word, "key": "k", "mode": "write"})
+                note, after, _ = program.told()
+                self.assertEqual(note, {"note": word, "key": "k", "mode": "write"})
+                self.assertEqual(after, program.last)
                 self.assertEqual(program.ask("alive", key="k"), {"is": alive})
+
+    def test_a_note_says_how_long_after_a_request_it_was_told(self):
+        with Program(Telling) as program:
+            program.open()
+            program.ask("acquire", key="k")
+            begun = time.monotonic()
+            request = program.begin("release", key="k")
+            program.answer(request)
+            note, after, seconds = program.told()
+            elapsed = time.monotonic() - begun
+            self.assertEqual((note["note"], after), ("suspended", request))
+            self.assertTrue(PAUSE <= seconds < elapsed, f"{seconds} of {elapsed}")
+
+    def test_a_note_behind_an_answer_says_when_it_was_told(self):
+        with Program(Telling) as program:
+            program.open()
+            program.ask("acquire", key="k")
+            begun = time.monotonic()
+            request = program.begin("renew", key="k")
+            self.assertEqual(program.answer(request), {"is": "renewed"})
+            note, after, seconds = program.told()
+            elapsed = time.monotonic() - begun
+            self.assertEqual((note["note"], after), ("lost", request))
+            # The call went on for a pause more.
+            self.assertTrue(PAUSE <= seconds < elapsed - PAUSE, f"{seconds} of {elapsed}")
 
 
 if __name__ == "__main__":

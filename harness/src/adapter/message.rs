@@ -442,11 +442,11 @@ pub enum Note {
         outcome: Answer,
     },
     /// The library says that the lock is lost.
-    Lost(Target),
+    Lost(Word),
     /// The library says that it does not know whether the lock is held.
-    Suspended(Target),
+    Suspended(Word),
     /// The library says that the lock was held while it did not know.
-    Resumed(Target),
+    Resumed(Word),
     /// Its commands go to another server from here on, or to the same over a new connection.
     Routed(RouteNote),
     /// The client has taken a place in the queue.
@@ -454,6 +454,20 @@ pub enum Note {
         /// Of which lock.
         key: String,
     },
+}
+
+/// Word of a library to its client, unasked, of a lock that it was granted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// The lock.
+    #[serde(flatten)]
+    pub target: Target,
+    /// Number of the last request that the program had read by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
+    /// Time from reading that request until the library gave its word, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_us: Option<u64>,
 }
 
 /// A line of a program's.

@@ -26,7 +26,7 @@ pub use lines::{LineError, Lines};
 pub use loss::{Loss, Told};
 pub use message::{
     Answer, Call, Can, LINE_MAX, Mark, Note, Open, Opened, PROTOCOL, Reason, Reply, Request,
-    SPOKEN, Server, Spoken, Target, Watch, line,
+    SPOKEN, Server, Spoken, Target, Watch, Word, line,
 };
 pub use remote::{Remote, RemoteSettings, StartError};
 pub use talk::Complaints;

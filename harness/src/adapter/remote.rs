@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
-use lockstorm_checker::history::Name;
+use lockstorm_checker::history::{Event, Name};
 use tokio::time::{Instant, sleep_until};
 
 use super::directory::Directory;
@@ -34,9 +34,6 @@ const STARTS_WITHIN: Duration = Duration::from_secs(30);
 /// program says it: far above the time that a library gives a server, unless it tries again and
 /// again.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
-
-/// Reason why nobody knows the outcome of a try that was refused for an unknown reason.
-const UNEXPLAINED: &str = "refused, and the library does not say why";
 
 /// Settings from which a remote lock is made.
 pub struct RemoteSettings<'p> {
@@ -342,7 +339,7 @@ impl Lock for Remote {
                 reason: Some(Reason::Unknown),
             } = answer
             {
-                return Some(Outcome::Unknown(UNEXPLAINED.to_owned()));
+                return Some(Outcome::Unknown(Event::REFUSED.to_owned()));
             }
             denied(answer, &Answer::REFUSED)
         };

@@ -22,9 +22,9 @@ use tokio::time::sleep;
 
 use super::lines::Lines;
 use super::log::Tail;
-use super::loss::{Loss, Told};
+use super::loss::{Loss, Sent, Told};
 use super::message::{
-    Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, line, read_said,
+    Answer, Call, LINE_MAX, Note, Reply, Request, Said, Spoken, Target, Word, line, read_said,
 };
 use super::rounds::Rounds;
 use crate::clock::RunClock;
@@ -92,6 +92,8 @@ struct State {
     pending: BTreeMap<u64, Pending>,
     /// Requests have numbers up to this one.
     last: u64,
+    /// When the last of them were sent.
+    sent: Sent,
     /// Notes since the last answer.
     notes: u32,
     /// Locks that were ever granted to the client, each with its mode.
@@ -271,6 +273,7 @@ impl Shared {
         }
         state.last += 1;
         let id = state.last;
+        state.sent.push(id, self.clock.now());
         let request = Spoken::Request(Request {
             id,
             call: call.clone(),
@@ -497,9 +500,9 @@ impl Listener {
                 // Whether it tells its client, the program says by itself.
                 self.rounds.answered(number, outcome, now).await?;
             }
-            Note::Lost(target) => self.told(&target, Told::Lost)?,
-            Note::Suspended(target) => self.told(&target, Told::Suspended)?,
-            Note::Resumed(target) => self.told(&target, Told::Resumed)?,
+            Note::Lost(word) => self.told(&word, Told::Lost, now)?,
+            Note::Suspended(word) => self.told(&word, Told::Suspended, now)?,
+            Note::Resumed(word) => self.told(&word, Told::Resumed, now)?,
             Note::Routed(route) => {
                 self.count_note()?;
                 self.shared.trail.routed(route).await;
@@ -520,17 +523,18 @@ impl Listener {
         Ok(())
     }
 
-    /// The library told the client something of a lock that it was granted, between its last line
-    /// and this one: the earlier, the better for it.
-    fn told(&self, target: &Target, told: Told) -> Result<(), String> {
-        self.needs_grant(target)?;
+    /// The library told the client something of a lock that it was granted; read at `now`.
+    fn told(&self, word: &Word, told: Told, now: Nanos) -> Result<(), String> {
+        self.needs_grant(&word.target)?;
         self.count_note()?;
-        let (key, mode) = place(target);
-        self.shared.state().lost.push(Loss {
+        let (key, mode) = place(&word.target);
+        let mut state = self.shared.state();
+        let noticed = Some(state.sent.date(word, self.heard, now)?);
+        state.lost.push(Loss {
             key,
             mode,
             told,
-            noticed: Some(self.heard),
+            noticed,
         });
         Ok(())
     }

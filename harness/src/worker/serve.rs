@@ -105,6 +105,7 @@ impl Worker {
         let Some(subject) = &mut self.subject else {
             return Ok(self.introduce(call));
         };
+        subject.begin(id);
         let cancel = tokio::select! {
             biased;
             answer = carry_out(subject, call) => return answer,

@@ -9,7 +9,7 @@ use lockstorm_scenarios::{LockFeature, Mutant, TopologyKind};
 use tokio::time::Instant;
 
 use super::serve::say;
-use crate::adapter::{Answer, Can, Mark, Note, Open, Server, Target};
+use crate::adapter::{Answer, Can, Mark, Note, Open, Server, Target, Word};
 use crate::client::{AnyLock, Holds};
 use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
 use crate::locks::{
@@ -30,6 +30,8 @@ pub(super) struct Subject {
     holds: Holds,
     /// `true` if its grants come with tokens.
     tokens: bool,
+    /// Number of the request that is carried out, and when that began.
+    request: (u64, Instant),
 }
 
 impl Subject {
@@ -65,7 +67,13 @@ impl Subject {
             route,
             holds: Holds::new(every, renews_on),
             tokens: open.lock.kind().has(LockFeature::Tokens),
+            request: (0, Instant::now()),
         })
+    }
+
+    /// A request of this number is carried out from now on.
+    pub(super) fn begin(&mut self, request: u64) {
+        self.request = (request, Instant::now());
     }
 
     /// Abilities that it has beside what all have.
@@ -151,15 +159,21 @@ impl Subject {
 
     /// Says which locks went with a session that has ended.
     fn tell_losses(&mut self) {
-        // The harness says when: it is told now.
+        let (after, since) = self.request;
+        let after_us = since.elapsed().as_micros() as u64;
         for loss in self.lock.lost(Nanos(0)) {
             self.holds.gone(&loss.key, loss.mode);
-            // Fails only where nobody listens any more.
-            let _ = say(&Note::Lost(Target {
+            let target = Target {
                 key: loss.key.to_string(),
                 mode: loss.mode,
                 permits: 1,
                 wait_ms: None,
+            };
+            // Fails only where nobody listens any more.
+            let _ = say(&Note::Lost(Word {
+                target,
+                after: Some(after),
+                after_us: Some(after_us),
             }));
         }
     }

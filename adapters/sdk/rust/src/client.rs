@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Ask;
+use crate::moment::Moment;
 use crate::outlet::Outlet;
-use crate::wire::Note;
+use crate::wire::{Note, Told};
 
 /// Client that the adapter is to be, and the way to tell the harness what the library says
 /// unasked. That may be done from any task or thread, also while a call is under way.
@@ -68,20 +69,27 @@ pub struct Sentinels {
 impl Client {
     /// Tells that the library says that the lock is lost.
     pub fn lost(&self, ask: &Ask) {
+        self.lost_at(ask, self.outlet.now());
+    }
+
+    /// Tells that the library said so at this moment.
+    pub(crate) fn lost_at(&self, ask: &Ask, moment: Option<Moment>) {
         self.outlet.ledger().lose(ask);
-        self.outlet.note(&Note::Lost(ask.into()));
+        self.outlet.note(&Note::Lost(Told::new(ask, moment)));
     }
 
     /// Tells that the library says that it does not know whether the lock is held.
     pub fn suspended(&self, ask: &Ask) {
+        let moment = self.outlet.now();
         self.outlet.ledger().suspend(ask);
-        self.outlet.note(&Note::Suspended(ask.into()));
+        self.outlet.note(&Note::Suspended(Told::new(ask, moment)));
     }
 
     /// Tells that the library knows again: the lock was held all the time.
     pub fn resumed(&self, ask: &Ask) {
+        let moment = self.outlet.now();
         self.outlet.ledger().resume(ask);
-        self.outlet.note(&Note::Resumed(ask.into()));
+        self.outlet.note(&Note::Resumed(Told::new(ask, moment)));
     }
 
     /// Tells that the client has taken a place in the queue, during an acquire or an await.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
+use crate::moment::Moment;
 use crate::wire::Answer;
 use crate::{Ask, Mode, Released};
 
@@ -16,8 +17,8 @@ pub(crate) struct Ledger {
     pub(crate) is_reentrant: bool,
     counts: BTreeMap<Place, u32>,
     suspended: BTreeSet<Place>,
-    /// Locks that are lost by an answer that does not say so, for a note after it.
-    unsaid: Vec<Ask>,
+    /// Locks that are lost by an answer that does not say so, and when, for a note after it.
+    unsaid: Vec<(Ask, Option<Moment>)>,
 }
 
 impl Ledger {
@@ -40,14 +41,13 @@ impl Ledger {
         self.suspended.remove(&place(ask));
     }
 
-    /// Loses a lock by an answer that does not say so. After the answer, and not before it, a note
-    /// tells when the client learned of it.
-    pub(crate) fn lose_by_answer(&mut self, ask: &Ask) {
+    /// Loses a lock by an answer that does not say so: a note after it does.
+    pub(crate) fn lose_by_answer(&mut self, ask: &Ask, moment: Option<Moment>) {
         self.lose(ask);
-        self.unsaid.push(ask.clone());
+        self.unsaid.push((ask.clone(), moment));
     }
 
-    pub(crate) fn unsaid(&mut self) -> Vec<Ask> {
+    pub(crate) fn unsaid(&mut self) -> Vec<(Ask, Option<Moment>)> {
         mem::take(&mut self.unsaid)
     }
 

@@ -11,6 +11,7 @@ mod client;
 mod error;
 mod ledger;
 mod lock;
+mod moment;
 mod opened;
 mod outlet;
 mod renewal;

@@ -3,10 +3,12 @@
 use std::fmt::{self, Debug, Formatter};
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::ledger::Ledger;
+use crate::moment::{Heard, Moment};
 use crate::renewal::Renewals;
 use crate::wire::Note;
 
@@ -15,6 +17,8 @@ pub(crate) struct Outlet {
     lines: Mutex<Box<dyn Write + Send>>,
     ledger: Mutex<Ledger>,
     renewals: Mutex<Renewals>,
+    /// The last request that was read.
+    heard: Mutex<Option<Heard>>,
 }
 
 impl Outlet {
@@ -23,6 +27,7 @@ impl Outlet {
             lines: Mutex::new(Box::new(output)),
             ledger: Mutex::default(),
             renewals: Mutex::default(),
+            heard: Mutex::default(),
         }
     }
 
@@ -46,6 +51,18 @@ impl Outlet {
 
     pub(crate) fn renewals(&self) -> MutexGuard<'_, Renewals> {
         locked(&self.renewals)
+    }
+
+    /// Keeps in mind when the line of a request was read.
+    pub(crate) fn hear(&self, id: u64, at: Instant) {
+        *locked(&self.heard) = Some(Heard { id, at });
+    }
+
+    /// Present moment; none where no request was read before it.
+    pub(crate) fn now(&self) -> Option<Moment> {
+        let now = Instant::now();
+        let heard = *locked(&self.heard);
+        heard?.moment(now)
     }
 }
 

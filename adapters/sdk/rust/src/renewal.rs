@@ -36,6 +36,7 @@ impl Client {
             return None;
         }
         let outcome = renew.await;
+        let moment = self.outlet.now();
         let meaning = meaning(&outcome);
         let is_lost = matches!(meaning, Err(Error::Lost(_)));
         if matches!(meaning, Err(Error::NotOwner)) {
@@ -43,7 +44,7 @@ impl Client {
         }
         announced.tell(renewed(meaning));
         if is_lost {
-            self.lost(ask);
+            self.lost_at(ask, moment);
         }
         Some(outcome)
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::select;
@@ -16,7 +16,7 @@ use crate::outlet::Outlet;
 use crate::renewal::decide;
 use crate::wire::{
     Answer, Await, EndWait, Introduction, LINE_MAX, Note, Open, Reply, Request, Servers, Spoken,
-    Target, milliseconds, renewed,
+    Target, Told, milliseconds, renewed,
 };
 use crate::{Ability, Client, Error, Lock, Opened};
 
@@ -54,6 +54,7 @@ fn hear_all(
         if input.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
             break;
         }
+        let read_at = Instant::now();
         let odd = |what: String| {
             let what = format!("line {number} of standard input: {what}");
             io::Error::new(io::ErrorKind::InvalidData, what)
@@ -63,6 +64,7 @@ fn hear_all(
         }
         match Spoken::read(&line).map_err(odd)? {
             Spoken::Request(request) => {
+                outlet.hear(request.id, read_at);
                 if requests.send(Ok(request)).is_err() {
                     break;
                 }
@@ -117,8 +119,8 @@ impl<'s, L: Lock> Session<'s, L> {
                 answer: &answer,
             })?;
             let unsaid = self.outlet.ledger().unsaid();
-            for ask in unsaid {
-                self.outlet.note(&Note::Lost((&ask).into()));
+            for (ask, moment) in unsaid {
+                self.outlet.note(&Note::Lost(Told::new(&ask, moment)));
             }
             if request.word == "close" {
                 return Ok(());
@@ -316,10 +318,11 @@ async fn about(
         }
         _ => Ok(standing(lock, outlet, ask)),
     };
+    let moment = outlet.now();
     match &answer {
         Ok(Answer::Granted(_)) => outlet.ledger().gain(ask),
         Err(Error::NotOwner) => outlet.ledger().lose(ask),
-        Err(Error::Lost(_)) => outlet.ledger().lose_by_answer(ask),
+        Err(Error::Lost(_)) => outlet.ledger().lose_by_answer(ask, moment),
         Ok(_) | Err(_) => {}
     }
     answer

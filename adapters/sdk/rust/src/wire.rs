@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::ask::{Acquired, Ask, Grant, Mark, Mode, Released};
+use crate::moment::Moment;
 use crate::{Error, Sentinels, Server};
 
 /// Most bytes of a line.
@@ -332,9 +333,9 @@ pub(crate) enum Note<'a> {
         number: u64,
         outcome: Answer,
     },
-    Lost(Noted<'a>),
-    Suspended(Noted<'a>),
-    Resumed(Noted<'a>),
+    Lost(Told<'a>),
+    Suspended(Told<'a>),
+    Resumed(Told<'a>),
     Queued {
         key: &'a str,
     },
@@ -345,6 +346,22 @@ pub(crate) enum Note<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<&'a str>,
     },
+}
+
+/// Lock of which the library told something, and when.
+#[derive(Debug, Serialize)]
+pub(crate) struct Told<'a> {
+    #[serde(flatten)]
+    target: Noted<'a>,
+    #[serde(flatten)]
+    moment: Option<Moment>,
+}
+
+impl<'a> Told<'a> {
+    pub(crate) fn new(ask: &'a Ask, moment: Option<Moment>) -> Self {
+        let target = ask.into();
+        Self { target, moment }
+    }
 }
 
 /// Lock that a note is about.

@@ -212,8 +212,12 @@ impl Harness {
     }
 
     fn hear(&self, expected: &Value) {
-        let said = self.next();
-        assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), *expected);
+        let mut said: Value = serde_json::from_str(&self.next()).unwrap();
+        for time in ["after", "after_us"] {
+            // Tested by themselves.
+            said.as_object_mut().unwrap().remove(time);
+        }
+        assert_eq!(said, *expected);
     }
 
     /// Makes a request about a key.
@@ -563,8 +567,10 @@ fn a_lock_file_says_the_version() {
 #[ignore = "the process that the next test starts"]
 fn adapter() {
     println!("a library speaks");
-    thread::spawn(|| loop {
-        thread::park();
+    thread::spawn(|| {
+        loop {
+            thread::park();
+        }
     });
     serve::<Scripted>("a lock", "1.2");
 }

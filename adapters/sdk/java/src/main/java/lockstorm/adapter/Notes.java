@@ -6,33 +6,38 @@ import com.google.gson.JsonObject;
 public final class Notes {
     private final Output output;
     private final Holds holds;
+    private final LastRequest lastRequest;
 
-    Notes(Output output, Holds holds) {
+    Notes(Output output, Holds holds, LastRequest lastRequest) {
         this.output = output;
         this.holds = holds;
+        this.lastRequest = lastRequest;
     }
 
     /** The library says that the lock is lost. */
     public void lost(Target target) {
+        JsonObject moment = lastRequest.now();
         if (holds.isKnown(target)) {
             holds.lose(target);
-            output.write(about("lost", target));
+            output.write(at(moment, about("lost", target)));
         }
     }
 
     /** The library says that it does not know whether the lock is held. */
     public void suspended(Target target) {
+        JsonObject moment = lastRequest.now();
         if (holds.isKnown(target)) {
             holds.suspend(target);
-            output.write(about("suspended", target));
+            output.write(at(moment, about("suspended", target)));
         }
     }
 
     /** The library knows again: the lock was held all the time. */
     public void resumed(Target target) {
+        JsonObject moment = lastRequest.now();
         if (holds.isKnown(target)) {
             holds.resume(target);
-            output.write(about("resumed", target));
+            output.write(at(moment, about("resumed", target)));
         }
     }
 
@@ -58,6 +63,11 @@ public final class Notes {
         }
         note.addProperty("why", why);
         output.write(note);
+    }
+
+    private static JsonObject at(JsonObject moment, JsonObject note) {
+        moment.entrySet().forEach(field -> note.add(field.getKey(), field.getValue()));
+        return note;
     }
 
     static JsonObject about(String word, Target target) {

@@ -22,6 +22,7 @@ final class Program {
     private final BufferedReader in;
     private final Output output;
     private final Holds holds = new Holds();
+    private final LastRequest lastRequest = new LastRequest();
     private final Gate gate;
     private final Session session;
     private final Turn turn = new Turn();
@@ -30,7 +31,8 @@ final class Program {
         this.in = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         output = new Output(out);
         gate = new Gate(output, holds);
-        session = new Session(name, version, adapter, holds, new Notes(output, holds), gate);
+        Notes notes = new Notes(output, holds, lastRequest);
+        session = new Session(name, version, adapter, holds, notes, gate);
     }
 
     /** Serves, and ends the process even if the library keeps threads. */
@@ -59,6 +61,7 @@ final class Program {
         ExecutorService calls = Executors.newSingleThreadExecutor(Program::thread);
         String line;
         while ((line = in.readLine()) != null) {
+            long readAt = System.nanoTime();
             Request request = read(line);
             if (request.has("go") || request.has("skip")) {
                 boolean mayPass = request.has("go");
@@ -67,6 +70,7 @@ final class Program {
             }
             long id = request.number("id");
             String word = request.text("do");
+            lastRequest.read(id, readAt);
             if (word.equals("cancel")) {
                 write(id, cancelled(request));
                 continue;

@@ -14,6 +14,8 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.Pipe;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -98,6 +100,15 @@ final class Conversation implements AutoCloseable {
 
     void expect(String line) throws InterruptedException {
         assertEquals(line, next());
+    }
+
+    /** Expects a note on the lock k that was told after a request; returns how long after. */
+    Duration expectTold(String word, long request) throws InterruptedException {
+        String line = next();
+        String note = "{'note':'" + word + "','key':'k','mode':'write','after':" + request;
+        assertEquals(note, line.replaceFirst(",'after_us':\\d+}$", ""));
+        String micros = line.substring(line.lastIndexOf(':') + 1, line.length() - 1);
+        return Duration.of(Long.parseLong(micros), ChronoUnit.MICROS);
     }
 
     void expectSilence() throws InterruptedException {

@@ -311,13 +311,13 @@ class SessionTest {
             talk.expectSilence();
             talk.ask(ACQUIRE);
             notes.suspended(target);
-            talk.expect("{'note':'suspended','key':'k','mode':'write'}");
+            talk.expectTold("suspended", 3);
             assertEquals("{'is':'suspended'}", talk.ask(ALIVE));
             notes.resumed(target);
-            talk.expect("{'note':'resumed','key':'k','mode':'write'}");
+            talk.expectTold("resumed", 4);
             assertEquals("{'is':'held'}", talk.ask(ALIVE));
             notes.lost(target);
-            talk.expect("{'note':'lost','key':'k','mode':'write'}");
+            talk.expectTold("lost", 5);
             assertEquals("{'is':'not-owner'}", talk.ask(ALIVE));
             notes.queued("k");
             talk.expect("{'note':'queued','key':'k'}");
