@@ -46,8 +46,8 @@ pub(crate) fn by(givers: Option<&Givers>) -> String {
 fn giver(giver: &Giver) -> String {
     let node = name(&giver.node);
     match &giver.role {
-        Some(role) => format!("{node} ({})", name(role)),
-        None => node,
+        Some(role) if *role != giver.node => format!("{node} ({})", name(role)),
+        Some(_) | None => node,
     }
 }
 

@@ -155,7 +155,7 @@ impl Availability {
         let permille = self.permille_without_grant();
         format!(
             "for {}.{} % of the time in which a lock was asked for, nobody got it and nobody is \
-             known to have held it, {} at a stretch",
+             known to have held it, for {} without a break",
             permille / 10,
             permille % 10,
             crate::text::length(self.longest)

@@ -273,6 +273,7 @@ impl DigestBuilder {
             by_harness: event.value.by_harness,
             by_library: event.value.by_library,
             is_void: false,
+            is_told_no: false,
             is_ownership_open: false,
             count: None,
             by: None,
@@ -361,6 +362,9 @@ impl DigestBuilder {
             }
         }
         operation.by = event.value.by.as_deref().map(|by| self.givers.intern(by));
+        let is_no = event.error.as_deref() == Some(Event::REFUSED);
+        operation.is_told_no =
+            is_no && operation.action == Action::Acquire && operation.outcome == Outcome::Unknown;
         operation.is_ownership_open = event.value.ownership.is_some();
         operation.count = event.value.count;
         operation.waited = waited(operation, event);

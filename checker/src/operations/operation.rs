@@ -219,6 +219,9 @@ pub struct Operation {
     pub by_harness: bool,
     /// True if the library sent it by itself, and its answer tells the client nothing.
     pub by_library: bool,
+    /// True if its client was told that it may not have the lock, and the outcome is unknown all
+    /// the same: a library that says no also when it could not ask.
+    pub is_told_no: bool,
     /// True if the reply to a release says nothing of who held the lock.
     pub is_ownership_open: bool,
     /// How often the owner holds the lock after it, as the reply says; 0 means that it is free.

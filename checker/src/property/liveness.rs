@@ -10,7 +10,9 @@
 //!   of the rest of the bound counts.
 //! - **A wait.** An acquire that is refused after a long wait, or never answered, while the lock
 //!   was certainly free for longer than the bound: outside every hold that may have existed, and
-//!   outside every fault, for a lock need not be had from a server that is down.
+//!   outside every fault, for a lock need not be had from a server that is down. It need not be
+//!   known why it was refused: a hold that its own client may have had without knowing keeps
+//!   nobody out but this client.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +114,7 @@ fn stuck(case: &Case, finding: &Finding, interval: Interval) -> String {
     match waiting {
         Some(waiting) if !in_final_phase => {
             let owner = text::name(case.digest.owner(waiting.owner));
-            let end = if waiting.outcome == Outcome::Refused {
+            let end = if waiting.outcome == Outcome::Refused || waiting.is_told_no {
                 "was refused"
             } else {
                 "was never answered"
@@ -348,10 +350,22 @@ fn judge_waits(case: &Case, ruling: &mut Ruling, keys: &BTreeMap<KeyId, Acquires
         }
         ruling.has_matter = true;
         let group = groups.next_if(|group| case.holds[group.start].key == key);
-        let gaps = free_longer_than(bound, case, group.unwrap_or(0..0));
+        let group = group.unwrap_or(0..0);
+        let gaps = free_longer_than(bound, case, group.clone());
+        let doubtful: Vec<&Hold> = case.holds[group]
+            .iter()
+            .filter(|hold| is_doubtful(case, hold, bound))
+            .collect();
         for id in waits {
             let waited = wait(case, case.digest.operation(id));
             let free = waited.and_then(|waited| first_gap(&gaps, waited, bound));
+            let is_free = |free: &Interval| {
+                let others = doubtful.iter().filter(|hold| hold.acquire != id);
+                !others
+                    .map(|hold| hold.possible())
+                    .any(|held| held.overlaps(*free))
+            };
+            let free = free.filter(is_free);
             ruling.findings.extend(free.map(|interval| Finding {
                 property: Property::Liveness,
                 key,
@@ -368,6 +382,7 @@ fn judge_waits(case: &Case, ruling: &mut Ruling, keys: &BTreeMap<KeyId, Acquires
 fn wait(case: &Case, acquire: &Operation) -> Option<Interval> {
     let end = match (acquire.outcome, acquire.completion) {
         (Outcome::Refused, Some(completion)) => completion.time,
+        (Outcome::Unknown, Some(completion)) if acquire.is_told_no => completion.time,
         (Outcome::Unknown, None) => case.digest.end,
         (Outcome::Ok | Outcome::NotOwner | Outcome::Failed, _)
         | (Outcome::Unknown, Some(_))
@@ -376,13 +391,22 @@ fn wait(case: &Case, acquire: &Operation) -> Option<Interval> {
     Some(Interval::new(acquire.invoked, end))
 }
 
+/// Tells whether a hold that may have been is that of a long wait which ended with a no.
+fn is_doubtful(case: &Case, hold: &Hold, bound: Nanos) -> bool {
+    let acquire = case.digest.operation(hold.acquire);
+    let waited = wait(case, acquire).filter(|_| acquire.is_told_no);
+    !hold.is_granted() && waited.is_some_and(|waited| waited.length() > bound)
+}
+
 /// When nobody can have held the lock and no fault was active, in stretches longer than `bound`.
-/// Acquires that never settle are not holders here: they are the ones that wait.
+/// Acquires that never settle, or end with a no after so long, are not holders here: they are the
+/// ones that wait.
 fn free_longer_than(bound: Nanos, case: &Case, group: std::ops::Range<usize>) -> Vec<Interval> {
     let settled = |acquire: OpId| case.digest.operation(acquire).completion.is_some();
     let held = case.holds[group]
         .iter()
         .filter(|hold| hold.is_granted() || settled(hold.acquire))
+        .filter(|hold| !is_doubtful(case, hold, bound))
         .map(Hold::possible);
     let faulty = case.faults.iter().filter_map(faults::window);
     let faulty = faulty.chain(stalled(case.digest));

@@ -95,7 +95,7 @@ fn judge(case: &Case) -> Ruling {
         ruling.has_matter |= victim.is_some();
         let taken = victim.and_then(|at| Some((at, holders.loss(case, at, standing.op)?)));
         let Some((victim, loss)) = taken else {
-            harmless += u64::from(foreign);
+            harmless += u64::from(foreign && !operation.is_ownership_open);
             continue;
         };
         ruling.count += 1;

@@ -224,7 +224,7 @@ impl Teller<'_> {
         }
         if let Some(id) = self.finding.operation() {
             let waiting = digest.operation(id);
-            if waiting.outcome == Outcome::Refused {
+            if waiting.outcome == Outcome::Refused || waiting.is_told_no {
                 self.deed(id);
             } else {
                 let owner = text::name(digest.owner(waiting.owner));

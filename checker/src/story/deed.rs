@@ -123,6 +123,7 @@ fn answer(operation: &Operation) -> &'static str {
         (_, Outcome::Ok) => "and was told that it is done",
         (_, Outcome::Refused | Outcome::NotOwner) => "and was refused",
         (_, Outcome::Failed) => "and failed",
+        (_, Outcome::Unknown) if operation.is_told_no => "and was told no, nobody knows why",
         (_, Outcome::Unknown) => "and had no clear answer",
     }
 }

@@ -161,8 +161,15 @@ fn tell(alike: &[Request]) -> Vec<Draft> {
     let [first, .., before_last, last] = alike else {
         return alike.iter().flat_map(|request| request.tell("")).collect();
     };
+    let mut others = alike.iter().skip(1);
+    let is_same = others.all(|request| request.0[0].note.text == first.0[0].note.text);
+    let more = if is_same {
+        "more"
+    } else {
+        "more like it, with other values,"
+    };
     let again = format!(
-        " (and {} more until {})",
+        " (and {} {more} until {})",
         alike.len() - 2,
         text::instant(before_last.0[0].time)
     );

@@ -84,7 +84,7 @@ fn a_refusal_for_an_unknown_reason_is_indeterminate_and_accuses_nobody() {
     );
     run.went_to_its_end();
     let error = &run.last("info", "acquire", "a")["error"];
-    assert_eq!(error, "refused, and the library does not say why");
+    assert_eq!(error, "refused");
     assert!(!run.told.contains("SPURIOUS"), "{}", run.told);
 }
 
@@ -134,6 +134,35 @@ fn a_client_whose_library_does_not_know_is_suspended_until_it_does() {
     run.went_to_its_end();
     run.last("note", "suspended", "a");
     run.last("note", "resumed", "a");
+}
+
+#[test]
+fn a_loss_is_dated_to_when_the_library_told_of_it() {
+    if !have_server() {
+        return;
+    }
+    let lost = r#"*'"do":"release"'*) sleep 0.2
+      echo "{\"note\":\"lost\",\"key\":\"lock\"MOMENT}"; say '"is":"released"' ;;"#;
+    let steps = [
+        "{ acquire = { client = \"a\", expect = \"granted\" } }",
+        "{ release = { client = \"a\" } }",
+    ];
+    let since_asked = |moment: &str| {
+        let table = format!("{GRANTS}\n{}", lost.replace("MOMENT", moment));
+        let run = Run::of_program(&table, &steps);
+        run.went_to_its_end();
+        let time = |event: &Json| event["time"].as_u64().expect("a time");
+        let [asked, told] = [("invoke", "release"), ("note", "lost")]
+            .map(|(kind, function)| time(run.last(kind, function, "a")));
+        i128::from(told) - i128::from(asked)
+    };
+    let told = since_asked(r#",\"after\":$id,\"after_us\":100000"#);
+    assert!(told >= 100_000_000, "{told} ns after the request");
+    let untold = since_asked("");
+    assert!(
+        untold <= 0,
+        "all that is known is that it was after the answer before"
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_stretch_without_a_grant_is_measured_from_the_end_of_the_lease_to_the_next_g
     assert_eq!(figures.without_grant, Nanos::from_millis(600));
     assert_eq!(figures.permille_without_grant(), 759);
     let sentence = "for 75.9 % of the time in which a lock was asked for, nobody got it and nobody \
-                    is known to have held it, 0.590 s at a stretch";
+                    is known to have held it, for 0.590 s without a break";
     assert_eq!(figures.sentence(), sentence);
     let judged = analysis.properties.get(&Property::Availability);
     assert!(judged.is_none(), "a measure is no verdict");

@@ -260,6 +260,37 @@ fn a_wait_for_a_lock_that_is_free_for_longer_than_the_bound_is_a_violation() {
     );
 }
 
+/// A library that says no both when the lock was another's and when it could not ask.
+#[test]
+fn a_long_wait_that_ends_with_an_unexplained_no_is_one() {
+    let text = wait("10101 told-no lease 1000");
+    assert_eq!(judged(&text), (Verdict::Violated, 1));
+    let witness = &judge(&text).properties[&Property::Liveness].witnesses[0];
+    assert_eq!(
+        witness.claim,
+        "b waited for \"lock\" and was refused, though it was free for 10.001 s"
+    );
+    let steps: Vec<&str> = witness
+        .story
+        .iter()
+        .map(|step| step.text.as_str())
+        .collect();
+    assert!(
+        steps.contains(&"b asked for \"lock\" and was told no, nobody knows why"),
+        "{steps:?}"
+    );
+    let short = wait("10100 told-no lease 1000");
+    assert_eq!(judged(&short), (Verdict::Valid, 0), "near miss: 10 s sharp");
+    let unclear = wait("12000 info lease 1000");
+    assert_eq!(
+        judged(&unclear).0,
+        Verdict::Unknown,
+        "its client may be dead"
+    );
+    let other = format!("{text}\n d acquire 60..11000 told-no lease 1000 wait 20000");
+    assert_eq!(judged(&other), (Verdict::Valid, 0), "either may have it");
+}
+
 #[test]
 fn the_caller_may_name_the_bound() {
     let options = Options {

@@ -210,6 +210,7 @@ fn operation(
         "not-owner" => (Some(Kind::Fail), Some(Event::NOT_OWNER)),
         "failed" => (Some(Kind::Fail), Some("connection refused")),
         "info" => (Some(Kind::Info), Some("timeout")),
+        "told-no" => (Some(Kind::Info), Some(Event::REFUSED)),
         "pending" => (None, None),
         _ => panic!("no such outcome: {outcome}"),
     };

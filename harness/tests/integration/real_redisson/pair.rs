@@ -24,9 +24,6 @@ const LOCKS: [(LockKind, &str); 6] = [
     (LockKind::RedissonRed, "red"),
 ];
 
-/// Opening of the words for a refusal whose reason the library keeps to itself.
-const UNEXPLAINED: &str = "refused, ";
-
 /// One situation with a lock of ours.
 pub struct Pair {
     pub case: Case,
@@ -293,9 +290,7 @@ fn told(history: &Path) -> Vec<String> {
                 if let Some(at) = open.remove(&process) {
                     asked[at].2 = match (how, event["error"].as_str()) {
                         ("fail", Some(error @ ("refused" | "not-owner"))) => error.to_owned(),
-                        ("info", Some(error)) if error.starts_with(UNEXPLAINED) => {
-                            "refused".to_owned()
-                        }
+                        ("info", Some("refused")) => "refused".to_owned(),
                         ("ok", _) => "ok".to_owned(),
                         _ => "error".to_owned(),
                     };
