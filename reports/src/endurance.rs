@@ -15,6 +15,7 @@ impl HuntSummary {
             promises: hunted
                 .promises
                 .iter()
+                .filter(|one| is_tried(one))
                 .map(|one| endured(hunted, one))
                 .collect(),
         }
@@ -142,9 +143,18 @@ fn endured(hunted: &Hunted, endurance: &Endurance) -> Endured {
     }
 }
 
-/// The breaking number of a promise, see [`Endured::number`].
+/// The breaking number of a promise, see [`Endured::number`]; `not tried` where no trial put it to
+/// the test.
 pub(crate) fn breaking_number(hunted: &Hunted, endurance: &Endurance) -> String {
-    endured(hunted, endurance).number()
+    if is_tried(endurance) {
+        endured(hunted, endurance).number()
+    } else {
+        "not tried".to_owned()
+    }
+}
+
+fn is_tried(endurance: &Endurance) -> bool {
+    endurance.tried.iter().any(|tried| tried.trials > 0)
 }
 
 /// The number of sizes, from no fault on, of which every plan was tried, and every trial that tests
@@ -168,6 +178,9 @@ fn sizes_withstood(hunted: &Hunted, endurance: &Endurance) -> usize {
 
 /// Sums up the trials, in a sentence: `1 fault: 231 of 231 told; 2 faults: 120 of 200 told`.
 pub(crate) fn tried(endurance: &Endurance) -> String {
+    if !is_tried(endurance) {
+        return "no trial put it to the test".to_owned();
+    }
     let tried = endurance.tried.iter().filter(|tried| tried.trials > 0);
     let tried = tried.map(|one| {
         let faults = faults(one.faults);
@@ -193,7 +206,7 @@ pub(crate) fn inherent(endurance: &Endurance) -> Option<String> {
 pub(crate) fn coverage(size: &Size) -> String {
     let impossible = match size.impossible {
         0 => String::new(),
-        one => format!("; {one} more never came about"),
+        one => format!("; {one} more impossible, as a message of theirs is never sent"),
     };
     format!(
         "{}: {} of {} plans tried, {} conclusive{impossible}",
@@ -239,14 +252,15 @@ pub(crate) fn finding(found: &Found) -> String {
     } else {
         ", which is not promised,"
     };
-    format!(
-        "{}{promised} is broken with {}, {} of {} times: {}",
-        found.promise.name(),
-        faults(found.faults),
-        found.times,
-        found.runs,
-        found.plan
-    )
+    let (promise, with) = (found.promise.name(), faults(found.faults));
+    let (times, runs, plan) = (found.times, found.runs, &found.plan);
+    if times == 0 {
+        return format!(
+            "{promise}{promised} was broken once with {with}, and in none of {runs} runs after \
+             that: {plan}"
+        );
+    }
+    format!("{promise}{promised} is broken with {with}, {times} of {runs} times: {plan}")
 }
 
 #[cfg(test)]

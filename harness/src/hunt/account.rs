@@ -93,7 +93,9 @@ fn endurances(caught: &Catch, found: &[Found], promised: &[Promise]) -> Vec<Endu
                 }
             })
             .collect();
-        if tried.iter().all(|tried| tried.trials == 0) {
+        let is_promised = promised.contains(&promise);
+        // What the lock promises has a place even where no plan puts it to the test.
+        if !is_promised && tried.iter().all(|tried| tried.trials == 0) {
             continue;
         }
         let confirmed = found.iter().filter(|one| one.is_confirmed());
@@ -101,7 +103,7 @@ fn endurances(caught: &Catch, found: &[Found], promised: &[Promise]) -> Vec<Endu
         let inherent = inherent_of(caught, promise);
         endurances.push(Endurance {
             promise,
-            is_promised: promised.contains(&promise),
+            is_promised,
             broken_with: broken.map(|one| one.faults).min(),
             inherent_with: inherent.map(|trial| trial.plan.placements.len()),
             inherent_by: inherent.map(|trial| trial.plan.to_string()),

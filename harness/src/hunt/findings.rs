@@ -27,6 +27,8 @@ const FOUND_MAX: usize = 2;
 const CANDIDATES_MAX: usize = 24;
 /// Time at least in which a plan is looked for that breaks a promise each time.
 const LOOKS_FOR: Duration = Duration::from_secs(60);
+/// Runs at most to have one whose story tells how the promise is broken.
+const RUNS_FOR_STORY: usize = 4;
 
 /// Puts what a hunt has caught into `found`, shrunk and confirmed: of each promise the plans that
 /// break it each time, with the fewest and plainest faults, or those that do so most often.
@@ -179,41 +181,43 @@ impl Gathering<'_> {
         if self.scripts.insert((promise, script)) {
             let is_promised = self.quarry.promises().contains(&promise);
             let broken = (promise, is_promised, &plan);
-            let found = keep(broken, shrunk, self.places, self.settings).await?;
+            let kept = keep(broken, shrunk, self.places, self.settings);
+            let found = Box::pin(kept).await?;
             self.found.push(found);
         }
         Ok(())
     }
 }
 
-/// Writes the script down, and runs it once more, for its story.
+/// Writes the script down, and runs it again until there is a run that breaks the promise, for its
+/// story. These runs count like those before.
 async fn keep(
     (promise, is_promised, plan): (Promise, bool, &Plan),
-    shrunk: Shrunk,
+    mut shrunk: Shrunk,
     (hunt, folder): (&Path, &Path),
     settings: &RunSettings,
 ) -> Result<Found, RunError> {
     let name = short_slug(&format!("{} {}", promise.name(), plan.family().join(" ")));
     let run_folder = folder.join("found").join(&name);
-    // A hunt that goes on may have been here before.
-    let _ = fs::remove_dir_all(&run_folder);
-    fs::create_dir_all(&run_folder).map_err(EnvironmentError::io(
-        "create",
-        run_folder.display().to_string(),
-    ))?;
-    let job = Job {
-        case: named(shrunk.case.clone(), promise, &name, plan),
-        repetition: 0,
-        seed: crate::seed::Seed(0),
-        slug: String::new(),
-        rerun: None,
+    let case = named(shrunk.case.clone(), promise, &name, plan);
+    let mut runs = RUNS;
+    let record = loop {
+        let record = run_for_story(&case, &run_folder, settings).await?;
+        runs += 1;
+        if Aim::Promise(promise).is_met_by(&record) {
+            shrunk.times += 1;
+            break Some(record);
+        }
+        if runs == RUNS + RUNS_FOR_STORY || settings.interrupt.is_cancelled() {
+            break None;
+        }
     };
-    let record = run(&job, &run_folder, settings).await?;
     let script = run_folder.join(crate::folder::SCENARIO);
     let file = folder.join("found").join(format!("{name}.toml"));
     fs::copy(&script, &file).map_err(EnvironmentError::io("write", file.display().to_string()))?;
-    let story =
-        terminal_story(&record, promise).filter(|_| Aim::Promise(promise).is_met_by(&record));
+    let record = record.as_ref();
+    let story = record.and_then(|record| terminal_story(record, promise));
+    let claim = record.and_then(|record| claim_of(record, promise));
     let below = |path: &Path| {
         let path = path.strip_prefix(hunt).unwrap_or(path);
         path.display().to_string()
@@ -223,14 +227,34 @@ async fn keep(
         is_promised,
         faults: plan.placements.len(),
         plan: plan.to_string(),
-        claim: claim_of(&record, promise),
+        claim: claim.unwrap_or_default(),
         steps: shrunk.steps,
         times: shrunk.times,
-        runs: RUNS,
+        runs,
         file: below(&file),
         run: below(&run_folder),
         story: story.unwrap_or_default(),
     })
+}
+
+/// Runs a case that is kept, in the place of what was run there before: a hunt that goes on may
+/// have been here already.
+async fn run_for_story(
+    case: &Case,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<RunRecord, RunError> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder)
+        .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
+    let job = Job {
+        case: case.clone(),
+        repetition: 0,
+        seed: crate::seed::Seed(0),
+        slug: String::new(),
+        rerun: None,
+    };
+    Box::pin(run(&job, folder, settings)).await
 }
 
 /// The case as it is kept: it says what it is about.
@@ -249,10 +273,8 @@ fn named(case: Case, promise: Promise, name: &str, plan: &Plan) -> Case {
     }
 }
 
-fn claim_of(record: &RunRecord, promise: Promise) -> String {
+fn claim_of(record: &RunRecord, promise: Promise) -> Option<String> {
     let mut outcomes = record.outcomes().into_iter();
     let outcome = outcomes.find(|outcome| outcome.promise == promise);
-    outcome
-        .and_then(|outcome| outcome.reason)
-        .unwrap_or_default()
+    outcome.and_then(|outcome| outcome.reason)
 }

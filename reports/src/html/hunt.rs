@@ -154,7 +154,10 @@ fn story(n: usize, at: usize, folder: &str, found: &Found) -> Markup {
             p { (visible(&found.claim)) }
             pre { "lockstorm run " (visible(folder)) "/" (visible(&found.file)) }
             @if !found.story.is_empty() { pre { (lines.join("\n")) } }
-            p { a href=(format!("{}/report.html", found.run)) { "The run of this story" } }
+            p { a href=(format!("{}/report.html", found.run)) {
+                @if found.story.is_empty() { "The last run of this script" }
+                @else { "The run of this story" }
+            } }
         }
     }
 }

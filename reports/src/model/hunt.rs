@@ -166,9 +166,9 @@ pub struct Found {
     pub runs: usize,
     /// The script, from the folder of the hunt.
     pub file: String,
-    /// A run of it, from the folder of the hunt.
+    /// The last run of it, from the folder of the hunt.
     pub run: String,
-    /// Story of the run, as the terminal tells it.
+    /// Story of that run, as the terminal tells it; empty if the run did not break the promise.
     pub story: String,
 }
 
