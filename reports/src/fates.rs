@@ -206,7 +206,7 @@ enum Weight {
 
 fn title(weight: Weight) -> String {
     match weight {
-        Weight::Faults(0) => "Nothing goes wrong".to_owned(),
+        Weight::Faults(0) => "No fault".to_owned(),
         Weight::Faults(1) => "One fault".to_owned(),
         Weight::Faults(many) => format!("{many} faults"),
         Weight::Storm => "Storms: load, and faults at random".to_owned(),

@@ -369,7 +369,9 @@ pub(crate) fn against(result: &ExpectationResult) -> String {
         ", which is counted over the repeated runs".to_owned()
     } else if result.expected == Expected::Any {
         match result.actual {
-            Verdict::Violated | Verdict::Unknown => ", of which nothing was expected".to_owned(),
+            Verdict::Violated | Verdict::Unknown => {
+                ", of which the scenario expects nothing".to_owned()
+            }
             Verdict::Valid => String::new(),
         }
     } else if result.met {

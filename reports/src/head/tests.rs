@@ -220,8 +220,8 @@ fn what_nobody_expected_anything_of_does_not_hide_what_somebody_did() {
     });
     assert_eq!(
         Head::of_run(&both).line(),
-        "PASS · availability violated, of which nothing was expected; no violation of mutual \
-         exclusion, as expected"
+        "PASS · availability violated, of which the scenario expects nothing; no violation of \
+         mutual exclusion, as expected"
     );
 }
 

@@ -101,11 +101,12 @@ pub fn terminal_suite(suite: &SuiteRecord, options: TerminalOptions) -> String {
 pub(super) fn push_costs(text: &mut Text, grid: &Grid) {
     text.push(&costs(grid).render(text.width, text.paint));
     text.blank();
-    text.line(
-        Tone::Quiet,
-        "latency of grants, waiting included, and of how many; requests that clients waited for in \
-         each cycle; longest time without a grant, and below it a longer one under a fault",
-    );
+    for heading in grid.costs.iter().map(|&at| &HEADINGS[at]) {
+        text.line(
+            Tone::Quiet,
+            &format!("{}: {}", heading.name, heading.meaning),
+        );
+    }
     text.blank();
 }
 

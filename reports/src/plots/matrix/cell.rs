@@ -24,6 +24,27 @@ fn words(cell: &Cell) -> Vec<(String, bool)> {
     lines
 }
 
+/// Where the text of a cell begins: beside its sign, and below it.
+const TEXT: (f64, f64) = (32.0, 11.0);
+/// Room between the text of a cell and its end.
+const END: f64 = 4.0;
+
+/// Size of a line of text, and where it begins.
+fn place(at: usize, bold: bool) -> (f64, f64) {
+    let size = if bold { 13.0 } else { SMALL };
+    (size, if at == 0 { TEXT.0 } else { TEXT.1 })
+}
+
+/// Width that a cell needs for its words.
+pub(super) fn width(cell: &Cell) -> f64 {
+    let lines = words(cell).into_iter().enumerate();
+    let widths = lines.map(|(at, (line, bold))| {
+        let (size, left) = place(at, bold);
+        left + font::width(&line, size, bold) + END
+    });
+    widths.fold(0.0, f64::max)
+}
+
 /// Number of lines that a cell with words takes.
 pub(super) fn lines(cell: &Cell) -> usize {
     words(cell).len()
@@ -65,21 +86,14 @@ pub(super) fn wordy(drawing: &mut Drawing, cell: &Cell, area: Area) {
     ground(drawing, cell, tally, area, 4.0);
     let (mark, ink) = look(tally.verdict.into());
     let lines = words(cell);
-    let left = area.x + 32.0;
-    let room = area.x + area.width - left - 4.0;
     let first = middle + 4.5 - LINE * (lines.len() as f64 - 1.0) / 2.0;
     drawing.mark((area.x + 18.0, first - 4.5), 7.0, mark, ink, None);
     for (at, (line, bold)) in lines.into_iter().enumerate() {
-        let size = if bold { 13.0 } else { SMALL };
-        let (left, room) = if at == 0 {
-            (left, room)
-        } else {
-            (area.x + 11.0, room + 21.0)
-        };
+        let (size, left) = place(at, bold);
         let style = TextStyle::new(size, Ink::Text);
         let style = if bold { style.bold() } else { style };
-        let text = font::fitted(&line, size, bold, room);
-        drawing.text((left, first + at as f64 * LINE), text, style);
+        let text = font::fitted(&line, size, bold, area.width - left - END);
+        drawing.text((area.x + left, first + at as f64 * LINE), text, style);
     }
 }
 

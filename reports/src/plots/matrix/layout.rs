@@ -30,8 +30,9 @@ const CAPTION: f64 = 16.0;
 const UPRIGHT_MAX: f64 = 240.0;
 /// Room for names of rows, at least and at most.
 const NAMES: (f64, f64) = (148.0, 360.0);
-/// Narrowest a wordy column gets before the picture becomes wider.
-const WORDY_COLUMN: f64 = 138.0;
+/// Narrowest a wordy column gets before the picture becomes wider, and the widest that its words
+/// make it; what is longer is cut.
+const WORDY_COLUMN: (f64, f64) = (138.0, 260.0);
 /// Columns of signs: alone, and with a figure beside them.
 const DENSE_COLUMN: (f64, f64) = (27.0, 58.0);
 const DENSE_ROW: f64 = 25.0;
@@ -76,7 +77,7 @@ impl Layout {
         let column = if is_dense {
             dense_column(grid)
         } else {
-            WORDY_COLUMN.max((WIDTH - around) / columns)
+            wordy_column(grid).max((WIDTH - around) / columns)
         };
         let width = (around + column * columns).max(WIDTH).ceil();
         let top = TOP + header(grid, is_dense) + if has_costs { CAPTION } else { 0.0 };
@@ -160,6 +161,12 @@ fn name_room(grid: &Grid, is_dense: bool, locks: f64) -> f64 {
         widest(grid, |row| font::width(row.lock, NAME.0, true)).max(topologies(12.0))
     };
     (needed + 18.0).clamp(NAMES.0, NAMES.1)
+}
+
+fn wordy_column(grid: &Grid) -> f64 {
+    let cells = grid.rows.iter().flat_map(|row| &row.cells);
+    let needed = cells.map(cell::width).fold(0.0, f64::max);
+    needed.clamp(WORDY_COLUMN.0, WORDY_COLUMN.1)
 }
 
 fn dense_column(grid: &Grid) -> f64 {
