@@ -24,7 +24,9 @@ pub(crate) fn with_hits(
     let wanted = number as usize;
     if nodes.len() < wanted {
         let kind = topology.kind().name();
-        return Err(format!("{kind} servers are fewer than {number}"));
+        return Err(format!(
+            "the topology {kind} has fewer than {number} servers"
+        ));
     }
     let hit = &nodes[..wanted];
     let mut scenario = scenario.clone();

@@ -75,7 +75,9 @@ pub fn put_into(
         });
         if situation.tests.is_empty() {
             let kind = lock.kind().name();
-            return Err(format!("{kind} promises nothing that is tested"));
+            return Err(format!(
+                "{kind} makes none of the promises that are tested here"
+            ));
         }
         for step in &mut file.scenario.step {
             step.keep_breaks(&situation.tests);

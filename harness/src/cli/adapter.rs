@@ -1,10 +1,12 @@
 //! `lockstorm adapter`.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Error};
 use clap::{Args, Subcommand};
 use lockstorm_scenarios::{System, TopologyKind};
+use tokio::time::timeout;
 
 use super::examples;
 use super::exit::ExitCode;
@@ -14,6 +16,9 @@ use crate::conformance::{Check, Finding, TestBed, usual_servers};
 use crate::seed::Seed;
 use crate::server::{DEFAULT_PORT, Program, ServerSettings, Wiring, find_program};
 use crate::{folder, output};
+
+/// A check that takes longer says so.
+const LONG: Duration = Duration::from_secs(5);
 
 /// Arguments of `lockstorm adapter`.
 #[derive(Debug, Args)]
@@ -95,8 +100,9 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         let mut bed = TestBed::new(args.command.clone(), folder.clone(), settings).await?;
         let [mut passed, mut failed] = [0, 0];
         for check in Check::ALL {
-            let finding = check.run(&mut bed).await;
-            output::answer(&line(check, &finding))?;
+            let begun = Instant::now();
+            let finding = carry_out(check, &mut bed).await;
+            output::answer(&line(check, &finding, begun.elapsed()))?;
             match finding {
                 Finding::Passed(_) => passed += 1,
                 Finding::Failed(_) => failed += 1,
@@ -120,13 +126,30 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// A check and what came of it.
-fn line(check: Check, finding: &Finding) -> String {
+/// Carries out a check, and says that it goes on where it takes long.
+async fn carry_out(check: Check, bed: &mut TestBed) -> Finding {
+    let finding = check.run(bed);
+    tokio::pin!(finding);
+    if let Ok(finding) = timeout(LONG, &mut finding).await {
+        return finding;
+    }
+    output::human(&format!("… {}: still waiting", check.about()));
+    finding.await
+}
+
+/// A check and what came of it, and how long that took where it was long.
+fn line(check: Check, finding: &Finding, took: Duration) -> String {
     let about = check.about();
-    match finding {
+    let seconds = if took < LONG {
+        String::new()
+    } else {
+        format!(", after {} s", took.as_secs())
+    };
+    let told = match finding {
         Finding::Passed(detail) if detail.is_empty() => format!("✓ {about}"),
         Finding::Passed(detail) => format!("✓ {about} ({detail})"),
         Finding::Failed(why) => format!("✗ {about}: {why}"),
         Finding::NotClaimed(why) => format!("· {about}: not checked: {why}"),
-    }
+    };
+    told + &seconds
 }

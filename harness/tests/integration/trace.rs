@@ -151,7 +151,7 @@ fn without_a_trace_the_story_says_who_gave_each_grant_and_who_was_promoted() {
     }
     let out = tempfile::tempdir().expect("a temporary folder can be made");
     let story = story(out.path(), &["--trace", "none"]);
-    let first = place(&story, &["a was granted \"lock\" by primary (primary), "]);
+    let first = place(&story, &["a was granted \"lock\" by primary, "]);
     let promoted = place(
         &story,
         &["replica-1 takes itself for a primary; until now it was a replica"],

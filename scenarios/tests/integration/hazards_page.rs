@@ -97,7 +97,14 @@ fn put(page: &mut String, line: &str) {
 /// The words of a situation, with the number of servers that are hit where it has them.
 fn told(text: &str, situation: &Situation) -> String {
     let hits: Vec<String> = situation.hits.iter().map(u32::to_string).collect();
-    let text = text.replace("{hits}", &hits.join(" or "));
+    let text = match hits.split_last() {
+        None => text.to_owned(),
+        Some((only, [])) => text.replace("{hits}", only),
+        Some((last, others)) => {
+            let others = others.join(", ");
+            text.replace("{hits}", &format!("{others} or {last}"))
+        }
+    };
     text.trim().replace('\n', " ")
 }
 
@@ -196,14 +203,14 @@ fn remedies(situation: &Situation) -> String {
         put(
             &mut text,
             &format!(
-                "- Inherent, whatever the lock, is {inherent}. {}",
+                "- No lock prevents {inherent} here. {}",
                 told(reason, situation)
             ),
         );
     }
     put(
         &mut text,
-        "- All else a lock can prevent that keeps the promises above.",
+        "- A lock that keeps the promises above prevents everything else.",
     );
     text
 }

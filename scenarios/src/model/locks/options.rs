@@ -43,7 +43,7 @@ pub trait LockOptions {
     /// # Errors
     /// In words, why they cannot.
     fn take_threads(&mut self, _threads: u32) -> Result<(), &'static str> {
-        Err("its clients share nothing")
+        Err("its clients are alone: none of them are threads that share one instance")
     }
 
     /// Takes the patience with one of several servers that a situation asks for, where the lock
