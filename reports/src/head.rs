@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use lockstorm_checker::{Analysis, Verdict};
 use lockstorm_scenarios::Expected;
 
-pub(crate) use self::property::{complaint, expectation};
+pub(crate) use self::property::{complaint, expectation, verdict};
 
 use self::found::{Found, found};
 use crate::model::{Answer, ExpectationResult, Outcome, Rate, RunRecord, SuiteRecord, run_verdict};

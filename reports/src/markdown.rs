@@ -11,7 +11,7 @@ use lockstorm_checker::history::FaultPhase;
 use crate::assessment::is_assessment;
 use crate::finding::{Finding, Findings};
 use crate::grid::Grid;
-use crate::head::{Head, Standing};
+use crate::head::{self, Head, Standing};
 use crate::inert::visible;
 use crate::model::{Changes, RunRecord, SuiteRecord};
 use crate::{story, words};
@@ -166,7 +166,7 @@ fn push_verdicts(text: &mut String, run: &RunRecord) {
             standing.sign().glyph(),
             standing.word(),
             words::property(result.property),
-            words::verdict(result.actual),
+            head::verdict(run, result),
             judged.map_or(0, |judgement| judgement.count),
             words::expected(result.expected),
         );

@@ -8,7 +8,7 @@ use crate::verdict::{Availability, Coverage, FaultSummary};
 use lockstorm_linearizability::ModelName;
 
 const NO_ANSWER: &str =
-    "no acquire or renewal that was under way while a fault was active was answered";
+    "each acquire or renewal that was under way while a fault was active had no clear answer";
 
 /// Contents of a history as a whole.
 #[derive(Clone, Copy, Debug)]

@@ -65,19 +65,23 @@ impl Teller<'_> {
         let mut senders = Senders::of(self);
         let concerned = all.filter(|command| senders.are_concerned(&command.note));
         let series = series(requests(concerned));
-        let mut drafts: Vec<Draft> = series.iter().flat_map(|alike| tell(alike)).collect();
+        let mut sent = Sent::new();
+        let told = series.iter().flat_map(|alike| tell(alike, &mut sent));
+        let mut drafts: Vec<Draft> = told.collect();
         drafts.sort_by_key(|draft| draft.evidence.clone());
         let early = drafts.len().saturating_sub(COMMANDS_MAX);
         self.drafts.extend(drafts.drain(early..));
     }
 }
 
+/// Sender and receiver.
+type Way<'a> = (&'a Option<Name>, &'a Name);
+
 /// A command of a client or a server, with what the script did that it ran.
 struct Request<'a>(Vec<&'a CommandAside>);
 
 impl<'a> Request<'a> {
-    /// Sender and receiver.
-    fn way(&self) -> (&'a Option<Name>, &'a Name) {
+    fn way(&self) -> Way<'a> {
         let note = &self.0[0].note;
         (&note.from, &note.node)
     }
@@ -92,12 +96,15 @@ impl<'a> Request<'a> {
             })
     }
 
-    fn tell(&self, again: &str) -> Vec<Draft> {
+    /// Tells of it, with `more` behind it; `sent` is what was told before.
+    fn tell(&self, more: &str, sent: &mut Sent<'a>) -> Vec<Draft> {
+        let is_new = sent.insert((self.way(), &self.0[0].note.text));
+        let again = if is_new { "" } else { " again" };
         let said = |command: &&CommandAside| {
             let words = &command.note;
             let (node, what) = (text::name(&words.node), text::prose(&words.text));
             let text = match &words.from {
-                Some(from) => format!("{} sent {node}: {what}{again}", text::name(from)),
+                Some(from) => format!("{} sent {node}{again}: {what}{more}", text::name(from)),
                 None => format!("{node} did in a script: {what}"),
             };
             told(command.time, node, text, command.event)
@@ -105,6 +112,9 @@ impl<'a> Request<'a> {
         self.0.iter().map(said).collect()
     }
 }
+
+/// Commands that a story has told of, each with its sender and receiver.
+type Sent<'a> = BTreeSet<(Way<'a>, &'a str)>;
 
 /// Tells whether two commands are the same, but for values that are made anew each time.
 fn are_alike(one: &str, another: &str) -> bool {
@@ -157,9 +167,10 @@ fn series(requests: Vec<Request>) -> Vec<Vec<Request>> {
     all
 }
 
-fn tell(alike: &[Request]) -> Vec<Draft> {
+fn tell<'a>(alike: &[Request<'a>], sent: &mut Sent<'a>) -> Vec<Draft> {
     let [first, .., before_last, last] = alike else {
-        return alike.iter().flat_map(|request| request.tell("")).collect();
+        let each = alike.iter();
+        return each.flat_map(|request| request.tell("", sent)).collect();
     };
     let mut others = alike.iter().skip(1);
     let is_same = others.all(|request| request.0[0].note.text == first.0[0].note.text);
@@ -168,13 +179,13 @@ fn tell(alike: &[Request]) -> Vec<Draft> {
     } else {
         "more like it, with other values,"
     };
-    let again = format!(
+    let others = format!(
         " (and {} {more} until {})",
         alike.len() - 2,
         text::instant(before_last.0[0].time)
     );
-    let last = last.tell("");
-    first.tell(&again).into_iter().chain(last).collect()
+    let first = first.tell(&others, sent);
+    first.into_iter().chain(last.tell("", sent)).collect()
 }
 
 /// The servers that granted the lock in a story; none where no reply names any.

@@ -6,13 +6,25 @@ use super::{against, claims_nothing, of_property};
 use crate::model::{ExpectationResult, RunRecord};
 use crate::words;
 
+/// The verdict of one property: of a run that stopped early, what was found until then.
+pub(crate) fn verdict(run: &RunRecord, result: &ExpectationResult) -> String {
+    let found = words::verdict(result.actual);
+    if is_cut_short(run, result) {
+        format!("{found} before the run stopped early")
+    } else {
+        found.to_owned()
+    }
+}
+
+fn is_cut_short(run: &RunRecord, result: &ExpectationResult) -> bool {
+    run.stopped.is_some() && result.actual == Verdict::Valid
+}
+
 /// One property: what was found of it, and whether that was expected.
 pub(crate) fn expectation(run: &RunRecord, result: &ExpectationResult) -> String {
     let name = words::property(result.property);
-    let found = words::verdict(result.actual);
-    if run.stopped.is_some() && result.actual == Verdict::Valid {
-        format!("{name}: {found} before the run stopped early")
-    } else if claims_nothing(run) {
+    let found = verdict(run, result);
+    if is_cut_short(run, result) || claims_nothing(run) {
         format!("{name}: {found}")
     } else {
         format!("{name}: {found}{}", against(result))

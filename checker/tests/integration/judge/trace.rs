@@ -89,7 +89,27 @@ fn what_a_client_asks_again_and_again_is_quoted_the_first_and_the_last_time() {
             "b sent n1: SET lock 77 NX PX 2000 (and 2 more until 0.025 s)",
             "a sent n1: SET lock 4f2a NX PX 2000",
             "a sent n1: PEXPIRE lock 2000",
-            "b sent n1: SET lock 77 NX PX 2000",
+            "b sent n1 again: SET lock 77 NX PX 2000",
+        ]
+    );
+}
+
+#[test]
+fn what_is_sent_again_is_the_same_from_the_same_client_to_the_same_server() {
+    let told = told(
+        "told 21 n1 a SET lock 4f2a NX PX 2000
+         told 23 n1 b SET lock 4f2a NX PX 2000
+         told 25 n2 a SET lock 4f2a NX PX 2000
+         told 27 n1 a SET lock 4f2a NX PX 2000",
+        StepKind::Trace,
+    );
+    assert_eq!(
+        told,
+        [
+            "a sent n1: SET lock 4f2a NX PX 2000",
+            "b sent n1: SET lock 4f2a NX PX 2000",
+            "a sent n2: SET lock 4f2a NX PX 2000",
+            "a sent n1 again: SET lock 4f2a NX PX 2000",
         ]
     );
 }

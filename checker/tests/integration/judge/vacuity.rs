@@ -104,7 +104,7 @@ fn faults_under_which_no_acquire_was_answered_put_no_lease_to_the_test() {
     };
     assert_eq!(
         reason(Property::DeadOnArrival, &under("info")),
-        "no acquire or renewal that was under way while a fault was active was answered"
+        "each acquire or renewal that was under way while a fault was active had no clear answer"
     );
     let before = "a acquire 0..10 ok lease 1000 waited 0
                   fault F1 kill n1 injected 15
