@@ -5,7 +5,8 @@ use std::fmt;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::thread::available_parallelism;
 
 use futures_util::future::try_join_all;
 use lockstorm_checker::history::{Name, Until};
@@ -13,6 +14,7 @@ use lockstorm_scenarios::{
     Case, ClientKind, DurationRange, DurationSpec, Lock, LockFeature, Mutant, Promise, Step,
     Workload,
 };
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Can, Complaints, Directory, Open, Remote, RemoteSettings};
@@ -34,6 +36,11 @@ use crate::worker::{self, lock_stream};
 const PROBES_MAX: usize = 64;
 /// Probes of the final phase at most where each is a process.
 const PROCESS_PROBES_MAX: usize = 4;
+/// Turns to start the program of a library, as many at once as there are processors: a virtual
+/// machine takes one for a second, and among a dozen that start together a library is not connected
+/// within its own time-out.
+static STARTING: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
 /// Folder, in that of the run, of what the programs of clients write to standard error.
 const CLIENTS: &str = "clients";
 
@@ -305,6 +312,11 @@ impl Stage {
             // The upper half of the numbers is for what clients do by themselves.
             processes: Processes::new(all / 2 + n as u64, all),
             complaints,
+        };
+        let _turn = if foreign {
+            STARTING.acquire().await.ok()
+        } else {
+            None
         };
         let (remote, program) = Remote::start(settings)
             .await

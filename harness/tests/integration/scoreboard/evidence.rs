@@ -43,6 +43,7 @@ fn assessment(library: &Library) -> Option<(PathBuf, SuiteRecord)> {
 /// Finds out what the library keeps and breaks.
 pub fn gather(library: &Library) -> Known {
     let (folder, suite) = assessment(library).unwrap_or_else(|| assess(library));
+    had_clients(library, &suite);
     // What was found before, and is not found now, is kept no longer.
     let _ = fs::remove_dir_all(root().join(found_in(library)));
     let broken: Vec<_> = broken(&suite).into_iter().collect();
@@ -63,6 +64,23 @@ fn assess(library: &Library) -> (PathBuf, SuiteRecord) {
     let output = command.arg(folder(library)).output();
     let output = output.expect("the program can be started");
     assessment(library).unwrap_or_else(|| panic!("{}: {}", library.slug(), stderr(&output)))
+}
+
+/// A row cannot rest on runs for which the library did not start, as where the machine is busy.
+fn had_clients(library: &Library, suite: &SuiteRecord) {
+    let stopped = suite
+        .runs
+        .iter()
+        .filter_map(|run| run.record.stopped.as_deref());
+    let had_none = stopped
+        .filter(|why| why.contains("cannot be started"))
+        .count();
+    let all = suite.runs.len();
+    let slug = library.slug();
+    assert!(
+        had_none * 20 <= all,
+        "{slug}: {had_none} of {all} runs had no client"
+    );
 }
 
 /// The runs that broke each promise, those first that are the easiest to follow.
