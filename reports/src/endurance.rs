@@ -206,7 +206,7 @@ pub(crate) fn inherent(endurance: &Endurance) -> Option<String> {
 pub(crate) fn coverage(size: &Size) -> String {
     let impossible = match size.impossible {
         0 => String::new(),
-        one => format!("; {one} more impossible, as a message of theirs is never sent"),
+        one => format!("; {one} more had a fault that never came about"),
     };
     format!(
         "{}: {} of {} plans tried, {} conclusive{impossible}",
@@ -256,8 +256,8 @@ pub(crate) fn finding(found: &Found) -> String {
     let (times, runs, plan) = (found.times, found.runs, &found.plan);
     if times == 0 {
         return format!(
-            "{promise}{promised} was broken once with {with}, and in none of {runs} runs after \
-             that: {plan}"
+            "{promise}{promised} was broken with {with} in the search, and in none of {runs} runs \
+             of its script: {plan}"
         );
     }
     format!("{promise}{promised} is broken with {with}, {times} of {runs} times: {plan}")

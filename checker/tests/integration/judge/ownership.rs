@@ -88,6 +88,12 @@ fn what_was_given_back_cannot_be_given_back_again() {
     }
     let near = text("a acquire 12..14 refused");
     assert_eq!(remarked(&near), 1, "near miss");
+    let open = text("").replace("40..50 ok", "40..50 ok ownership unknown");
+    assert_eq!(
+        remarked(&open),
+        0,
+        "the answer does not say that it was its caller's"
+    );
 }
 
 #[test]
