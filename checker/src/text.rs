@@ -62,12 +62,14 @@ pub(crate) fn instant(time: Nanos) -> String {
     format!("{}.{:03} s", ms / 1000, ms % 1000)
 }
 
-/// A length of time, in a unit that leaves no digit out of sight.
+/// A length of time, in a unit that shows at least two digits of it: `0.390 s`, `3.9 ms`, `85 µs`.
 pub(crate) fn length(time: Nanos) -> String {
-    match time.0 {
-        0..1_000 => format!("{} ns", time.0),
-        1_000..1_000_000 => format!("{} µs", time.0 / 1_000),
-        1_000_000.. => instant(time),
+    let us = time.0 / 1_000;
+    match us {
+        0 => format!("{} ns", time.0),
+        1..1_000 => format!("{us} µs"),
+        1_000..10_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
+        10_000.. => instant(time),
     }
 }
 

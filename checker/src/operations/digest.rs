@@ -10,6 +10,7 @@ mod givers;
 mod modes;
 mod notes;
 mod sessions;
+mod suspensions;
 mod widened;
 
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ use self::modes::Modes;
 pub(crate) use self::notes::ActingNote;
 pub use self::notes::{FaultEvent, FinalPhase, Loss, LostNote, QueuedNote};
 use self::sessions::Sessions;
+use self::suspensions::Suspensions;
 use super::groups::Groups;
 use super::operation::{
     Access, Action, Completion, Detail, DetailId, Edge, KeyId, OpId, Operation, Outcome, OwnerId,
@@ -198,6 +200,7 @@ pub struct DigestBuilder {
     modes: Modes,
     givers: GiverNumbers,
     sessions: Sessions,
+    suspensions: Suspensions,
 }
 
 impl DigestBuilder {
@@ -230,6 +233,7 @@ impl DigestBuilder {
     pub fn finish(self) -> Digest {
         let mut digest = self.digest;
         digest.givers = self.givers.finish();
+        self.suspensions.finish(&mut digest.lost);
         let key = |edge: Edge| digest.operation(edge.operation()).key.0;
         digest.edges = Groups::new(self.edges, digest.keys.len(), key);
         digest.is_in_time = !self.is_disordered;
@@ -357,7 +361,13 @@ impl DigestBuilder {
                     sessions::answer(operation, &event.value);
                     self.sessions.grant(id, operation);
                 }
-                Action::Release => self.sessions.released((operation.key, operation.owner)),
+                Action::Release => {
+                    let place = (operation.key, operation.owner);
+                    self.sessions.released(place);
+                    if event.value.count.unwrap_or(0) == 0 {
+                        self.suspensions.stand(place);
+                    }
+                }
                 Action::Renew | Action::Resource(_) | Action::Other => {}
             }
         }
@@ -436,11 +446,9 @@ impl DigestBuilder {
             Function::Ended => self.lost(event, owner, Loss::Ended),
             Function::Resumed => {
                 let place = (self.key(&event.key), owner);
-                let is_over = |note: &LostNote| {
-                    note.loss == Loss::Suspended && (note.key, note.owner) == place
-                };
-                self.digest.lost.retain(|note| !is_over(note));
-                self.sessions.end(place, false, &mut self.digest.operations);
+                if self.suspensions.take_back(place) {
+                    self.sessions.end(place, false, &mut self.digest.operations);
+                }
             }
             _ => {}
         }
@@ -451,6 +459,10 @@ impl DigestBuilder {
 
     fn lost(&mut self, event: &Event, owner: OwnerId, loss: Loss) {
         let key = self.key(&event.key);
+        match loss {
+            Loss::Suspended => self.suspensions.begin((key, owner), self.digest.lost.len()),
+            Loss::Told | Loss::Ended => self.suspensions.stand((key, owner)),
+        }
         self.digest.lost.push(LostNote {
             loss,
             event: event.index,

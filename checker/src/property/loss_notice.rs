@@ -6,20 +6,21 @@
 //! ```
 //!
 //! It is a measure, and becomes a verdict only for a lock that promises to tell: without the
-//! promise the figures are told, and nothing is judged. Who stands still, or cannot be reached,
-//! cannot be told: a hold counts only if no fault of its client was active since the loss.
+//! promise the figures are told, and nothing is judged. Who stands still cannot be told: a hold
+//! counts only if its client could run since the loss. Whose link is cut can: its own clock says
+//! that no renewal was answered for a whole lease.
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule, owners};
 use crate::case::{
-    Case, Finding, Ruling, Run, Tested, faults, is_shared, keep_first, touches_client,
+    Case, Finding, Ruling, Run, Tested, active, is_shared, keep_first, touches_client,
 };
-use crate::history::Nanos;
+use crate::history::{FaultClass, Nanos};
 use crate::holds::{Hold, notice};
 use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
-use crate::verdict::Property;
+use crate::verdict::{FaultSummary, Property};
 
 /// The name of the promise in a header.
 const PROMISE: &str = "tells-of-loss";
@@ -104,13 +105,13 @@ fn judge(case: &Case) -> Ruling {
     }
 }
 
-/// Tells whether a holder was told of a loss inside its lease, after another had been granted the
-/// lock that it still held: only the servers know when it was lost, and it was told in time.
+/// Tells whether a holder was told of a loss inside its lease, and another was granted the lock
+/// before the holder gave it back: it was lost, only the servers know when, and told in time.
 fn is_told_early(case: &Case, hold: &Hold) -> bool {
     let is_told = hold.is_granted() && hold.is_leased() && hold.told_lost < hold.core.end;
     let takes_over = |other: &Hold| {
         let since = other.core.start;
-        let inside = hold.core.start < since && since < hold.told_lost;
+        let inside = hold.core.start < since && since < hold.core.end;
         let share = is_shared(hold) && is_shared(other);
         inside && other.owner != hold.owner && !share
     };
@@ -120,15 +121,17 @@ fn is_told_early(case: &Case, hold: &Hold) -> bool {
     is_told && case.permits() == 1 && of_key.any(takes_over)
 }
 
+/// Tells whether a fault leaves its client running.
+const fn is_of_the_network(fault: &FaultSummary) -> bool {
+    matches!(fault.class, FaultClass::Cut | FaultClass::Packet)
+}
+
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
     let (took, _) = notice(hold)?;
     let lease = case.digest.operation(hold.acquire).lease?;
     let client = case.digest.owners.name(hold.owner.0);
-    let mut faults = case
-        .faults
-        .iter()
-        .filter(|fault| touches_client(fault, client));
-    let excused = faults.any(|fault| faults::window(fault).is_some_and(|at| at.touches(took)));
+    let mut faults = active(case.faults, took).into_iter();
+    let excused = faults.any(|fault| touches_client(fault, client) && !is_of_the_network(fault));
     let excused = excused || case.digest.asides.is_stalled(took.start, took.end);
     let is_late = took.length() > lease && lease > Nanos(0);
     (is_late && !excused).then(|| Finding {

@@ -22,7 +22,7 @@ fn a_grant_to_a_newcomer_before_one_in_the_queue_is_a_violation() {
     let witness = &judge(&text).properties[&Property::Fairness].witnesses[0];
     assert_eq!(
         witness.claim,
-        "b was granted \"lock\" before a, who had its place in the queue 0.005 s before the other \
+        "b was granted \"lock\" before a, who had its place in the queue 5.0 ms before the other \
          asked"
     );
     let last = witness.story.last().expect("a story has an end");

@@ -45,6 +45,13 @@ fn a_renewal_answered_not_owner_is_a_notice() {
 fn who_is_told_inside_its_lease_of_a_loss_that_was_one_was_told_in_time() {
     let taken = "a acquire 0..10 ok lease 300\n b acquire 20..30 ok lease 300\n a lost 100";
     assert_eq!(judged(taken), (Verdict::Valid, 0));
+    let forewarned =
+        "a acquire 0..10 ok lease 300\n a suspended 100\n b acquire 400..410 ok lease 300
+                      b release 420..430 ok\n a release 500..510 not-owner";
+    assert_eq!(judged(forewarned), (Verdict::Valid, 0));
+    let given_back = "a acquire 0..10 ok lease 300\n a lost 100\n a release 150..160 ok
+                      b acquire 200..210 ok lease 300";
+    assert_eq!(judged(given_back).0, Verdict::Unknown, "it had not lost it");
     let readers = "a acquire 0..10 ok lease 300 mode read
                    b acquire 20..30 ok lease 300 mode read
                    a lost 100";
@@ -66,6 +73,21 @@ fn who_stands_still_cannot_be_told() {
                 a lost 901";
     let analysis = promised(text);
     assert_eq!(analysis.properties[&Property::LossNotice].count, 0);
+}
+
+#[test]
+fn whose_link_is_cut_is_told_by_its_own_clock() {
+    let text = |told| {
+        format!(
+            "a acquire 0..10 ok lease 300
+             fault F1 cut a→n1 injected 100
+             fault F1 cut a→n1 observed 100
+             fault F1 cut a→n1 healed 900
+             a lost {told}"
+        )
+    };
+    assert_eq!(judged(&text(901)), (Verdict::Violated, 1));
+    assert_eq!(judged(&text(600)), (Verdict::Valid, 0));
 }
 
 #[test]
@@ -111,6 +133,31 @@ fn who_is_told_that_nobody_knows_is_told_and_acts_as_holder_no_more() {
     let told = |property| resumed.properties[&property].count;
     assert_eq!(told(Property::LossNotice), 1, "it was told wrongly");
     assert_eq!(told(Property::LeaseOverrun), 1, "and went on");
+}
+
+/// A session that is new says nothing of the locks of the one before.
+#[test]
+fn what_a_loss_or_a_release_has_ended_is_not_held_once_more() {
+    let lost = "a acquire 0..10 ok lease 300
+                a suspended 100
+                b acquire 400..410 ok lease 300
+                b release 420..430 ok
+                a lost 800
+                a resumed 810
+                a release 820..830 not-owner";
+    assert_eq!(judged(lost), (Verdict::Valid, 0), "it was told at 100");
+    let given_back = "a acquire 0..10 ok lease 300
+                      a suspended 400
+                      a release 700..710 ok
+                      a acquire 720..730 ok lease 300
+                      a suspended 740
+                      a resumed 750
+                      a release 760..770 ok";
+    assert_eq!(
+        judged(given_back),
+        (Verdict::Valid, 0),
+        "it was told at 400"
+    );
 }
 
 #[test]
