@@ -41,7 +41,7 @@ pub(crate) fn sentence(suite: &SuiteRecord) -> String {
         let hunts = words::count(suite.hunts.len() as u64, "hunt");
         runs = format!("{runs} and {hunts}");
     }
-    let left = words::not_reached(suite);
+    let left = words::unfinished(suite);
     let locks = assessments(suite);
     let broken = locks.iter().map(|lock| (lock.lock, lock.broken()));
     let broken: Vec<_> = broken.filter(|(_, names)| !names.is_empty()).collect();

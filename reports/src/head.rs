@@ -208,7 +208,7 @@ impl Head {
         let others = format!(
             "{valid} without a violation found, {} unknown{}",
             with(Verdict::Unknown),
-            words::not_reached(suite)
+            words::unfinished(suite)
         );
         let verdicts = records().map(run_verdict).reduce(Verdict::merge);
         let rates = rates(suite);

@@ -197,14 +197,19 @@ pub(crate) fn cost(coverage: &Coverage) -> Option<String> {
     ))
 }
 
-/// Number of runs that a suite ended before, as the end of a sentence; empty for one that ended
-/// well.
-pub(crate) fn not_reached(suite: &SuiteRecord) -> String {
+/// Numbers of runs that stopped early, but for those that a step of the scenario stopped, and of
+/// those that the suite never reached, as the end of a sentence; empty where all ran to their end.
+pub(crate) fn unfinished(suite: &SuiteRecord) -> String {
+    let runs = suite.runs.iter().map(|run| &run.record);
+    let cut = runs.filter(|run| run.stopped.is_some() && run.unmet_step.is_none());
     let missing = suite.not_run.iter().filter(|run| run.was_not_reached());
-    match missing.count() {
-        0 => String::new(),
-        n => format!("; {n} not reached"),
-    }
+    let counts = [
+        (cut.count(), "stopped early"),
+        (missing.count(), "not reached"),
+    ];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, what)| format!("; {n} {what}")).collect();
+    counts.concat()
 }
 
 #[cfg(test)]
@@ -212,6 +217,20 @@ mod tests {
     use lockstorm_checker::verdict::Cycles;
 
     use super::*;
+
+    #[test]
+    fn runs_that_ended_before_their_time_are_counted_but_for_those_that_a_step_ended() {
+        let mut suite = crate::sample::suite();
+        suite.not_run.clear();
+        assert_eq!(unfinished(&suite), "");
+        let runs: Vec<_> = suite.runs.iter_mut().map(|run| &mut run.record).collect();
+        for (n, run) in runs.into_iter().enumerate() {
+            run.stopped = Some("it ended".to_owned());
+            run.unmet_step = (n == 0).then_some(2);
+        }
+        let cut = suite.runs.len() - 1;
+        assert_eq!(unfinished(&suite), format!("; {cut} stopped early"));
+    }
 
     #[test]
     fn lengths_take_the_unit_that_suits_them() {
