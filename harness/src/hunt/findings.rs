@@ -200,18 +200,14 @@ async fn keep(
     let name = short_slug(&format!("{} {}", promise.name(), plan.family().join(" ")));
     let run_folder = folder.join("found").join(&name);
     let case = named(shrunk.case.clone(), promise, &name, plan);
-    let mut runs = RUNS;
-    let record = loop {
-        let record = run_for_story(&case, &run_folder, settings).await?;
-        runs += 1;
-        if Aim::Promise(promise).is_met_by(&record) {
-            shrunk.times += 1;
-            break Some(record);
-        }
-        if runs == RUNS + RUNS_FOR_STORY || settings.interrupt.is_cancelled() {
-            break None;
-        }
-    };
+    let (tries, record) = until(
+        || run_for_story(&case, &run_folder, settings),
+        |record| Aim::Promise(promise).is_met_by(record),
+        || settings.interrupt.is_cancelled(),
+    )
+    .await?;
+    shrunk.times += usize::from(record.is_some());
+    let runs = RUNS + tries;
     let script = run_folder.join(crate::folder::SCENARIO);
     let file = folder.join("found").join(format!("{name}.toml"));
     fs::copy(&script, &file).map_err(EnvironmentError::io("write", file.display().to_string()))?;
@@ -235,6 +231,25 @@ async fn keep(
         run: below(&run_folder),
         story: story.unwrap_or_default(),
     })
+}
+
+/// Runs until a run is what it should be, [`RUNS_FOR_STORY`] times at most: the number of runs, and
+/// that one.
+async fn until<R, F: Future<Output = Result<R, RunError>>>(
+    run: impl Fn() -> F,
+    is_met_by: impl Fn(&R) -> bool,
+    is_interrupted: impl Fn() -> bool,
+) -> Result<(usize, Option<R>), RunError> {
+    for runs in 1..=RUNS_FOR_STORY {
+        let record = run().await?;
+        if is_met_by(&record) {
+            return Ok((runs, Some(record)));
+        }
+        if is_interrupted() {
+            return Ok((runs, None));
+        }
+    }
+    Ok((RUNS_FOR_STORY, None))
 }
 
 /// Runs a case that is kept, in the place of what was run there before: a hunt that goes on may
@@ -277,4 +292,35 @@ fn claim_of(record: &RunRecord, promise: Promise) -> Option<String> {
     let mut outcomes = record.outcomes().into_iter();
     let outcome = outcomes.find(|outcome| outcome.promise == promise);
     outcome.and_then(|outcome| outcome.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Runs that break a promise or not, one after the other.
+    async fn tried(breaks: &[bool], interrupted: bool) -> (usize, Option<bool>) {
+        let next = Cell::new(breaks.iter());
+        let run = || {
+            let mut runs = next.take();
+            let breaks = runs.next().copied().expect("no run more is asked for");
+            next.set(runs);
+            std::future::ready(Ok(breaks))
+        };
+        let found = until(run, |breaks| *breaks, || interrupted).await;
+        found.expect("no run fails")
+    }
+
+    #[tokio::test]
+    async fn a_finding_is_run_again_until_it_breaks_and_each_run_counts() {
+        assert_eq!(tried(&[true], false).await, (1, Some(true)));
+        assert_eq!(tried(&[false, false, true], false).await, (3, Some(true)));
+        assert_eq!(
+            tried(&[false; RUNS_FOR_STORY], false).await,
+            (RUNS_FOR_STORY, None)
+        );
+        assert_eq!(tried(&[false], true).await, (1, None), "Ctrl-C");
+    }
 }
