@@ -85,6 +85,7 @@ const ORDER: &[&str] = &[
     "renewal-keeps-the-lock",
     "blip-while-renewing",
     "connection-lost-while-renewing",
+    "holder-cut-off",
     "release-stops-renewals",
     "next-holder-dies",
     "dead-client-stops-renewing",

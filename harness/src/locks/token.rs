@@ -17,6 +17,7 @@ use super::lock::{Grant, Lock, LockRequest, Outcome, Released};
 use super::mutation::Mutation;
 use super::provenance::Provenance;
 use super::waiting::Waiting;
+use crate::clock::wall_ms;
 use crate::connection::{CallError, Primary};
 
 const RELEASE: &str = include_str!("scripts/release.lua");
@@ -78,7 +79,10 @@ fn set(mutation: &Mutation, key: &str, value: &str, lease: Duration) -> Cmd {
     if !mutation.is(Mutant::SetWithoutNx) {
         command.arg("NX");
     }
-    if mutation.is(Mutant::LeaseInSeconds) {
+    if mutation.is(Mutant::EndByClientClock) {
+        let end = wall_ms() + lease.as_millis() as u64;
+        command.arg("PXAT").arg(end);
+    } else if mutation.is(Mutant::LeaseInSeconds) {
         command.arg("PX").arg(lease.as_secs().max(1));
     } else if !mutation.is(Mutant::NeverExpires) {
         command.arg("PX").arg(lease.as_millis() as u64);

@@ -71,6 +71,8 @@ mutants! {
         "SET without NX: everyone who asks is granted the lock";
     NeverExpires, "never-expires", Token,
         "SET without PX: the lock of a client that died is never free again";
+    EndByClientClock, "end-by-client-clock", Token,
+        "SET with PXAT: the client's clock says when the lease ends, and the server's when it has";
     WaitNotRead, "wait-not-read", TokenWait,
         "the lock is granted however many replicas WAIT counts";
     CounterNotRaised, "counter-not-raised", TokenFenced,

@@ -237,6 +237,7 @@ pub(super) const fn changed_line(mutant: Mutant) -> Option<LineChange> {
         | Mutant::LeaseInSeconds
         | Mutant::SetWithoutNx
         | Mutant::NeverExpires
+        | Mutant::EndByClientClock
         | Mutant::WaitNotRead
         | Mutant::HalfIsAMajority
         | Mutant::TimeNotChecked

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, crew, have_server, listed, root};
+use crate::support::{TRIES_MAX, crew, have_server, is_asked_for, listed, root};
 use known::{built_in, hunted};
 use lockstorm_reports::{Found, HuntRecord, Hunted};
 use lockstorm_scenarios::{LockKind, Mutant, Step, load};
@@ -148,12 +148,6 @@ fn a_script_of_each_lock_breaks_its_promise_again() {
     });
     let wrong: Vec<_> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Tells whether `LOCKSTORM_ONLY`, a list with commas, names it, or nothing at all.
-fn is_asked_for(name: &str) -> bool {
-    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
-    only.is_empty() || only.split(',').any(|one| one == name)
 }
 
 /// The words of the hunt for a lock. Where a failover is slow, a few locks stand for all: how it

@@ -40,6 +40,12 @@ pub fn root() -> PathBuf {
         .to_owned()
 }
 
+/// Tells whether `LOCKSTORM_ONLY`, a list with commas, names it, or nothing at all.
+pub fn is_asked_for(name: &str) -> bool {
+    let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();
+    only.is_empty() || only.split(',').any(|one| one == name)
+}
+
 /// Runs the program to its end.
 pub fn run(args: &[&str]) -> Output {
     lockstorm()
