@@ -58,7 +58,7 @@ impl<'a> Finding<'a> {
             Some(_) | None if self.run.without_scenario => "nothing expected",
             Some(_) | None if self.is_inherent() => "inherent",
             Some(_) | None if self.is_not_promised() => "not promised",
-            Some(_) | None if self.run.situation.is_some() => "breaks no promise here",
+            Some(_) | None if self.run.situation.is_some() => "not what the situation tests",
             Some(result) if !result.met => "not as expected",
             Some(result) if result.expected.of_one_run() != Expected::Any => "as expected",
             Some(_) | None => "nothing expected",

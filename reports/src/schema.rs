@@ -110,6 +110,7 @@ mod tests {
             prefix: Some("p".to_owned()),
             asks_once: Some(true),
             waits_at_least: Some(true),
+            ends_late_ms: Some(1),
             promises: vec!["tells-of-loss".to_owned()],
             notes_failures: Some(true),
             extra: serde_json::Map::new(),

@@ -40,7 +40,7 @@ func open(client *adapter.Client) (adapter.Opened, error) {
 	if client.Topology != "etcd" {
 		return adapter.Opened{}, adapter.Unsupported("it needs servers of etcd")
 	}
-	if client.RenewEvery == 0 || client.Lease == 0 || client.Lease%time.Second != 0 {
+	if client.Lease == 0 || client.Lease%time.Second != 0 {
 		return adapter.Opened{}, adapter.Unsupported("a session keeps a lease of whole seconds alive")
 	}
 	connected, err := etcd.New(etcd.Config{
@@ -51,7 +51,7 @@ func open(client *adapter.Client) (adapter.Opened, error) {
 	l.ttl = int(client.Lease / time.Second)
 	return adapter.Opened{
 		Lock:     l,
-		Can:      []adapter.Ability{adapter.Cancel, adapter.SilentWatchdog, adapter.Tokens},
+		Can:      []adapter.Ability{adapter.Cancel, adapter.AlwaysRenews, adapter.Tokens},
 		Promises: []string{"survives-minority", "keeps-alive", "fenced"},
 		// To close a session takes as long as its lease where no server answers.
 		AnswersWithin: client.Patience + client.Lease + time.Second,

@@ -16,7 +16,7 @@ class KazooLock(Adapter):
     """One client of the lock."""
 
     name, version = "kazoo", __version__
-    can, promises = ("silent-watchdog",), ("keeps-alive", "survives-minority", "tells-of-loss")
+    can, promises = ("always-renews",), ("keeps-alive", "survives-minority", "tells-of-loss")
 
     def open(self, client):
         if client.lease is None:

@@ -73,6 +73,8 @@ const (
 	Queue Ability = "queue"
 	// SilentWatchdog: the library renews by itself, and that cannot be wrapped.
 	SilentWatchdog Ability = "silent-watchdog"
+	// AlwaysRenews: it does so for every lock, also where [Client.RenewEvery] is zero.
+	AlwaysRenews Ability = "always-renews"
 	// Tokens: each grant has a fencing token, greater than those before of the same key.
 	Tokens Ability = "tokens"
 	// Wait: Acquire waits by itself, for [Ask.Wait] at most.

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const PROTOCOL = 2;
 /** Abilities that a harness of version 1 does not know. */
-const SINCE_2 = ["cancel", "identity", "silent-watchdog"];
+const SINCE_2 = ["cancel", "identity", "silent-watchdog", "always-renews"];
 /** Most characters of an error's text: with more, a line could be too long for the protocol. */
 const TEXT_MAX = 4000;
 /** Exit code after input that is not of the protocol, as in sysexits.h. */

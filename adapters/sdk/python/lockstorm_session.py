@@ -15,7 +15,7 @@ from functools import partial
 
 PROTOCOL = 2
 #: Abilities for which version 1 of the protocol has no word.
-NEWER = {"cancel", "identity", "silent-watchdog"}
+NEWER = {"cancel", "identity", "silent-watchdog", "always-renews"}
 #: Longest text of an error, in characters: a line may have 65,536 bytes.
 TEXT_MAX = 2000
 #: Errors that a mistake in a program raises.

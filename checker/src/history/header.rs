@@ -57,6 +57,10 @@ pub struct Header {
     /// was granted may have been sent later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_at_least: Option<bool>,
+    /// Time for which the servers may go on with a lease that is over, in milliseconds: as those do
+    /// that look for such leases now and then, or begin them anew when another leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_late_ms: Option<u64>,
     /// Names of the promises that the lock makes beyond those that all make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<String>,
@@ -86,6 +90,7 @@ impl Header {
             prefix: None,
             asks_once: None,
             waits_at_least: None,
+            ends_late_ms: None,
             promises: Vec::new(),
             notes_failures: None,
             extra: Map::new(),

@@ -229,13 +229,12 @@ fn loans(case: &Case, holds: &[Hold], traffic: &Traffic) -> Vec<Loan> {
 
 /// Until when a hold may have been out. A release that was granted and did not end it for certain
 /// may have given back one of several grants, and extended the lease of the others by that. A
-/// library may report less than the lease that it asked the servers for, which keep all of it.
+/// library may report less than the lease that it asked the servers for, which keep all of it; and
+/// servers may end a lease late.
 fn out_until(case: &Case, hold: &Hold) -> Nanos {
-    let out = (hold
-        .possible()
-        .end
-        .max(hold.lease.ceiling + case.digest.shortfall))
-    .min(hold.hull.end);
+    let late = case.digest.header.ends_late_ms.unwrap_or_default();
+    let kept = hold.lease.ceiling + case.digest.shortfall + Nanos::from_millis(late);
+    let out = hold.possible().end.max(kept).min(hold.hull.end);
     let release = hold.release.map(|id| case.digest.operation(id));
     let partial = release.filter(|release| release.outcome == Outcome::Ok);
     match partial.and_then(Operation::answered) {

@@ -420,6 +420,8 @@ pub enum Can {
     Identity,
     /// It renews what it holds by itself, and announces nothing.
     SilentWatchdog,
+    /// It does so whether the scenario asks for renewals or not.
+    AlwaysRenews,
 }
 
 /// Message that a program sends without being asked.

@@ -180,10 +180,11 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
     let situations = situations(args)?;
     let wanted = args.subjects.kinds();
     let custom = args.subjects.custom()?;
-    let mut cases = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     let mut left_out = Vec::new();
     for subject in subjects {
         let lock = &subject.lock;
+        let mut elsewhere = Vec::new();
         for loaded in &situations {
             let Some(situation) = &loaded.scenario.situation else {
                 let text = format!("'{}' has no [situation]", loaded.scenario.name);
@@ -191,7 +192,13 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
             };
             // What cannot be done on them the rules of scenarios say.
             let on = custom.as_slice().iter().chain(&situation.topologies);
-            for topology in on.filter(|topology| wanted.contains(&topology.kind())) {
+            let mut on = on
+                .filter(|topology| wanted.contains(&topology.kind()))
+                .peekable();
+            if on.peek().is_none() {
+                elsewhere.push(&loaded.scenario);
+            }
+            for topology in on {
                 for hits in situation.numbers_hit() {
                     match place(subject, loaded, topology, (&args.subjects.promises, hits)) {
                         Ok(case) => cases.push(case),
@@ -203,12 +210,20 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
                 }
             }
         }
+        let label = lock.bare_label();
+        let ran = cases.iter().find(|case| case.labels.lock == label);
+        if let Some(servers) = ran.map(|case| case.topology.clone()) {
+            let labels = |scenario| labels(scenario, lock, &servers, None);
+            let reason = "it means something on other servers only".to_owned();
+            left_out.extend(
+                elsewhere
+                    .into_iter()
+                    .map(|one| (labels(one), reason.clone())),
+            );
+        }
     }
     if cases.is_empty() {
-        let text = "no situation is selected: --only takes a part of a name in `lockstorm list \
-                    situations`, or of one in reports, and --topology servers that the lock can \
-                    have, as in `lockstorm list locks`";
-        return Err(NothingSelected(text.into()).into());
+        return Err(NothingSelected(nothing_left(&situations, &left_out)).into());
     }
     let seed = args.how.common.seed();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.labels.lock.as_str()).collect();
@@ -225,6 +240,29 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
     })
 }
 
+/// Says why no situation is left.
+fn nothing_left(situations: &[Loaded], left_out: &[(CaseLabels, String)]) -> String {
+    if let Some((labels, reason)) = left_out.first() {
+        let (hazard, topology) = (&labels.hazard, &labels.topology);
+        return format!("no situation is left: not '{hazard}' on {topology}: {reason}");
+    }
+    let Some(situation) = situations.first() else {
+        return "no situation is selected: --only takes a part of a name in `lockstorm list \
+                situations`, or of one in reports"
+            .to_owned();
+    };
+    let Scenario {
+        name, situation, ..
+    } = &situation.scenario;
+    let servers = situation.iter().flat_map(|one| &one.topologies);
+    let servers: Vec<&str> = servers.map(|servers| servers.kind().name()).collect();
+    format!(
+        "no situation is left: '{name}' is one for {}; --topology must name servers that it and \
+         the lock can have, as `lockstorm list locks` says of locks",
+        servers.join(", ")
+    )
+}
+
 /// Puts the lock into the situation on these servers, or says why it cannot be.
 fn place(
     subject: &Subject,
@@ -239,7 +277,8 @@ fn place(
     if let Some((_, why)) = wanting(&loaded.scenario).find(|(can, _)| subject.lacks(*can)) {
         return Err(why.to_owned());
     }
-    let has_watchdog = !subject.lacks(Can::Watchdog) || !subject.lacks(Can::SilentWatchdog);
+    let watchdogs = [Can::Watchdog, Can::SilentWatchdog, Can::AlwaysRenews];
+    let has_watchdog = watchdogs.into_iter().any(|can| !subject.lacks(can));
     if subject.cannot_renew && tells_to_renew(&loaded.scenario, has_watchdog) {
         return Err("its library cannot extend a lease when it is told to".to_owned());
     }

@@ -71,7 +71,8 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         })
         .collect();
     if quarries.is_empty() {
-        let text = "none of these locks works on any of these servers; see `lockstorm list locks`";
+        let text = "nothing can be hunted: a hunt needs a lock on servers of Redis, as --topology \
+                    names them; `lockstorm list locks` says which lock works on which";
         return Err(NothingSelected(text.into()).into());
     }
     let program = find_program(args.common.redis_server.as_deref())?;

@@ -92,7 +92,7 @@ impl Check {
             Self::Refuses => "refuses a held lock to another client",
             Self::Alive => "says of a held lock that it is held, and answers touch",
             Self::Releases => "gives back a lock, which can then be had",
-            Self::NotOwner => "says not-owner of a lock that is another's",
+            Self::NotOwner => "refuses to give back a lock that is another's",
             Self::Expires => "lets a lease end, and not before its time",
             Self::Renews => "renews a lease",
             Self::Watches => {
@@ -102,7 +102,7 @@ impl Check {
             Self::TwoKeys => "holds two locks at once, and gives them back one by one",
             Self::Shares => "lets readers hold a lock together, and keeps a writer out",
             Self::AsksAgain => "answers a holder that asks for its lock once more",
-            Self::ServerKey => "keeps the lock at the server's key that it names",
+            Self::ServerKey => "keeps the lock at a key of the server that is known",
             Self::StandsStill => "goes on after it was stopped and continued",
             Self::Cancels => "gives up a request when it is told to, and goes on",
             Self::Reconnects => "goes on after its connections were lost",

@@ -1,5 +1,6 @@
 //! Checks of what a lock does for its clients.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstorm_checker::history::Ownership;
@@ -119,6 +120,10 @@ pub(super) async fn not_owner(bed: &mut TestBed) -> Found {
     Ok(found)
 }
 
+fn has_silent_watchdog(can: &BTreeSet<Can>) -> bool {
+    can.contains(&Can::SilentWatchdog) || can.contains(&Can::AlwaysRenews)
+}
+
 pub(super) async fn expires(bed: &mut TestBed) -> Found {
     let (a, b) = (bed.client(SHORT).await?, bed.client(SHORT).await?);
     if bed.is_endless() {
@@ -128,7 +133,7 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
     let asked = Instant::now();
     granted(&a, &key).await?;
     let granted_at = match until_granted(&b, &key, asked + SHORT + LATE_MAX).await {
-        Err(_) if a.opened.can.contains(&Can::SilentWatchdog) => {
+        Err(_) if has_silent_watchdog(&a.opened.can) => {
             let why = "its own watchdog keeps it, whatever is asked";
             return Ok(Finding::NotClaimed(why.to_owned()));
         }
@@ -213,9 +218,9 @@ pub(super) async fn watches(bed: &mut TestBed) -> Found {
     }
     let a = bed.watching_client(KEPT, RENEW_EVERY).await?;
     let can = &a.opened.can;
-    if can.contains(&Can::SilentWatchdog) {
+    if has_silent_watchdog(can) {
         return Ok(Finding::NotClaimed(
-            "its watchdog cannot be held up: 'can' of 'opened' names 'silent-watchdog'".to_owned(),
+            "its watchdog cannot be held up, as 'can' of 'opened' says".to_owned(),
         ));
     }
     if !can.contains(&Can::Watchdog) {

@@ -36,7 +36,9 @@ pub enum IntroductionError {
     #[error(transparent)]
     Servers(#[from] RunError),
     /// It can be opened on none of the servers.
-    #[error("the adapter can be opened on no servers; on {on}: {why}")]
+    #[error(
+        "the adapter can be opened on none of these servers (--topology names others); on {on}: {why}"
+    )]
     Nowhere {
         /// Kind of the first servers that were tried.
         on: &'static str,

@@ -29,6 +29,11 @@ pub fn one_below(lock: &str, order: Order) -> Value {
     })
 }
 
+/// The range that is the one key.
+pub fn the_key(key: &str) -> Value {
+    json!({ "key": encoded(key) })
+}
+
 /// Order in which keys are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

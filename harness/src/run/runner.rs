@@ -14,7 +14,8 @@ use lockstorm_nemesis::Nemesis;
 use lockstorm_nemesis::messages::Passed;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, Trace, Workload,
+    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, System, Trace,
+    Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +34,10 @@ use crate::server::{Program, ServerSettings, Servers, Wiring};
 use crate::trace::{FaultNoteSink, LeaseWatch, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
+
+/// Time within which servers notice a lease that is over: etcd looks every half second and agrees
+/// on what it found, ZooKeeper at each of its ticks, which take as long.
+const LOOKS_EVERY_MS: u64 = 1_000;
 
 /// Settings that all runs of a plan share.
 #[derive(Clone)]
@@ -215,6 +220,7 @@ async fn record(
         seed: Some(job.seed.0),
         started: Some(started.to_owned()),
         permits: Some(job.case.lock.permits()).filter(|&permits| permits != 1),
+        ends_late_ms: ends_late(&job.case),
         waits_at_least: job.case.lock.is_foreign().then_some(true),
         asks_once: job
             .case
@@ -285,6 +291,19 @@ async fn record(
     .await;
     recorder.finish().await?;
     Ok((both(stopped, left), round_trips))
+}
+
+/// Time for which servers may go on with a lease that is over, in milliseconds. Those of etcd and
+/// ZooKeeper look for such leases now and then, and begin all anew when another of them leads; of
+/// custom servers nobody knows.
+fn ends_late(case: &Case) -> Option<u64> {
+    match case.topology.kind().system() {
+        System::Etcd | System::Zookeeper | System::Custom => {
+            let anew = case.lock.lease().map_or(0, DurationSpec::as_millis);
+            Some(LOOKS_EVERY_MS + anew)
+        }
+        System::Redis | System::Mariadb | System::Postgres => None,
+    }
 }
 
 /// Tells whether clients are programs, whose ends are noted.

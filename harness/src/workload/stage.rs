@@ -197,7 +197,8 @@ impl Stage {
             Some(command) => self.embodied(command, name, n, source).await?,
         };
         let can = |what| matches!(&lock, AnyLock::Remote(remote) if remote.can(what));
-        let has_silent_watchdog = can(Can::SilentWatchdog);
+        let always_renews = can(Can::AlwaysRenews);
+        let has_silent_watchdog = can(Can::SilentWatchdog) || always_renews;
         let own_watchdog = can(Can::Watchdog) || has_silent_watchdog;
         let lacks_watchdog = matches!(spec, Lock::Adapter(_)) && !own_watchdog;
         let registry = self.servers.registry();
@@ -222,7 +223,7 @@ impl Stage {
             until: has_session.then_some(Until::SessionEnd),
             renew_every: renew_every.map(|every| every.0),
             lacks_watchdog,
-            renews_unseen: has_silent_watchdog && spec.renew_every().is_some(),
+            renews_unseen: always_renews || has_silent_watchdog && spec.renew_every().is_some(),
             renews_on: spec.mutant() == Some(Mutant::WatchdogNotStopped),
             sink: self.sink.clone(),
             rng: self.seed.stream(&format!("client/{name}")),

@@ -269,7 +269,7 @@ fn an_adapter_that_says_yes_to_everything_fails_the_checks_that_find_it_out() {
     for failed in [
         "✗ refuses a held lock to another client: acquire of a lock that another holds was \
          answered with 'granted'",
-        "✗ says not-owner of a lock that is another's",
+        "✗ refuses to give back a lock that is another's",
         "✗ lets a lease end, and not before its time: granted to another after",
         "✗ renews a lease",
         "✗ lets readers hold a lock together, and keeps a writer out: acquire of a lock that two \

@@ -230,6 +230,11 @@ fn what_cannot_be_assessed_is_told_before_anything_runs() {
             "no situation is selected",
         ),
         (
+            &["token", "--only", "slot-moves", "--topology", "single"],
+            4,
+            "'slot-moves' is one for cluster",
+        ),
+        (
             &["token", "--promise", "fast"],
             64,
             "must be one of exclusive",

@@ -24,7 +24,8 @@ pub(crate) struct Heading {
 pub(crate) const HEADINGS: [Heading; 5] = [
     Heading {
         name: "acquire p50",
-        meaning: "half of the grants came within this time of the call, waiting included",
+        meaning: "half of the grants came within this time of the call, waiting included; like \
+                  all that follows, in runs without a fault",
     },
     Heading {
         name: "acquire p99",
@@ -41,7 +42,8 @@ pub(crate) const HEADINGS: [Heading; 5] = [
     },
     Heading {
         name: "longest gap",
-        meaning: "longest time in which a lock was wanted, and neither held nor granted",
+        meaning: "longest time in which a lock was wanted, and neither held nor granted; below it \
+                  the worst of all situations",
     },
 ];
 

@@ -146,7 +146,7 @@ fn costs(grid: &Grid) -> Table {
             .collect()
     });
     Table {
-        header: std::iter::once(vec![(Tone::Heading, "cost without a fault".to_owned())])
+        header: std::iter::once(vec![(Tone::Heading, "cost".to_owned())])
             .chain(header)
             .collect(),
         rows: rows.collect(),

@@ -13,6 +13,8 @@ pub enum Ability {
     Queue,
     /// It renews by itself, and that cannot be wrapped.
     SilentWatchdog,
+    /// It does so for every lock, also where nobody asks for renewals.
+    AlwaysRenews,
     /// Each grant has a fencing token, greater than those before of the same key.
     Tokens,
     /// It waits by itself, as long as [`Ask::wait`](crate::Ask::wait) says.
@@ -30,6 +32,7 @@ impl Ability {
             Self::Identity => "identity",
             Self::Queue => "queue",
             Self::SilentWatchdog => "silent-watchdog",
+            Self::AlwaysRenews => "always-renews",
             Self::Tokens => "tokens",
             Self::Wait => "wait",
             Self::Watchdog => "watchdog",

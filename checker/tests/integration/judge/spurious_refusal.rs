@@ -89,6 +89,29 @@ fn an_indeterminate_renewal_may_hold_for_its_length_more_and_a_refusal_never_hol
 }
 
 #[test]
+fn servers_that_end_leases_late_refuse_rightly_until_then() {
+    let count = |text: &str| {
+        let mut history = history(text);
+        history.header.ends_late_ms = Some(200);
+        check(&history, &exact()).properties[&Property::SpuriousRefusal].count
+    };
+    let asked = |at: u64| {
+        format!(
+            "a acquire 0..10 ok lease 300\n b acquire {at}..{} refused",
+            at + 20
+        )
+    };
+    assert_eq!(count(&asked(320)), 0);
+    assert_eq!(count(&asked(510)), 0, "in one instant");
+    assert_eq!(count(&asked(511)), 1);
+    assert_eq!(
+        count(&format!("{LEFT} b acquire 110..120 refused")),
+        1,
+        "given back"
+    );
+}
+
+#[test]
 fn readers_are_kept_out_by_writers_only() {
     let text = |holder: &str, asks: &str| {
         format!("a acquire 0..10 ok {holder}\n b acquire 20..30 refused {asks}")

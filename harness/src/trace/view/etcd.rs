@@ -1,4 +1,5 @@
-//! The view of a member of etcd: the first key in the queue of a lock, as far as this member knows.
+//! The view of a member of etcd: the first key in the queue of a lock, as far as this member knows,
+//! or else the key that is called as the lock is.
 
 use std::net::SocketAddr;
 
@@ -6,7 +7,7 @@ use lockstorm_checker::history::{Name, NodeView};
 use serde_json::{Value, json};
 
 use super::{PATIENCE, Views};
-use crate::connection::{Order, ask_http, key_of, number, one_below};
+use crate::connection::{Order, ask_http, key_of, number, one_below, the_key};
 use crate::server::Node;
 use crate::trace::marks::Marks;
 use crate::trace::roles::{FOLLOWER, LEADER};
@@ -24,12 +25,11 @@ pub async fn look(node: &Node, keys: &[Name], marks: &Marks) -> Result<Views, St
 }
 
 async fn look_for(address: SocketAddr, lock: &str, marks: &Marks) -> Result<NodeView, String> {
-    let mut oldest = one_below(lock, Order::OldestFirst);
-    // What this member has, whatever the others say.
-    oldest["serializable"] = true.into();
-    let answer = ask(address, "/v3/kv/range", &oldest).await?;
-    let first = &answer["kvs"][0];
-    let Some(key) = key_of(first) else {
+    let first = match first_of(address, one_below(lock, Order::OldestFirst)).await? {
+        Value::Null => first_of(address, the_key(lock)).await?,
+        first => first,
+    };
+    let Some(key) = key_of(&first) else {
         return Ok(NodeView::default());
     };
     let owner = marks.owner(&key);
@@ -44,6 +44,13 @@ async fn look_for(address: SocketAddr, lock: &str, marks: &Marks) -> Result<Node
         left_ms,
         ..NodeView::default()
     })
+}
+
+/// The first key of a range that this member has, whatever the others say; null if it has none.
+async fn first_of(address: SocketAddr, mut range: Value) -> Result<Value, String> {
+    range["serializable"] = true.into();
+    let answer = ask(address, "/v3/kv/range", &range).await?;
+    Ok(answer["kvs"][0].clone())
 }
 
 /// Time that a lease has left; members ask the leader, who knows whole seconds. One that is over

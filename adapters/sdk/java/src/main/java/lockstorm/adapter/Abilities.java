@@ -16,7 +16,7 @@ import java.util.TreeSet;
 public final class Abilities {
     /** Words that a harness does not know that speaks version 1 of the protocol. */
     private static final Set<String> SINCE_VERSION_2 =
-            Set.of("cancel", "identity", "silent-watchdog");
+            Set.of("cancel", "identity", "silent-watchdog", "always-renews");
 
     private final Set<String> can = new TreeSet<>();
     private final Set<String> promises = new TreeSet<>();
@@ -58,6 +58,11 @@ public final class Abilities {
     /** The library renews what it holds by itself, and cannot be held up. */
     public Abilities silentWatchdog() {
         return with("silent-watchdog");
+    }
+
+    /** It does so for every lock, also where {@link Client#renewEvery} is empty. */
+    public Abilities alwaysRenews() {
+        return with("always-renews");
     }
 
     /** The library knows readers. Else the kit answers that there are none. */

@@ -69,7 +69,7 @@ public final class CuratorAdapter implements Adapter {
         curator.start();
         curator.blockUntilConnected();
         return new Abilities()
-                .silentWatchdog()
+                .alwaysRenews()
                 .waits()
                 .warmUp()
                 .promises("keeps-alive", "survives-minority", "reentrant", "tells-of-loss")
