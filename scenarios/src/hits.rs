@@ -56,6 +56,19 @@ pub fn numbered(words: &str, hits: Option<u32>) -> String {
     }
 }
 
+/// Returns words of a situation with all the numbers of servers that it hits: `1, 2 or 3`.
+pub fn numbered_by_all(words: &str, hits: &[u32]) -> String {
+    let hits: Vec<String> = hits.iter().map(u32::to_string).collect();
+    match hits.split_last() {
+        None => words.to_owned(),
+        Some((only, [])) => words.replace(NUMBER, only),
+        Some((last, others)) => {
+            let all = format!("{} or {last}", others.join(", "));
+            words.replace(NUMBER, &all)
+        }
+    }
+}
+
 /// The servers that keep locks and are no stand-in of a master, in order.
 fn plain_nodes(topology: &Topology) -> Vec<String> {
     let nodes = topology.nodes().into_iter();

@@ -35,7 +35,7 @@ mod written;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expand::{Expanded, expand};
-pub use hits::numbered;
+pub use hits::{numbered, numbered_by_all};
 pub use library::{Listed, describe, list};
 pub use load::{Loaded, load, load_shipped, load_str, open};
 pub use model::*;

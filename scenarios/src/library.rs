@@ -3,7 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::hits::numbered_by_all;
 
 /// Files listed at most, and folders gone down at most: a wrong folder is not searched forever.
 const FILES_MAX: usize = 10_000;
@@ -71,12 +74,22 @@ pub fn describe(path: &Path, text: &str) -> Listed {
             description: "not readable; `lockstorm validate` says why".to_owned(),
         };
     };
-    let word = |key: &str| Some(table.get_ref().get(key)?.get_ref().as_str()?.to_owned());
+    let table = table.get_ref();
+    let word = |key: &str| Some(table.get(key)?.get_ref().as_str()?.to_owned());
+    let description = first_sentence(&word("description").unwrap_or_default());
     Listed {
         name: word("name").unwrap_or(stem),
-        description: first_sentence(&word("description").unwrap_or_default()),
+        description: numbered_by_all(&description, &hits(table).unwrap_or_default()),
         path: path.to_owned(),
     }
+}
+
+/// Numbers of servers that a situation hits.
+fn hits(table: &DeTable) -> Option<Vec<u32>> {
+    let situation = table.get("situation")?.get_ref().as_table()?;
+    let hits = situation.get("hits")?.get_ref().as_array()?;
+    let number = |one: &Spanned<DeValue>| one.get_ref().as_integer()?.as_str().parse().ok();
+    Some(hits.iter().filter_map(number).collect())
 }
 
 fn first_sentence(text: &str) -> String {

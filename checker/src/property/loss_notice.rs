@@ -86,7 +86,8 @@ fn judge(case: &Case) -> Ruling {
     let count = findings.len() as u64;
     keep_first(&mut findings);
     let mut holds = case.holds.iter();
-    let lost = is_promised && holds.any(|hold| notice(hold).is_some() || is_told_early(case, hold));
+    let is_lost = |hold: &Hold| since_loss(case, hold).is_some() || is_told_early(case, hold);
+    let lost = is_promised && holds.any(is_lost);
     let tested = if !is_promised {
         Tested::No(format!(
             "it is measured, and judged only of a lock that promises '{PROMISE}'"
@@ -121,13 +122,21 @@ fn is_told_early(case: &Case, hold: &Hold) -> bool {
     is_told && case.permits() == 1 && of_key.any(takes_over)
 }
 
+/// From when every server has ended the lease of a hold, until its owner was told or gave it back.
+fn since_loss(case: &Case, hold: &Hold) -> Option<Interval> {
+    let (took, _) = notice(hold)?;
+    let late = Nanos::from_millis(case.digest.header.ends_late_ms.unwrap_or_default());
+    let lost = took.start + late;
+    (lost < took.end).then(|| Interval::new(lost, took.end))
+}
+
 /// Tells whether a fault leaves its client running.
 const fn is_of_the_network(fault: &FaultSummary) -> bool {
     matches!(fault.class, FaultClass::Cut | FaultClass::Packet)
 }
 
 fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
-    let (took, _) = notice(hold)?;
+    let took = since_loss(case, hold)?;
     let lease = case.digest.operation(hold.acquire).lease?;
     let client = case.digest.owners.name(hold.owner.0);
     let mut faults = active(case.faults, took).into_iter();

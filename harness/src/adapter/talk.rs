@@ -334,7 +334,7 @@ impl Shared {
             BoundBy::Library => "",
             BoundBy::Scenario => "; 'answers-within' of the scenario's lock sets that",
             BoundBy::Nobody => {
-                "; 'answers_within_ms' of 'opened' says so of a library that takes longer"
+                "; if its library may take longer, 'answers_within_ms' of 'opened' must say so"
             }
         };
         let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);

@@ -11,7 +11,7 @@ use lockstorm_reports::{
 };
 use lockstorm_scenarios::{
     Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Situation, Step,
-    Topology, Workload, load, load_shipped, numbered, put_into,
+    Topology, Workload, load, load_shipped, numbered, numbered_by_all, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
@@ -161,18 +161,22 @@ fn situations(args: &AssessArgs) -> Result<Vec<Loaded>, Error> {
     for path in &args.situations {
         all.push(load(path, none)?);
     }
-    let named = |loaded: &Loaded| {
-        let Scenario { name, hazard, .. } = &loaded.scenario;
-        let hazard = hazard.as_ref().unwrap_or(name);
-        let situation = loaded.scenario.situation.iter();
-        let hits = situation.flat_map(Situation::numbers_hit);
-        let mut names: Vec<String> = hits.map(|hits| numbered(hazard, hits)).collect();
-        names.push(name.clone());
+    all.retain(|loaded| !numbers(args, &loaded.scenario).is_empty());
+    Ok(all)
+}
+
+/// The numbers of servers with which a situation is asked for; none if it is not.
+fn numbers(args: &AssessArgs, scenario: &Scenario) -> Vec<Option<u32>> {
+    let hazard = scenario.hazard.as_ref().unwrap_or(&scenario.name);
+    let is_asked_for = |hits: &Option<u32>| {
+        let names = [scenario.name.clone(), numbered(hazard, *hits)];
         let is_named = |text: &String| names.iter().any(|name| name.contains(text));
         args.only.is_empty() || args.only.iter().any(is_named)
     };
-    all.retain(named);
-    Ok(all)
+    let all = scenario.situation.as_ref().map(Situation::numbers_hit);
+    let mut all = all.unwrap_or_else(|| vec![None]);
+    all.retain(is_asked_for);
+    all
 }
 
 /// Every situation for every lock on every topology that fits.
@@ -199,7 +203,7 @@ fn make_plan(args: &AssessArgs, subjects: &[Subject]) -> Result<RunPlan, Error> 
                 elsewhere.push(&loaded.scenario);
             }
             for topology in on {
-                for hits in situation.numbers_hit() {
+                for hits in numbers(args, &loaded.scenario) {
                     match place(subject, loaded, topology, (&args.subjects.promises, hits)) {
                         Ok(case) => cases.push(case),
                         Err(reason) => {
@@ -332,10 +336,13 @@ fn tells_to_renew(scenario: &Scenario, has_watchdog: bool) -> bool {
 }
 
 fn labels(scenario: &Scenario, lock: &Lock, topology: &Topology, hits: Option<u32>) -> CaseLabels {
+    let hazard = scenario.hazard.as_ref().unwrap_or(&scenario.name);
+    let situation = scenario.situation.as_ref();
+    let all = situation.map_or(&[][..], |situation| &situation.hits);
     CaseLabels {
         lock: lock.bare_label(),
         topology: topology.label(),
-        hazard: numbered(scenario.hazard.as_ref().unwrap_or(&scenario.name), hits),
+        hazard: numbered_by_all(&numbered(hazard, hits), all),
     }
 }
 

@@ -36,9 +36,7 @@ pub enum IntroductionError {
     #[error(transparent)]
     Servers(#[from] RunError),
     /// It can be opened on none of the servers.
-    #[error(
-        "the adapter can be opened on none of these servers (--topology names others); on {on}: {why}"
-    )]
+    #[error("the adapter can be opened on no servers that --topology names; on {on}: {why}")]
     Nowhere {
         /// Kind of the first servers that were tried.
         on: &'static str,

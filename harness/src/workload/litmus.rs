@@ -289,7 +289,10 @@ impl Answer {
             Reply::Denied => denied,
             Reply::Failed => format!("an error: {error}"),
             Reply::Unknown => format!("no answer: {error}"),
-            Reply::Killed => "no answer: the client is dead".to_owned(),
+            Reply::Killed => {
+                "no answer: the client had ended (by a fault, by itself, or because it hung)"
+                    .to_owned()
+            }
         }
     }
 }

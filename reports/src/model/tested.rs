@@ -187,6 +187,10 @@ const fn lacking(promise: Promise) -> &'static str {
     match promise {
         Promise::HonestRefusal => "nobody was told that somebody else has the lock",
         Promise::OwnRelease => "nobody released a lock that was another's or nobody's",
+        Promise::ValidOnReturn => "of no lease is it known when the servers were asked for it",
+        Promise::LeavesNothing => {
+            "no server was asked what it has after a try failed or a lock was given back"
+        }
         _ => "this run has nothing by which it could be judged",
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use lockstorm_checker::history::FaultClass;
 use lockstorm_scenarios::{
     FaultSpec, Loaded, LockKind, Role, Scenario, Shipped, Situation, Step, Topology, load_shipped,
-    put_into, situations, typed_lock,
+    numbered_by_all, put_into, situations, typed_lock,
 };
 
 use self::sufferers::Sufferers;
@@ -96,15 +96,7 @@ fn put(page: &mut String, line: &str) {
 
 /// The words of a situation, with the number of servers that are hit where it has them.
 fn told(text: &str, situation: &Situation) -> String {
-    let hits: Vec<String> = situation.hits.iter().map(u32::to_string).collect();
-    let text = match hits.split_last() {
-        None => text.to_owned(),
-        Some((only, [])) => text.replace("{hits}", only),
-        Some((last, others)) => {
-            let others = others.join(", ");
-            text.replace("{hits}", &format!("{others} or {last}"))
-        }
-    };
+    let text = numbered_by_all(text, &situation.hits);
     text.trim().replace('\n', " ")
 }
 

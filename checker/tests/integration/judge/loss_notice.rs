@@ -34,6 +34,18 @@ fn who_goes_on_for_more_than_a_lease_without_a_notice_is_a_violation_of_the_prom
 }
 
 #[test]
+fn servers_that_end_leases_late_may_not_have_lost_it_yet() {
+    let count = |time: u64| {
+        let mut history = history(&format!("a acquire 0..10 ok lease 300\n a lost {time}"));
+        history.header.promises = vec!["tells-of-loss".to_owned()];
+        history.header.ends_late_ms = Some(200);
+        check(&history, &exact()).properties[&Property::LossNotice].count
+    };
+    assert_eq!(count(811), 1);
+    assert_eq!(count(810), 0, "near miss");
+}
+
+#[test]
 fn a_renewal_answered_not_owner_is_a_notice() {
     let text = "a acquire 0..10 ok lease 300
                 a renew 400..410 not-owner
