@@ -40,7 +40,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
     (
         "scenarios",
         &[
-            &["library", "model", "old_words", "shipped", "suggest"],
+            &["model", "old_words", "shipped", "suggest"],
             &[
                 "hits",
                 "schema",
@@ -49,7 +49,7 @@ const FLOORS: [(&str, &[&[&str]]); 6] = [
                 "typed_lock",
                 "write",
             ],
-            &["excerpt", "shape"],
+            &["excerpt", "library", "shape"],
             &["diagnostics", "written"],
             &["overrides"],
             &["document"],
