@@ -361,13 +361,7 @@ impl DigestBuilder {
                     sessions::answer(operation, &event.value);
                     self.sessions.grant(id, operation);
                 }
-                Action::Release => {
-                    let place = (operation.key, operation.owner);
-                    self.sessions.released(place);
-                    if event.value.count.unwrap_or(0) == 0 {
-                        self.suspensions.stand(place);
-                    }
-                }
+                Action::Release => self.sessions.released((operation.key, operation.owner)),
                 Action::Renew | Action::Resource(_) | Action::Other => {}
             }
         }
@@ -377,6 +371,9 @@ impl DigestBuilder {
             is_no && operation.action == Action::Acquire && operation.outcome == Outcome::Unknown;
         operation.is_ownership_open = event.value.ownership.is_some();
         operation.count = event.value.count;
+        if operation.is_last_release() {
+            self.suspensions.stand((operation.key, operation.owner));
+        }
         operation.waited = waited(operation, event);
         operation.is_timed = is_exact && event.value.waited_ns.is_some();
         if let Some(detail) = operation.detail {

@@ -268,6 +268,16 @@ impl Operation {
         self.action == Action::Acquire && self.outcome == Outcome::Ok
     }
 
+    /// A release after which its owner has the lock no more, by the answer.
+    pub(crate) fn is_last_release(&self) -> bool {
+        let is_over = match self.outcome {
+            Outcome::Ok => self.count.unwrap_or(0) == 0,
+            Outcome::NotOwner => true,
+            Outcome::Refused | Outcome::Failed | Outcome::Unknown => false,
+        };
+        self.action == Action::Release && is_over
+    }
+
     /// Tells whether it is an operation on a lock by a reader.
     pub(crate) fn is_reader(&self) -> bool {
         let is_of_lock = match self.action {

@@ -7,7 +7,8 @@
 //!
 //! Two ways in which it does harm, each shown by servers that were asked what they know:
 //! - the token has no expiry, so that it stays until somebody removes it (a member of a collection
-//!   may have one of its own, of which the server knows nothing);
+//!   may have one of its own, of which the server knows nothing, and that of a session ends with
+//!   the session);
 //! - it has one, and somebody else was refused the lock more than one lease after the answer, with
 //!   the token there before and after that try, and nobody else who can have held the lock.
 //!
@@ -30,6 +31,9 @@ use crate::operations::{Action, Interval, OpId, Operation, Outcome};
 use crate::story::Teller;
 use crate::text;
 use crate::verdict::Property;
+
+/// Time in which a server notices that a connection has ended, on a busy machine.
+const SESSION_ENDS_WITHIN: Nanos = Nanos::from_millis(1_000);
 
 /// The rule of this property.
 pub(super) struct Leftover;
@@ -102,13 +106,13 @@ fn judge(case: &Case) -> Ruling {
         let Some(closing) = closing(case, sight) else {
             continue;
         };
-        let kept_out = match (sight.node.left_ms, &sight.node.content) {
-            (None, None) => None,
-            (Some(_), _) | (_, Some(_)) => {
-                match kept_out(case, closing, sight, &sights[at + 1..]) {
-                    Some(id) => Some(id),
-                    None => continue,
-                }
+        let stays = sight.node.left_ms.is_none() && sight.node.content.is_none();
+        let kept_out = if stays && !is_of_session(case, closing) {
+            None
+        } else {
+            match kept_out(case, closing, sight, &sights[at + 1..]) {
+                Some(id) => Some(id),
+                None => continue,
             }
         };
         if accused.insert(closing) {
@@ -254,8 +258,20 @@ fn over_laps(operation: &Operation, since: Nanos, until: Nanos) -> bool {
     operation.invoked <= until && ended >= since
 }
 
-/// The lease of a try, or of the hold that a release ended.
+/// Tells whether the owner of a token asked for the lock as long as its session lasts.
+fn is_of_session(case: &Case, closing: OpId) -> bool {
+    let closing = case.digest.operation(closing);
+    let own = case.operations_of(closing.owner).iter();
+    let mut own = own.map(|&id| case.digest.operation(id));
+    own.any(|one| one.key == closing.key && one.is_of_session)
+}
+
+/// The lease of a try, or of the hold that a release ended; of a session, the time in which its
+/// server notices that it is over.
 fn lease_of(case: &Case, closing: OpId) -> Option<Nanos> {
+    if is_of_session(case, closing) {
+        return Some(SESSION_ENDS_WITHIN);
+    }
     let operation = case.digest.operation(closing);
     let lease = operation.lease.or_else(|| {
         let mut holds = case.holds.iter();

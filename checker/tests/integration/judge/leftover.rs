@@ -27,6 +27,23 @@ fn a_token_without_expiry_after_a_try_that_failed_or_a_release_is_left_behind() 
     }
 }
 
+/// A server frees what was of a session when it learns that the connection has ended.
+#[test]
+fn what_was_of_a_session_is_left_behind_only_where_it_keeps_another_out_for_long() {
+    let text = |last: u64| {
+        format!(
+            "a acquire 0..10 info until session-end
+             view 20 n1:primary:a
+             b acquire {last}..{} refused until session-end
+             view {} n1:primary:a",
+            last + 10,
+            last + 20
+        )
+    };
+    assert_eq!(judged(&text(900)), (Verdict::Valid, 0));
+    assert_eq!(judged(&text(1_100)), (Verdict::Violated, 1));
+}
+
 #[test]
 fn who_may_hold_or_is_still_asking_leaves_nothing_behind() {
     for open in [

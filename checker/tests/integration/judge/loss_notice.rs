@@ -165,11 +165,11 @@ fn what_a_loss_or_a_release_has_ended_is_not_held_once_more() {
                       a suspended 740
                       a resumed 750
                       a release 760..770 ok";
-    assert_eq!(
-        judged(given_back),
-        (Verdict::Valid, 0),
-        "it was told at 400"
-    );
+    let not_his = given_back.replace("a release 700..710 ok", "a release 700..710 not-owner");
+    for text in [given_back, &not_his] {
+        let told = judged(text);
+        assert_eq!(told, (Verdict::Valid, 0), "it was told at 400: {text}");
+    }
 }
 
 #[test]
