@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Error};
 use clap::{Args, Subcommand};
-use lockstorm_scenarios::{System, TopologyKind};
+use lockstorm_scenarios::TopologyKind;
 use tokio::time::timeout;
 
 use super::examples;
@@ -14,7 +14,7 @@ use super::topologies::{custom_servers, startable_topology};
 use crate::clock::wall_clock;
 use crate::conformance::{Check, Finding, TestBed, usual_servers};
 use crate::seed::Seed;
-use crate::server::{DEFAULT_PORT, Program, ServerSettings, Wiring, find_program};
+use crate::server::{DEFAULT_PORT, ServerSettings, Wiring, find_redis_for};
 use crate::{folder, output};
 
 /// A check that takes longer says so.
@@ -80,12 +80,7 @@ pub fn execute(args: &AdapterArgs) -> Result<ExitCode, Error> {
 fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     let custom = args.servers.as_deref().map(custom_servers).transpose()?;
     let topology = custom.unwrap_or_else(|| usual_servers(args.topology));
-    // Whoever tests a lock of another system needs no Redis.
-    let program = if topology.kind().system() == System::Redis {
-        find_program(args.redis_server.as_deref())?
-    } else {
-        Program::none()
-    };
+    let program = find_redis_for([&topology], args.redis_server.as_deref())?;
     let folder = folder::create(&args.out, "adapter-test", wall_clock(), Seed::fresh())?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {

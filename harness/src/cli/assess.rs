@@ -25,6 +25,7 @@ use crate::plan::{RunPlan, jobs};
 use crate::rerun::{self, quoted};
 use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
 use crate::seed::Seed;
+use crate::server::versions_of;
 use crate::usage_error::UsageError;
 
 /// Runs of each storm where a situation is run once: what a storm finds depends on its seed.
@@ -52,8 +53,8 @@ pub struct AssessArgs {
     #[arg(long = "situation", value_name = "SITUATION.toml")]
     pub situations: Vec<PathBuf>,
     /// Hunt each lock on each kind of servers for this long beside it: for the fewest faults that
-    /// break it, as `lockstorm hunt` does, with eight trials at once for each core whatever --jobs
-    /// says.
+    /// break it, as `lockstorm hunt` does, with as many trials at once as that has, whatever
+    /// --jobs says.
     #[arg(long, value_name = "TIME")]
     pub hunt: Option<DurationSpec>,
     #[command(flatten)]
@@ -103,7 +104,7 @@ async fn hunt_beside(
     let limits = Limits {
         faults: FAULTS_MAX,
         time: time.0,
-        at_once: hunt::usual_jobs(),
+        at_once: hunt::usual_jobs(hunt::topologies(&quarries)),
         seed: Seed(suite.seed),
     };
     let settings = RunSettings {
@@ -121,7 +122,7 @@ async fn hunt_beside(
         started: suite.started.clone(),
         rerun: suite.rerun.clone(),
         folder: place.display().to_string(),
-        server: settings.program.version.clone(),
+        server: versions_of(hunt::topologies(&quarries), &settings.program)?,
         hunts,
     };
     report::render_hunt(&record, &place)?;

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{HUNT_VERSION, HuntRecord, Hunted, terminal_hunt};
-use lockstorm_scenarios::{DurationSpec, Promise, System, TopologyKind};
+use lockstorm_scenarios::{DurationSpec, Promise, System, Topology, TopologyKind};
 
 use super::common::CommonArgs;
 use super::exit::{ExitCode, NothingSelected};
@@ -23,12 +23,14 @@ use crate::output::{self, Stream};
 use crate::rerun;
 use crate::run::{NetworkChoice, Networks, RunSettings};
 use crate::seed::Seed;
-use crate::server::{Program, find_program};
+use crate::server::{Program, find_redis_for, versions_of};
 use crate::usage_error::UsageError;
 use crate::{folder, progress};
 
 /// Trials at once for each core: most of a trial is waiting.
 const JOBS_PER_CORE: usize = 8;
+/// Trials at once for each core on servers that take a second of a core to start.
+const JOBS_PER_CORE_OF_OTHERS: usize = 2;
 
 /// Arguments of `lockstorm hunt`.
 #[derive(Debug, Args)]
@@ -71,11 +73,11 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         })
         .collect();
     if quarries.is_empty() {
-        let text = "nothing can be hunted: a hunt needs a lock on servers of Redis, as --topology \
-                    names them; `lockstorm list locks` says which lock works on which";
+        let text = "nothing can be hunted: a hunt needs a lock on servers that --topology names; \
+                    `lockstorm list locks` says which lock works on which";
         return Err(NothingSelected(text.into()).into());
     }
-    let program = find_program(args.common.redis_server.as_deref())?;
+    let program = find_redis_for(topologies(&quarries), args.common.redis_server.as_deref())?;
     let seed = args.common.seed();
     let folder = match &args.resume {
         Some(folder) if folder.is_dir() => folder.clone(),
@@ -95,7 +97,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     let limits = Limits {
         faults: args.faults.into(),
         time: args.time.0,
-        at_once: args.common.jobs_or(usual_jobs()),
+        at_once: args.common.jobs_or(usual_jobs(topologies(&quarries))),
         seed,
     };
     let (hunts, interrupt, failure) = runtime.block_on(async {
@@ -110,7 +112,7 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
         started,
         rerun: command(args, &subjects, seed),
         folder: folder.display().to_string(),
-        server: program.version.clone(),
+        server: versions_of(topologies(&quarries), &program)?,
         hunts,
     };
     output::painted(&terminal_hunt(&record, Stream::Error.layout()));
@@ -123,9 +125,19 @@ pub fn execute(args: &HuntArgs) -> Result<ExitCode, Error> {
     Ok(interrupt.code().unwrap_or_else(|| code(&record)))
 }
 
-/// Trials at once, unless somebody says.
-pub(super) fn usual_jobs() -> usize {
-    JOBS_PER_CORE * available_parallelism().map_or(1, usize::from)
+/// The servers of each lock that is hunted.
+pub(super) fn topologies(quarries: &[Quarry]) -> impl Iterator<Item = &Topology> {
+    quarries.iter().map(|quarry| &quarry.terms.topology)
+}
+
+/// Trials at once, unless somebody says, on such servers.
+pub(super) fn usual_jobs<'a>(mut topologies: impl Iterator<Item = &'a Topology>) -> usize {
+    let of_each = if topologies.all(|topology| topology.kind().system() == System::Redis) {
+        JOBS_PER_CORE
+    } else {
+        JOBS_PER_CORE_OF_OTHERS
+    };
+    of_each * available_parallelism().map_or(1, usize::from)
 }
 
 /// Only a promise that a lock makes, and broke each time again, fails.
@@ -150,8 +162,8 @@ pub(super) fn quarry(
     (lease, promises): (Option<DurationSpec>, &[Promise]),
 ) -> Option<Quarry> {
     let is_refused = subject.refused.iter().any(|(refused, _)| *refused == kind);
-    // Faults at single messages are of Redis only.
-    let is_deaf = kind.system() != System::Redis;
+    // Nobody knows what is a message there.
+    let is_deaf = kind.system() == System::Custom;
     if is_deaf || is_refused || !subject.lock.kind().supports(kind) {
         return None;
     }

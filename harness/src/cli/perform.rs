@@ -8,7 +8,6 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error};
 use clap::Args;
 use lockstorm_reports::{Format, Formats, Outcome};
-use lockstorm_scenarios::System;
 
 use super::baseline::Baseline;
 use super::ci::{CiArgs, FailOn};
@@ -19,12 +18,12 @@ use super::publish::{OutputFormat, publish};
 use super::report::BudgetArgs;
 use super::stream::{Event, Stream, tell};
 use super::{descriptors, open, run_index};
-use crate::plan::{Job, RunPlan};
+use crate::plan::RunPlan;
 use crate::process::note_secrets;
 use crate::progress::{self, Both};
 use crate::rerun::quoted;
 use crate::run::{Finished, NetworkChoice, Networks, Pace, RunSettings};
-use crate::server::{Program, find_program};
+use crate::server::find_redis_for;
 use crate::usage_error::UsageError;
 use crate::{output, run};
 
@@ -117,15 +116,8 @@ impl HowArgs {
         // First of all, for it takes a process of one thread.
         let cases = plan.jobs.iter().map(|job| &job.case);
         let networks = Networks::make_ready(self.network, cases)?;
-        let starts_redis = |job: &Job| {
-            let topology = &job.case.topology;
-            topology.external().is_none() && topology.kind().system() == System::Redis
-        };
-        let program = if plan.jobs.iter().any(starts_redis) {
-            find_program(self.common.redis_server.as_deref())?
-        } else {
-            Program::none()
-        };
+        let topologies = plan.jobs.iter().map(|job| &job.case.topology);
+        let program = find_redis_for(topologies, self.common.redis_server.as_deref())?;
         let folder = run::prepare(&plan)?;
         output::human(&format!(
             "seed {}, run folder {}",

@@ -20,7 +20,7 @@ use crate::hunt::{Abilities, Limits, Quarry, RUNS, Shrunk, alike, reproduce, sho
 use crate::output;
 use crate::progress;
 use crate::run::{NetworkChoice, Networks, RunSettings};
-use crate::server::find_program;
+use crate::server::find_redis_for;
 use crate::usage_error::UsageError;
 
 /// Name of the file that is written, in the folder of the run.
@@ -57,13 +57,15 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
     let record = read_run(&args.run)?;
     let property = violated(&record, args.property)?;
     let case = case_of(args)?;
-    let program = find_program(args.common.redis_server.as_deref())?;
+    let program = find_redis_for([&case.topology], args.common.redis_server.as_deref())?;
     descriptors::make_room();
     let seed = args.common.seed();
     let limits = Limits {
         faults: args.faults.into(),
         time: args.time.0,
-        at_once: args.common.jobs_or(super::hunt::usual_jobs()),
+        at_once: args
+            .common
+            .jobs_or(super::hunt::usual_jobs([&case.topology].into_iter())),
         seed,
     };
     let folder = args.run.join(format!(".shrink-{}", std::process::id()));

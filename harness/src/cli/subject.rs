@@ -18,7 +18,7 @@ use crate::conformance::{introduce, usual_servers};
 use crate::folder;
 use crate::rerun::quoted;
 use crate::seed::Seed;
-use crate::server::{Program, find_program};
+use crate::server::find_redis_for;
 use crate::usage_error::UsageError;
 
 /// Locks that are put to the test, and on which servers.
@@ -160,13 +160,7 @@ impl Subject {
             || asked.into_iter().map(usual_servers).collect(),
             |servers| vec![servers],
         );
-        // Whoever tests a lock of another system needs no Redis.
-        let is_of_redis = |topology: &Topology| topology.kind().system() == System::Redis;
-        let program = if asked.iter().any(is_of_redis) {
-            find_program(common.redis_server.as_deref())?
-        } else {
-            Program::none()
-        };
+        let program = find_redis_for(&asked, common.redis_server.as_deref())?;
         let servers = (&program, common.port);
         let found = runtime.block_on(introduce(&words, &asked, servers, &folder))?;
         let others = others.into_iter().map(|kind| {

@@ -68,6 +68,8 @@ pub struct Session {
     pub(super) lacks_watchdog: bool,
     /// `true` if its library renews what it holds and announces nothing.
     renews_unseen: bool,
+    /// `true` if what it holds has no lease, or one that is renewed as long as it lives.
+    is_kept_alive: bool,
     /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
     /// The messages of the run, where they are read: told what this client is doing.
@@ -122,6 +124,7 @@ impl Session {
             rng: parts.rng,
             lacks_watchdog: parts.lacks_watchdog,
             renews_unseen: parts.renews_unseen,
+            is_kept_alive: false,
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
@@ -157,6 +160,13 @@ impl Session {
             watch.marks().note(self.owner.to_string(), &self.owner);
         }
         self.watch = watch;
+        self
+    }
+
+    /// Says whether what it holds has no lease, or one that is renewed as long as it lives.
+    #[must_use]
+    pub const fn kept_alive(mut self, is_kept_alive: bool) -> Self {
+        self.is_kept_alive = is_kept_alive;
         self
     }
 
@@ -477,6 +487,17 @@ impl Session {
     pub async fn held(&mut self) -> Vec<(Name, LockRequest)> {
         self.hear_of_losses().await;
         self.holds.every_time()
+    }
+
+    /// Tells whether what the client holds has no lease, or one that is renewed as long as it
+    /// lives.
+    pub fn is_kept_alive(&self) -> bool {
+        self.is_kept_alive
+    }
+
+    /// Tells whether what the client holds now ends with the client only, not with a lease.
+    pub fn outlasts_leases(&self) -> bool {
+        self.is_kept_alive || self.until == Some(Until::SessionEnd)
     }
 
     /// Takes note of what the client was told about its locks.

@@ -38,6 +38,8 @@ pub enum Order {
         ask: LockRequest,
         /// Do nothing if the last acquire of it was refused and nothing is held from before.
         unless_refused: bool,
+        /// Do nothing if it is not held, as far as the client knows.
+        if_held: bool,
     },
     /// Work in the critical section.
     Work(Duration),
@@ -45,6 +47,9 @@ pub enum Order {
     FindOrders(Name),
     /// Close those that it found last.
     CloseOrders(Name),
+    /// Say whether it has this key in a way that keeps such a request out, or any key at all, and
+    /// will not let go of it by itself.
+    Keep(Option<(Name, Mode)>),
     /// Give back everything that it believes to hold.
     Drain,
 }
@@ -89,6 +94,7 @@ pub struct ClientTask {
     /// Number of orders given so far.
     given: AtomicU64,
     gate: Arc<Gate>,
+    is_kept_alive: bool,
     task: JoinHandle<()>,
 }
 
@@ -101,8 +107,15 @@ impl ClientTask {
             orders,
             given: AtomicU64::new(0),
             gate: session.gate.clone(),
+            is_kept_alive: session.is_kept_alive(),
             task: tokio::spawn(obey(session, inbox)),
         }
+    }
+
+    /// Tells whether what the client holds has no lease, or one that is renewed as long as it
+    /// lives.
+    pub fn is_kept_alive(&self) -> bool {
+        self.is_kept_alive
     }
 
     /// Gives one order and waits for what came of it.
@@ -232,10 +245,11 @@ async fn execute(
             key,
             ask,
             unless_refused,
+            if_held,
         } => {
             let place = (key, ask.mode);
-            let has_nothing = refused.contains(&place) && !session.holds.has(&place);
-            if unless_refused && has_nothing {
+            let is_out = if_held || unless_refused && refused.contains(&place);
+            if is_out && !session.holds.has(&place) {
                 Reply::Done
             } else {
                 session.release(&place.0, ask).await
@@ -248,8 +262,27 @@ async fn execute(
         }
         Order::FindOrders(key) => session.find_orders(&key).await,
         Order::CloseOrders(key) => session.close_orders(&key).await,
+        Order::Keep(wanted) => keeps(session, wanted.as_ref()).await,
         Order::Drain => drain(session).await,
     }
+}
+
+/// Done if the client has what is wanted, for as long as it lives.
+async fn keeps(session: &mut Session, wanted: Option<&(Name, Mode)>) -> Reply {
+    let is_kept = session.outlasts_leases();
+    let keeps_out = |(key, ask): (Name, LockRequest)| {
+        wanted.is_none_or(|(wanted, mode)| *wanted == key && excludes(ask.mode, *mode))
+    };
+    if is_kept && session.held().await.into_iter().any(keeps_out) {
+        Reply::Done
+    } else {
+        Reply::Denied
+    }
+}
+
+/// Tells whether a hold in one mode keeps out who asks in another.
+fn excludes(held: Mode, wanted: Mode) -> bool {
+    held == Mode::Write || wanted == Mode::Write
 }
 
 /// Gives back everything; the first answer that is no success is the answer.

@@ -1,6 +1,8 @@
 //! The alphabet: everything that is tried at a point.
 
-use lockstorm_scenarios::{FailoverMode, LockOperation, Message, Topology, TopologyKind};
+use lockstorm_scenarios::{
+    Clock, FailoverMode, FaultSpec, LockOperation, Memory, Message, Restart, Topology, TopologyKind,
+};
 use serde::{Deserialize, Serialize};
 
 use super::point::Point;
@@ -124,17 +126,34 @@ impl Fault {
             // A point is needed to do it, and which does not matter.
             Self::StallWatchdog => clients.watchdog && point.is_first_reply(),
             Self::ReleaseFirst => point.operation == LockOperation::Renew,
-            Self::CutReplicas | Self::Failover => replica_of(&point.node, on).is_some(),
+            Self::CutReplicas | Self::Failover => replica_of(point.server(), on).is_some(),
+            Self::Forget => can_hit(
+                on,
+                &FaultSpec::Restart(Restart {
+                    node: point.server().to_owned(),
+                    memory: Memory::Lost,
+                }),
+            ),
+            Self::ClockJump => can_hit(
+                on,
+                &FaultSpec::Clock(Clock {
+                    node: Some(point.server().to_owned()),
+                    ..Clock::default()
+                }),
+            ),
             Self::Lose
             | Self::Delay
             | Self::Interleave
             | Self::PauseClient
             | Self::KillClient
-            | Self::PauseNode
-            | Self::Forget
-            | Self::ClockJump => true,
+            | Self::PauseNode => true,
         }
     }
+}
+
+/// Tells whether a fault means something on servers of this system.
+fn can_hit(on: &Topology, fault: &FaultSpec) -> bool {
+    fault.cannot_hit(on.kind().system()).is_none()
 }
 
 /// Abilities of the clients of a lock.

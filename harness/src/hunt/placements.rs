@@ -175,7 +175,7 @@ mod tests {
             nth: 1,
             message: Message::Request,
             command: "SET".to_owned(),
-            node: format!("n{n}"),
+            node: Some(format!("n{n}")),
         };
         let survey = Survey {
             points: (1..=nodes).map(point).collect(),
@@ -210,7 +210,7 @@ mod tests {
         space.topology = serde_json::from_value(json!({ "replicated": {} })).unwrap();
         let survey = space.surveys.get_mut(&Base::Patient).unwrap();
         let acquire = &mut survey.points[0];
-        acquire.node = "primary".to_owned();
+        acquire.node = Some("primary".to_owned());
         let mut release = acquire.clone();
         release.operation = LockOperation::Release;
         survey.points.push(release);

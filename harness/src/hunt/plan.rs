@@ -158,9 +158,12 @@ impl Plan {
         let mut plan = self.clone();
         for placement in &mut plan.placements {
             let next = nodes.get(names.len());
-            let name = names.entry(placement.point.node.clone());
+            let Some(node) = &mut placement.point.node else {
+                continue;
+            };
+            let name = names.entry(node.clone());
             let name = name.or_insert_with(|| next.cloned().unwrap_or_default());
-            placement.point.node.clone_from(name);
+            node.clone_from(name);
         }
         plan
     }
@@ -229,7 +232,7 @@ mod tests {
             nth: 1,
             message: Message::Request,
             command: "SET".to_owned(),
-            node: node.to_owned(),
+            node: Some(node.to_owned()),
         };
         let fault = Fault::Lose;
         Placement { point, fault }

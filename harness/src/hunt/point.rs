@@ -30,11 +30,20 @@ pub struct Point {
     pub message: Message,
     /// Command of the request, for readers: which message it is follows from the others.
     pub command: String,
-    /// Server that is asked.
-    pub node: String,
+    /// Server that is asked; none where any will do, so that nobody knows before which it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
+/// The word of scenarios for the server that leads.
+const LEADER: &str = "primary";
+
 impl Point {
+    /// The server that something happens to here: where any may be asked, the one that leads.
+    pub fn server(&self) -> &str {
+        self.node.as_deref().unwrap_or(LEADER)
+    }
+
     /// The message without its server: placements that differ only in equal servers are one.
     pub fn label(&self) -> String {
         let nth = match self.nth {
@@ -63,13 +72,16 @@ impl Point {
 
     /// The parameters by which a scenario names it.
     pub fn parameters(&self) -> Value {
-        json!({
+        let mut parameters = json!({
             "client": self.client,
             "operation": word(self.operation),
             "message": self.message,
             "nth": self.nth,
-            "node": self.node,
-        })
+        });
+        if let Some(node) = &self.node {
+            parameters["node"] = json!(node);
+        }
+        parameters
     }
 }
 
@@ -80,7 +92,8 @@ impl fmt::Display for Point {
             Message::Request => "to",
             Message::Reply => "from",
         };
-        write!(f, "{}, {way} {}", self.label(), self.node)
+        let server = self.node.as_deref().unwrap_or("any server");
+        write!(f, "{}, {way} {server}", self.label())
     }
 }
 
@@ -107,8 +120,9 @@ pub struct Survey {
 impl Survey {
     /// Reads it off the messages of these clients, in the order in which they passed. Who waits for
     /// a lock tries it again and again, and all tries are one operation of the script.
-    pub fn of(passed: &[Passed], clients: &[&str], script: &Operations) -> Self {
-        let mut seen: BTreeMap<(String, LockOperation, u32, Message, String), u32> =
+    /// `any_will_do` says that a client asks whichever server it likes.
+    pub fn of(passed: &[Passed], clients: &[&str], script: &Operations, any_will_do: bool) -> Self {
+        let mut seen: BTreeMap<(String, LockOperation, u32, Message, Option<String>), u32> =
             BTreeMap::new();
         let mut operations: BTreeMap<(String, LockOperation), Vec<u64>> = BTreeMap::new();
         let mut points = Vec::new();
@@ -125,12 +139,13 @@ impl Survey {
             let like = (one.client.clone(), one.operation);
             let last = script.get(&like).copied().unwrap_or(1);
             let ordinal = (before.count() as u32 + 1).min(last);
+            let node = (!any_will_do).then(|| one.node.clone());
             let like = (
                 one.client.clone(),
                 one.operation,
                 ordinal,
                 one.message,
-                one.node.clone(),
+                node.clone(),
             );
             let nth = seen.entry(like).or_default();
             *nth += 1;
@@ -142,7 +157,7 @@ impl Survey {
                     nth: *nth,
                     message: one.message,
                     command: one.command.clone(),
-                    node: one.node.clone(),
+                    node,
                 });
             }
         }
@@ -191,7 +206,7 @@ mod tests {
     fn messages_of_one_kind_are_numbered_and_many_are_few() {
         let asks = |_| [Message::Request, Message::Reply].map(|side| passed("a", "n1", side));
         let run: Vec<Passed> = (0..9).flat_map(asks).collect();
-        let survey = Survey::of(&run, &["a"], &Operations::new());
+        let survey = Survey::of(&run, &["a"], &Operations::new(), false);
         let labels: Vec<String> = survey.points.iter().map(Point::label).collect();
         let wanted = [
             "request SET of a's acquire",
@@ -202,11 +217,22 @@ mod tests {
             "reply to SET of a's acquire (3)",
         ];
         assert_eq!(labels, wanted);
-        assert!(
-            Survey::of(&run, &["b"], &Operations::new())
-                .points
-                .is_empty()
-        );
+        let of_another = Survey::of(&run, &["b"], &Operations::new(), false);
+        assert!(of_another.points.is_empty());
+    }
+
+    #[test]
+    fn where_any_server_will_do_a_message_is_the_same_whichever_is_asked() {
+        let run = ["n1", "n3"].map(|node| passed("a", node, Message::Request));
+        let survey = Survey::of(&run, &["a"], &Operations::new(), true);
+        let points: Vec<String> = survey.points.iter().map(Point::to_string).collect();
+        let wanted = [
+            "request SET of a's acquire, to any server",
+            "request SET of a's acquire (2), to any server",
+        ];
+        assert_eq!(points, wanted);
+        assert_eq!(survey.points[0].parameters().get("node"), None);
+        assert_eq!(survey.points[0].server(), "primary");
     }
 
     #[test]
@@ -216,14 +242,16 @@ mod tests {
             passed("a", "n2", Message::Request),
             passed("a", "n1", Message::Reply),
         ];
-        assert!(Survey::of(&at_once, &["a"], &Operations::new()).is_symmetric);
+        let is_symmetric =
+            |run: &[Passed]| Survey::of(run, &["a"], &Operations::new(), false).is_symmetric;
+        assert!(is_symmetric(&at_once));
         let in_turn = [&at_once[0], &at_once[2], &at_once[1]].map(Clone::clone);
-        assert!(!Survey::of(&in_turn, &["a"], &Operations::new()).is_symmetric);
+        assert!(!is_symmetric(&in_turn));
         let mut later = at_once.clone();
         for one in &mut later {
             one.serial = 2;
         }
         let both = [&in_turn[..], &later[..]].concat();
-        assert!(Survey::of(&both, &["a"], &Operations::new()).is_symmetric);
+        assert!(is_symmetric(&both));
     }
 }

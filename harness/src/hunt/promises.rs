@@ -121,7 +121,7 @@ fn hits_minority(plan: &Plan, terms: &Terms) -> bool {
     let hit: BTreeSet<&str> = plan
         .placements
         .iter()
-        .map(|placement| placement.point.node.as_str())
+        .map(|placement| placement.point.server())
         .collect();
     let only_servers = !plan.placements.iter().any(is_of_client);
     only_servers && !hit.is_empty() && 2 * hit.len() < masters
@@ -186,7 +186,7 @@ mod tests {
             nth: 1,
             message: Message::Request,
             command: "SET".to_owned(),
-            node: node.to_owned(),
+            node: Some(node.to_owned()),
         };
         let placements = vec![Placement { point, fault }];
         let base = Base::Patient;

@@ -371,7 +371,7 @@ impl<'a> Script<'a> {
     /// Waits for the message of a placement, does what is done to it, and lets it go on.
     fn strike(&mut self, placement: &Placement) {
         let (point, fault) = (&placement.point, placement.fault);
-        if self.is_broken_already(&point.node, fault) {
+        if self.is_broken_already(point.server(), fault) {
             return;
         }
         self.struck += 1;
@@ -419,14 +419,14 @@ impl<'a> Script<'a> {
                 self.another(client);
             }
             Fault::PauseNode => {
-                let node = &point.node;
+                let node = point.server();
                 self.step("pause", json!({ "node": node }));
                 self.another(client);
                 self.step("heal", json!({ "fault": "pause", "node": node }));
                 self.step("heal", go_on);
             }
             Fault::Forget | Fault::ClockJump | Fault::Failover | Fault::CutReplicas => {
-                self.break_server(&point.node, fault);
+                self.break_server(point.server(), fault);
                 self.step("heal", go_on);
                 if fault.lets_another_ask() {
                     self.another(client);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology};
+use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology, TopologyKind};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
@@ -263,7 +263,10 @@ pub async fn survey(
         if let Some(reason) = ran.record.stopped {
             found.left_out.push((base, reason));
         } else {
-            let survey = Survey::of(&passed, &[FIRST, SECOND], &operations(base, &quarry.terms));
+            let kind = quarry.terms.topology.kind();
+            let any_will_do = matches!(kind, TopologyKind::Etcd | TopologyKind::Zookeeper);
+            let script = operations(base, &quarry.terms);
+            let survey = Survey::of(&passed, &[FIRST, SECOND], &script, any_will_do);
             found.surveys.insert(base, survey);
         }
     }

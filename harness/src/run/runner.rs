@@ -14,8 +14,8 @@ use lockstorm_nemesis::Nemesis;
 use lockstorm_nemesis::messages::Passed;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, System, Trace,
-    Workload,
+    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, System, Topology,
+    Trace, Workload,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -295,12 +295,16 @@ async fn record(
 
 /// Time for which servers may go on with a lease that is over, in milliseconds. Those of etcd and
 /// ZooKeeper look for such leases now and then, and begin all anew when another of them leads; of
-/// custom servers nobody knows.
+/// custom servers their file says it, or nobody knows.
 fn ends_late(case: &Case) -> Option<u64> {
+    let said = match &case.topology {
+        Topology::Custom(custom) => custom.ends_leases_within,
+        _ => None,
+    };
     match case.topology.kind().system() {
         System::Etcd | System::Zookeeper | System::Custom => {
             let anew = case.lock.lease().map_or(0, DurationSpec::as_millis);
-            Some(LOOKS_EVERY_MS + anew)
+            Some(said.map_or(LOOKS_EVERY_MS + anew, DurationSpec::as_millis))
         }
         System::Redis | System::Mariadb | System::Postgres => None,
     }
@@ -405,4 +409,37 @@ fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lateness(topology: &str, lock: &str) -> Option<u64> {
+        let text = format!(
+            "name = \"test\"\ntopology.{topology}\nlock.{lock}\n\
+             step = [{{ acquire = {{ client = \"a\" }} }}]\n"
+        );
+        let loaded = lockstorm_scenarios::load_str(&text, "test", &[]).expect("it is right");
+        let expanded = lockstorm_scenarios::expand(&loaded).expect("it is one case");
+        ends_late(&expanded.cases[0])
+    }
+
+    #[test]
+    fn servers_that_look_for_leases_now_and_then_end_them_late_and_a_file_says_how_late() {
+        let redis = lateness("single = {}", "token = { lease = \"2s\" }");
+        assert_eq!(redis, None, "they end when they are over");
+        let etcd = lateness("etcd = {}", "etcd-mutex = { lease = \"2s\" }");
+        assert_eq!(etcd, Some(3_000));
+        let custom = |more: &str| {
+            let servers = format!(
+                "custom = {{ name = \"own\", start = [\"own\"], answers = [\"own\"]{more} }}"
+            );
+            let lock = "adapter = { name = \"own\", command = [\"own\"], lease = \"2s\" }";
+            lateness(&servers, lock)
+        };
+        assert_eq!(custom(""), Some(3_000), "nobody knows");
+        assert_eq!(custom(", ends-leases-within = \"500ms\""), Some(500));
+        assert_eq!(custom(", ends-leases-within = \"0s\""), Some(0));
+    }
 }

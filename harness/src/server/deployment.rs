@@ -100,7 +100,8 @@ impl Servers {
         let program = shape.program(settings.program.clone())?;
         let addresses = AddressBlock::claim(settings.port)?;
         let nodes = plan_nodes(&settings, &program, &*shape, &addresses)?;
-        let wires = Wires::lay(settings.wiring, &nodes, &*shape).await?;
+        let system = settings.topology.kind().system();
+        let wires = Wires::lay(settings.wiring, system, &nodes, &*shape).await?;
         let elsewhere = match settings.topology.external() {
             None => None,
             Some(servers) => {

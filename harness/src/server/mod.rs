@@ -16,6 +16,7 @@ mod mariadb;
 mod node;
 mod pooler;
 mod postgres;
+mod programs;
 mod proof;
 mod redis;
 mod replicated;
@@ -33,5 +34,6 @@ pub use binary::{
 };
 pub use deployment::{ServerSettings, Servers};
 pub use node::Node;
+pub use programs::{find_redis_for, versions_of};
 pub use role::{DataRole, Role};
 pub use wires::Wiring;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use lockstorm_nemesis::{Fabric, Guest, Kernel, Namespace, Network};
+use lockstorm_scenarios::System;
 
 use super::node::Node;
 use super::shape::Shape;
@@ -44,6 +45,7 @@ impl Wires {
     /// Puts it there, for these nodes.
     pub(super) async fn lay(
         wiring: Wiring,
+        system: System,
         nodes: &[Node],
         shape: &dyn Shape,
     ) -> Result<Self, EnvironmentError> {
@@ -51,9 +53,9 @@ impl Wires {
             Wiring::Direct => Ok(Self::Direct),
             Wiring::Fabric { reads_messages } => {
                 let fabric = if reads_messages {
-                    Fabric::of_messages()
+                    Fabric::of_messages(system)
                 } else {
-                    Fabric::new()
+                    Fabric::new(system)
                 };
                 expose(&fabric, nodes, shape).await?;
                 Ok(Self::Fabric(fabric))

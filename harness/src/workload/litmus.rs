@@ -9,6 +9,7 @@ use lockstorm_scenarios::{
 };
 use tokio::time::{sleep, timeout};
 
+use super::holders::excuse;
 use super::stage::{Stage, Stopped};
 use super::waits::Waits;
 use crate::client::{ClientTask, Heard, Order, Reply};
@@ -91,7 +92,12 @@ async fn take(
         | Step::FindOrders(_)
         | Step::CloseOrders(_) => Duration::ZERO,
     };
-    let acted = act(stage, (clients, waits), step);
+    let acted = async {
+        match act(stage, (clients, waits), step).await {
+            Ok(()) => Ok(()),
+            Err(stopped) => Err(excuse(stage, clients, step, stopped).await),
+        }
+    };
     watching(nemesis, within_limit(stage, asked_for, acted)).await
 }
 
@@ -168,6 +174,7 @@ async fn act(
                 key: release.key.as_str().into(),
                 ask,
                 unless_refused: release.unless_refused,
+                if_held: release.if_held,
             };
             let asked = Asked {
                 client: &release.client,

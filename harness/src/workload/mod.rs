@@ -1,6 +1,7 @@
 //! Work of the clients of a run: they follow a script, or make a storm; and how every run ends.
 
 mod final_phase;
+mod holders;
 mod litmus;
 mod stage;
 mod storm;

@@ -229,6 +229,7 @@ impl Stage {
             rng: self.seed.stream(&format!("client/{name}")),
             job: self.orders.clone().map(Job::new),
         })
+        .kept_alive(always_renews || spec.renew_every().is_some() || spec.lease().is_none())
         .knowing(self.roles.clone())
         .watched(self.watch.clone())
         .overheard(self.servers.messages().cloned()))

@@ -12,10 +12,10 @@ say() { echo "{\"id\":$id,$1}"; }
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/^{"id":\([0-9]*\).*/\1/')
   case "$line" in
+    TABLE
     *'"do":"hello"'*) say '"is":"hello","protocol":2,"name":"words"' ;;
     *'"do":"open"'*) say '"is":"opened"' ;;
     *'"do":"alive"'*) say '"is":"held"' ;;
-    TABLE
     *'"do":"release"'*) say '"is":"released"' ;;
     *) say '"is":"done"' ;;
   esac
@@ -85,7 +85,8 @@ fn a_refusal_for_an_unknown_reason_is_indeterminate_and_accuses_nobody() {
     run.went_to_its_end();
     let error = &run.last("info", "acquire", "a")["error"];
     assert_eq!(error, "refused");
-    assert!(!run.told.contains("SPURIOUS"), "{}", run.told);
+    let accused = "✗ spurious refusal: violated";
+    assert!(!run.told.contains(accused), "{}", run.told);
 }
 
 #[test]
@@ -180,6 +181,35 @@ fn a_program_that_cannot_give_a_request_up_leaves_the_script_undecided() {
         told.contains("step 2 (cancel): the program of 'a' cannot give up a request"),
         "{told}"
     );
+}
+
+/// Holds for two leases, and is not asked to renew.
+const HELD_FOR_LONG: [&str; 4] = [
+    "{ acquire = { client = \"a\", expect = \"granted\" } }",
+    "{ work = { client = \"a\", for = \"4s\" } }",
+    "{ acquire = { client = \"b\", expect = \"not-granted\" } }",
+    "{ release = { client = \"a\", expect = \"released\" } }",
+];
+
+/// The first client has the lock whatever its lease is, and the second one never gets it.
+const ONE_HAS_IT: &str = r#"
+    *'"do":"open"'*'"client":"b"'*) has_it=no; say '"is":"opened"CAN' ;;
+    *'"do":"open"'*) has_it=yes; say '"is":"opened"CAN' ;;
+    *'"do":"acquire"'*)
+      if [ $has_it = yes ]; then say '"is":"granted"'; else say '"is":"refused"'; fi ;;
+"#;
+
+#[test]
+fn a_library_that_always_renews_is_not_accused_of_who_is_refused_after_the_lease() {
+    if !have_server() {
+        return;
+    }
+    for (can, is_accused) in [("", true), (r#","can":["always-renews"]"#, false)] {
+        let run = Run::of_program(&ONE_HAS_IT.replace("CAN", can), &HELD_FOR_LONG);
+        run.went_to_its_end();
+        let accused = run.told.contains("✗ spurious refusal: violated");
+        assert_eq!(accused, is_accused, "{can}: {}", run.told);
+    }
 }
 
 /// The server has granted the lock, and its client gives the try up.

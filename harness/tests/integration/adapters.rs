@@ -6,8 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{have_server, lockstorm, root, run_scenario, skipped, stderr, stdout};
-use lockstorm_harness::server::find_zookeeper;
+use crate::support::{
+    have_server, have_system, lockstorm, root, run_scenario, skipped, stderr, stdout,
+};
+use lockstorm_scenarios::System;
 use serde_json::{Value, json};
 
 /// An adapter, and how it is tried here.
@@ -164,8 +166,7 @@ of_each_language! {
 
 #[test]
 fn the_libraries_of_zookeeper_withstand_what_a_good_lock_does() {
-    if find_zookeeper().is_err() {
-        skipped("there is no ZooKeeper here");
+    if !have_system(System::Zookeeper) {
         return;
     }
     for folder in ["adapters/python/kazoo", "adapters/java/curator"] {

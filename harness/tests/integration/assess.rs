@@ -31,6 +31,11 @@ fn told(out: &Path, args: &[&str]) -> Output {
     last
 }
 
+/// Words that a terminal of any width shows, on one line.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The folder of the only assessment below `out`.
 fn folder(out: &Path) -> PathBuf {
     let inside = fs::read_dir(out.join("assess")).expect("there is an assessment");
@@ -215,6 +220,91 @@ fn an_adapter_says_who_it_is_and_where_it_cannot_be() {
         text.contains("settles"),
         "programs can hang, and are judged by it: {text}"
     );
+}
+
+/// Hazards and labels of the runs of an assessment in JSON.
+fn hazards(output: &Output) -> BTreeSet<String> {
+    let suite: Value = serde_json::from_str(&stdout(output)).expect("it is JSON");
+    let runs = suite["runs"].as_array().expect("it has runs").iter();
+    let hazard = |run: &Value| {
+        run["record"]["labels"]["hazard"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    runs.filter_map(hazard).collect()
+}
+
+#[test]
+fn of_a_situation_that_hits_several_servers_one_number_can_be_asked_for() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let which = [
+        "--topology",
+        "independent",
+        "--only",
+        "1 of the servers killed",
+    ];
+    let output = assess(
+        out.path(),
+        &[&["redlock", "--format", "json"][..], &which].concat(),
+    );
+    let text = stderr(&output);
+    let expected = "1 of the servers killed".to_owned();
+    assert_eq!(hazards(&output), BTreeSet::from([expected]), "{text}");
+}
+
+#[test]
+fn a_situation_for_other_servers_is_left_out_and_the_table_says_why() {
+    if !have_server() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let which = ["--only", "plain-use", "--only", "slot-moves"];
+    let output = assess(
+        out.path(),
+        &[&["token", "--topology", "single"][..], &which].concat(),
+    );
+    let text = plain(&stderr(&output));
+    let why = "it means something on other servers only";
+    assert!(text.contains(why), "{text}");
+    assert!(text.contains("was broken in 1 run "), "{text}");
+}
+
+/// One holds the lock, and another does not get it.
+const KEPT_OUT: &str = r#"
+name = "kept-out"
+hazard = "kept out"
+situation.tests = ["obtainable"]
+situation.lease = "20s"
+situation.renewed = RENEWED
+situation.topologies = [{ single = {} }]
+step = [
+    { acquire = { client = "a", expect = "granted" } },
+    { acquire = { client = "b", wait = "100ms", expect = "granted", breaks = "obtainable" } },
+]
+"#;
+
+#[test]
+fn who_is_kept_out_by_a_holder_that_lives_and_renews_was_refused_rightly() {
+    if !have_server() {
+        return;
+    }
+    for (renewed, code, words) in [
+        ("false", 1, "token broke obtainable"),
+        ("true", 2, "expected granted, got refused, and 'a' has it"),
+    ] {
+        let out = tempfile::tempdir().unwrap();
+        let path = out.path().join("kept-out.toml");
+        fs::write(&path, KEPT_OUT.replace("RENEWED", renewed)).unwrap();
+        let path = path.to_str().expect("a plain name");
+        let which = ["--situation", path, "--only", "kept-out"];
+        let output = assess(out.path(), &[&["token"][..], &which].concat());
+        let text = plain(&stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{renewed}: {text}");
+        assert!(text.contains(words), "{renewed}: {text}");
+    }
 }
 
 #[test]

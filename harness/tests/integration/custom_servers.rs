@@ -30,6 +30,7 @@ fn redis_by_hand() -> Custom {
         prepare: words("mkdir {data}/appendonlydir"),
         join: words(follow),
         ready_within: DurationSpec::from_secs(20),
+        ends_leases_within: None,
     }
 }
 

@@ -3,7 +3,6 @@
 
 use lockstorm_checker::Nanos;
 use lockstorm_harness::locks::{Grant, Lock as _, LockRequest, Outcome, Released};
-use lockstorm_harness::server::{find_mariadb, find_postgres};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Cut, CutMode, DeleteKey, FaultSpec, Kill, Mariadb, Memory, Pause, Postgres, Promote, Restart,
@@ -12,7 +11,7 @@ use lockstorm_scenarios::{
 use tokio::time::{Instant, sleep};
 
 use crate::support::test_bed::TestBed;
-use crate::support::{WITHIN, have_server, skipped};
+use crate::support::{WITHIN, have_server, have_system};
 
 /// Pause between two looks at an awaited condition.
 const POLL: std::time::Duration = std::time::Duration::from_millis(20);
@@ -65,15 +64,11 @@ fn of_session(system: System) -> &'static str {
 
 /// A primary and a replica with the fabric between them; `None` where there are no such servers.
 async fn servers(system: System) -> Option<TestBed> {
-    let (found, topology) = match system {
-        System::Mariadb => (find_mariadb(), Topology::Mariadb(Mariadb::default())),
-        _ => (find_postgres(), Topology::Postgres(Postgres::default())),
+    let topology = match system {
+        System::Mariadb => Topology::Mariadb(Mariadb::default()),
+        _ => Topology::Postgres(Postgres::default()),
     };
-    if let Err(error) = found {
-        skipped(&error.to_string());
-        return None;
-    }
-    if !have_server() {
+    if !(have_system(system) && have_server()) {
         return None;
     }
     Some(TestBed::new(topology, true).await)

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{
-    TRIES_MAX, have_kernel_network, have_server, root, run_scenario, skipped, stderr,
+    TRIES_MAX, have_kernel_network, have_server, have_system, root, run_scenario, skipped, stderr,
 };
 use lockstorm_checker::Options;
 use lockstorm_checker::history::read_jsonl;
-use lockstorm_harness::server::{
-    find_etcd, find_mariadb, find_pgbouncer, find_postgres, find_zookeeper,
-};
-use lockstorm_scenarios::{FaultSpec, expand, load};
+use lockstorm_harness::server::{find_pgbouncer, find_postgres};
+use lockstorm_scenarios::{FaultSpec, System, expand, load};
 use serde_json::Value as Json;
 
 /// The pages of the runs, and not their pictures too: drawn without optimisation, those would take
@@ -194,8 +192,8 @@ fn every_storm_comes_out_as_its_file_says() {
 
 #[test]
 fn every_scenario_of_mariadb_comes_out_as_its_file_says() {
-    if let Err(error) = find_mariadb() {
-        return skipped(&error.to_string());
+    if !have_system(System::Mariadb) {
+        return;
     }
     all_come_out_as_expected(shipped("mariadb"), &PAGES);
 }
@@ -221,16 +219,16 @@ fn every_scenario_of_mongodb_comes_out_as_its_file_says() {
 
 #[test]
 fn every_scenario_of_zookeeper_comes_out_as_its_file_says() {
-    if let Err(error) = find_zookeeper() {
-        return skipped(&error.to_string());
+    if !have_system(System::Zookeeper) {
+        return;
     }
     all_come_out_as_expected(shipped("zookeeper"), &PAGES);
 }
 
 #[test]
 fn every_scenario_of_etcd_comes_out_as_its_file_says() {
-    if let Err(error) = find_etcd() {
-        return skipped(&error.to_string());
+    if !have_system(System::Etcd) {
+        return;
     }
     all_come_out_as_expected(shipped("etcd"), &PAGES);
 }

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::support::{have_server, run_scenario, stderr, stdout};
+use crate::support::{have_server, have_system, root, run_scenario, skipped, stderr, stdout};
+use lockstorm_scenarios::System;
 use serde_json::Value as Json;
 
 /// Exit code of `lockstorm run` if it cannot tell.
@@ -90,6 +91,98 @@ fn one_reply_is_lost_on_servers_of_every_kind() {
         assert!(ran.evidence[0].starts_with(&lost), "{:?}", ran.evidence);
         assert_eq!(ran.evidence.len(), 1, "{:?}", ran.evidence);
     }
+}
+
+/// Servers of each system but Redis, a lock on them, and the call by which it is taken.
+const OTHER_SYSTEMS: [(System, &str, &str); 5] = [
+    (
+        System::Etcd,
+        "topology.etcd = {}\nlock.etcd-mutex = { lease = \"20s\" }",
+        "kv/txn",
+    ),
+    (
+        System::Zookeeper,
+        "topology.zookeeper = {}\nlock.zookeeper-mutex = { session = \"20s\" }",
+        "create2",
+    ),
+    (
+        System::Mariadb,
+        "topology.mariadb = {}\nlock.mysql-unique-index = {}",
+        "INSERT",
+    ),
+    (
+        System::Mariadb,
+        "topology.mariadb = {}\nlock.mysql-get-lock = {}",
+        "SELECT",
+    ),
+    (
+        System::Postgres,
+        "topology.postgres = {}\nlock.postgres-advisory = {}",
+        "SELECT",
+    ),
+];
+
+#[test]
+fn a_request_is_held_and_a_reply_is_lost_on_servers_of_other_systems() {
+    for (system, servers, call) in OTHER_SYSTEMS {
+        if !have_system(system) {
+            continue;
+        }
+        let servers = format!("{servers}\nclients.reply-timeout = \"10s\"");
+        let steps = [
+            "{ hold-message = { client = \"a\", operation = \"acquire\", message = \"request\" } }",
+            "{ acquire = { client = \"a\", under-way = true, expect = \"granted\" } }",
+            "{ await = { held = \"a\" } }",
+            "{ acquire = { client = \"b\", expect = \"granted\" } }",
+            "{ release = { client = \"b\", expect = \"released\" } }",
+            "{ heal = { fault = \"hold-message\" } }",
+            "{ await = { answer-to = \"a\" } }",
+            "{ lose-message = { client = \"a\", operation = \"release\", message = \"reply\" } }",
+            "{ release = { client = \"a\" } }",
+        ];
+        let ran = run(&servers, &steps, &[]);
+        ran.went_well();
+        let [held, went_on, lost] = &ran.evidence[..] else {
+            panic!("{:?}: {}", ran.evidence, ran.told);
+        };
+        let request = format!("the request {call} to ");
+        assert!(held.starts_with(&format!("observed: {request}")), "{held}");
+        assert!(
+            went_on.starts_with(&format!("healed: {request}")),
+            "{went_on}"
+        );
+        assert!(lost.starts_with("observed: the reply to "), "{lost}");
+        assert!(
+            lost.ends_with(" is lost, and its connection reset"),
+            "{lost}"
+        );
+    }
+}
+
+/// Somebody else's client of etcd speaks gRPC, where many calls share a connection.
+#[test]
+fn a_reply_is_lost_that_a_library_awaits_over_grpc() {
+    let program = "adapters/go/etcd";
+    if !root().join(program).join("target/etcd").exists() {
+        return skipped(&format!("{program} is not set up: run its `setup`"));
+    }
+    if !have_system(System::Etcd) {
+        return;
+    }
+    let head = format!(
+        "topology.etcd = {{}}\n\
+         lock.adapter = {{ name = \"etcd\", command = [\"{program}/run\"], lease = \"5s\" }}"
+    );
+    let steps = [
+        "{ acquire = { client = \"a\", expect = \"granted\" } }",
+        "{ release = { client = \"a\", expect = \"released\" } }",
+        LOSE_A_REPLY[0],
+        "{ acquire = { client = \"a\" } }",
+    ];
+    let ran = run(&head, &steps, &[]);
+    ran.went_well();
+    let lost = "observed: the reply to KV/Txn from n";
+    assert!(ran.evidence[0].starts_with(lost), "{:?}", ran.evidence);
 }
 
 #[test]

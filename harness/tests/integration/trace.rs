@@ -6,15 +6,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::test_bed::TestBed;
 use crate::support::{have_server, run, run_scenario, stderr, stdout};
-use lockstorm_checker::history::{Header, NodeView, read_jsonl};
-use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::recorder::Recorder;
-use lockstorm_harness::trace::Watch;
+use lockstorm_checker::history::read_jsonl;
 use serde_json::Value as Json;
 use tokio::time::{Instant, sleep};
 
@@ -189,26 +185,6 @@ fn in_a_storm_the_servers_are_asked_again_and_again() {
     assert!(held.count() > 1, "{}", stderr(&output));
 }
 
-/// Views that a watch notes of `keys` on the servers of this test bed, in one round.
-async fn look(bed: &TestBed, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let path = folder.path().join("history.jsonl");
-    let recorder = Recorder::start(&path, &Header::new(), RunClock::start());
-    let recorder = recorder.expect("the file can be created");
-    let names = keys.iter().map(|&key| key.into()).collect();
-    let watch = Watch::new(Arc::clone(&bed.servers), names, recorder.sink());
-    watch.marks().note("mark-of-a".to_owned(), &"a".into());
-    watch.look().await;
-    recorder.finish().await.expect("all is written");
-    let file = fs::File::open(&path).expect("the file is there");
-    let history = read_jsonl(std::io::BufReader::new(file), "history").expect("and a history");
-    let views = history.events.into_iter().filter_map(|event| {
-        let view = event.value.view?;
-        Some((event.key.to_string(), view.nodes))
-    });
-    views.collect()
-}
-
 /// A primary deletes what has expired as soon as anybody reads it, and tells its replicas: who only
 /// wants to know must not be the one.
 #[tokio::test]
@@ -226,7 +202,7 @@ async fn a_key_that_has_expired_is_left_where_it_is() {
         sleep(Duration::from_millis(2)).await;
     }
 
-    let views = look(&bed, &["lock"]).await;
+    let views = bed.views(&["lock"]).await;
 
     assert!(
         !views[0].1[0].is_there(),
@@ -259,7 +235,9 @@ async fn a_look_tells_holders_contents_and_ends_and_changes_nothing() {
     };
     let before = written().await;
 
-    let views = look(&bed, &["a's", "odd*[x]", "hash", "queue", "none"]).await;
+    let views = bed
+        .views(&["a's", "odd*[x]", "hash", "queue", "none"])
+        .await;
 
     assert_eq!(written().await, before, "nothing was written");
     let told: Vec<_> = views

@@ -1,11 +1,12 @@
 //! The switch: who is where, which links there are, and the listeners in front of the servers.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::{self, Path, Route};
 use crate::link::Map;
 use crate::messages::{Conversation, Messages, Ports};
+use crate::mutex::lock;
 use crate::network::{LinkGuard, Network, Slowness};
 
 /// Connections carried at the same time; one more is reset at once. It only guards against a
@@ -38,18 +40,24 @@ pub struct Guest {
 /// and ends every connection; [`Fabric::close`] also waits until that has happened.
 pub struct Fabric {
     map: Arc<Map>,
+    /// System of the servers behind it.
+    system: System,
+    /// Names of those servers.
+    servers: Arc<Mutex<BTreeSet<String>>>,
     messages: Arc<Messages>,
-    /// `true` if the messages of all callers are read.
+    /// `true` if the messages of all clients are read.
     reads_messages: bool,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl Fabric {
-    /// A switch with nobody on it.
-    pub fn new() -> Self {
+    /// A switch with nobody on it, for servers of this system.
+    pub fn new(system: System) -> Self {
         Self {
             map: Arc::default(),
+            system,
+            servers: Arc::default(),
             messages: Arc::default(),
             reads_messages: false,
             stop: CancellationToken::new(),
@@ -59,8 +67,8 @@ impl Fabric {
 
     /// A switch with nobody on it, which tells one message from the next: those of clients can be
     /// held, lost and delayed one by one. Bytes that are no messages pass as ever.
-    pub fn of_messages() -> Self {
-        let mut fabric = Self::new();
+    pub fn of_messages(system: System) -> Self {
+        let mut fabric = Self::new(system);
         fabric.reads_messages = true;
         fabric
     }
@@ -77,6 +85,7 @@ impl Fabric {
         private: SocketAddr,
     ) -> io::Result<()> {
         self.introduce(name, public.ip());
+        lock(&self.servers).insert(name.to_owned());
         self.open(public, name, private, None).await
     }
 
@@ -113,6 +122,8 @@ impl Fabric {
             private,
             guest,
             map: Arc::clone(&self.map),
+            system: self.system,
+            servers: Arc::clone(&self.servers),
             messages: reads_messages.then(|| Arc::clone(&self.messages)),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
@@ -134,12 +145,6 @@ impl Fabric {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-    }
-}
-
-impl Default for Fabric {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -179,6 +184,8 @@ struct Door {
     /// The one client that comes here, if it is only one, and the port that all use.
     guest: Option<(Guest, u16)>,
     map: Arc<Map>,
+    system: System,
+    servers: Arc<Mutex<BTreeSet<String>>>,
     messages: Option<Arc<Messages>>,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -224,13 +231,18 @@ impl Door {
         }
     }
 
+    /// Messages of a client and the server; what servers say to each other is another matter.
     fn conversation(&self, caller: String) -> Option<Arc<Conversation>> {
         let messages = self.messages.clone()?;
+        if lock(&self.servers).contains(&caller) {
+            return None;
+        }
         let ports = self.guest.as_ref().map(|(guest, of_all)| Ports {
             of_all: of_all.to_string(),
             own: guest.port.to_string(),
         });
-        let conversation = Conversation::new(messages, caller, self.name.clone(), ports);
+        let ends = (caller, self.name.clone());
+        let conversation = Conversation::new(self.system, messages, ends, ports)?;
         Some(Arc::new(conversation))
     }
 }

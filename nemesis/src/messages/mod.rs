@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! client ─▶ bytes ─▶ Ear (requests) ─▶ Board: is it one that is awaited? ─▶ server
-//!        ◀─ bytes ◀─ Ear (replies)  ◀─ which request does it answer?     ◀─
+//!        ◀─ bytes ◀─ Ear (replies)  ◀─ Language: what does it answer?    ◀─
 //! ```
 //!
 //! A client has at most one operation under way, as the harness knows it; what it sends meanwhile
@@ -14,7 +14,10 @@
 mod awaited;
 mod board;
 mod conversation;
+mod language;
+mod ports;
 
 pub use awaited::{Act, Stage};
 pub use board::{AwaitedMessage, Messages, Passed, UnderWay};
-pub(crate) use conversation::{Conversation, Ear, Ports};
+pub(crate) use conversation::{Conversation, Ear};
+pub(crate) use ports::Ports;

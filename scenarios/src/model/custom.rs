@@ -37,6 +37,10 @@ pub struct Custom {
     /// Time that a server may take from its start to its first answer.
     #[serde(default = "half_a_minute")]
     pub ready_within: DurationSpec,
+    /// Time after the end of a lease within which the servers end it. Where it is not given, nobody
+    /// is accused of what may come of a second more than the lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_leases_within: Option<DurationSpec>,
 }
 
 const fn one() -> u32 {

@@ -180,6 +180,9 @@ pub struct Release {
     /// nothing of it from before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unless_refused: bool,
+    /// Skip the release if the client does not have the key, as far as it knows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_held: bool,
     /// The answer without which the rest of the script makes no sense.
     #[serde(default)]
     pub expect: ReleaseReply,

@@ -2,22 +2,33 @@
 
 use super::findings::Findings;
 use crate::draft::Draft;
-use crate::model::{Promise, ReleaseReply, Situation, Step};
+use crate::model::{Promise, Release, ReleaseReply, Situation, Step};
 
 pub(super) fn judge(draft: &Draft, findings: &mut Findings<'_>) {
     for (n, step) in draft.steps.iter().enumerate() {
         let Some(step) = step else { continue };
         if let Step::Release(release) = step
-            && release.unless_refused
+            && let Some(word) = may_be_skipped(release)
             && release.expect != ReleaseReply::Any
         {
-            let message = "a release with `unless-refused` may be skipped: it has no answer";
-            let help = "leave `expect` out, or leave `unless-refused` out";
-            findings.value(&format!("step.{n}.release.expect"), message, help);
+            let message = format!("a release with `{word}` may be skipped: it has no answer");
+            let help = format!("leave `expect` out, or leave `{word}` out");
+            findings.value(&format!("step.{n}.release.expect"), message, &help);
         }
         if let Some(situation) = &draft.situation {
             judge_promise((n, step), situation, findings);
         }
+    }
+}
+
+/// The option with which a release may be skipped.
+const fn may_be_skipped(release: &Release) -> Option<&'static str> {
+    if release.unless_refused {
+        Some("unless-refused")
+    } else if release.if_held {
+        Some("if-held")
+    } else {
+        None
     }
 }
 

@@ -113,7 +113,7 @@ fn a_fault_that_takes_knowledge_of_the_system_is_refused_with_what_can_be_done()
         ),
         (
             "lose-message = { client = \"a\", message = \"reply\" }",
-            "reads no messages but those of Redis",
+            "nobody knows what is a message there",
         ),
     ] {
         let mistakes = step(bad);

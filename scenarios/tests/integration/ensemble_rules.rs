@@ -37,15 +37,15 @@ const STEPS: [(&str, bool); 31] = [
     ("clock = { client = \"a\", forward = \"1s\" }", true),
     (
         "hold-message = { client = \"a\", message = \"reply\" }",
-        false,
+        true,
     ),
     (
         "lose-message = { client = \"a\", message = \"reply\" }",
-        false,
+        true,
     ),
     (
         "delay-message = { client = \"a\", message = \"reply\", by = \"1ms\" }",
-        false,
+        true,
     ),
     ("promote = { node = \"n1\" }", false),
     ("failover = { node = \"n1\" }", false),

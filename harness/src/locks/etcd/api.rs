@@ -95,6 +95,13 @@ impl Api {
         self.call("/v3/lease/revoke", &body).await.map(|_| ())
     }
 
+    /// Tells whether anybody is in the queue for `lock`.
+    pub async fn has_queue(&mut self, lock: &str) -> Result<bool, CallError> {
+        let first = one_below(lock, Order::OldestFirst);
+        let answer = self.call("/v3/kv/range", &first).await?;
+        Ok(key_of(&answer["kvs"][0]).is_some())
+    }
+
     /// Creates a place in the queue for `lock`, and says whose turn it is.
     pub async fn queue_up(&mut self, lock: &str, lease: Lease) -> Result<(Place, Turn), CallError> {
         let key = place_name(lock, &lease);

@@ -180,10 +180,19 @@ impl EtcdLock {
             Err(CallError::Killed) => Outcome::Killed,
             Err(CallError::Failed(why) | CallError::Unknown(why)) => {
                 match self.withdraw(key, lease, &why).await {
-                    None => Outcome::Denied,
+                    None => self.not_granted(key, why).await,
                     Some(why) => Outcome::Unknown(why),
                 }
             }
+        }
+    }
+
+    /// Outcome of a request that got no answer and left nothing: a refusal, if somebody is in the
+    /// queue.
+    async fn not_granted(&mut self, key: &str, why: String) -> Outcome<Grant> {
+        match self.api.has_queue(key).await {
+            Ok(true) => Outcome::Denied,
+            Ok(false) | Err(_) => Outcome::Failed(why),
         }
     }
 

@@ -26,10 +26,9 @@ mod mutex;
 use std::time::Duration;
 
 use crate::support::test_bed::TestBed;
-use crate::support::{WITHIN, have_server, skipped};
-use lockstorm_harness::connection::HttpClient;
+use crate::support::{WITHIN, have_server, have_system};
+use lockstorm_harness::connection::{HttpClient, encoded};
 use lockstorm_harness::locks::LockRequest;
-use lockstorm_harness::server::{find_etcd, find_zookeeper};
 use lockstorm_nemesis::{Deployment as _, FaultError};
 use lockstorm_scenarios::{
     Cut, CutMode, Etcd, FaultSpec, Kill, Memory, Pause, Restart, Stop, System, Topology, Zookeeper,
@@ -52,21 +51,10 @@ on_each_system!(
     a_member_says_what_it_is_and_keeps,
 );
 
-/// Tells whether there are servers of a system here, and what is skipped where there are none.
+/// Tells whether there are servers of a system here. The test bed looks for one of Redis, whatever
+/// it starts.
 fn have(system: System) -> bool {
-    let found = match system {
-        System::Etcd => find_etcd(),
-        System::Zookeeper => find_zookeeper(),
-        System::Redis | System::Mariadb | System::Postgres | System::Custom => {
-            unreachable!("its servers have tests of their own")
-        }
-    };
-    if let Err(error) = found {
-        skipped(&error.to_string());
-        return false;
-    }
-    // The test bed looks for one, whatever it starts.
-    have_server()
+    have_system(system) && have_server()
 }
 
 /// Three members with the fabric between them; `None` where there are none to be had.
@@ -250,6 +238,41 @@ async fn a_member_that_comes_back_without_its_data_follows_again() {
     let restarted = bed.nemesis.inject(&restart).await;
     restarted.expect("another run shows");
     bed.servers.recover().await.expect("all agree again");
+}
+
+/// Locks of others need no queue: a key that is called as the lock is, with the lease of its
+/// holder.
+#[tokio::test]
+async fn a_lock_that_is_one_key_of_its_name_is_seen_with_the_time_that_it_has_left() {
+    let Some(bed) = members(System::Etcd).await else {
+        return;
+    };
+    let context = bed.context(0);
+    let mut client = HttpClient::new(context.dialer, &context.route);
+    let lease = json!({ "ID": "7", "TTL": "60" });
+    let key = json!({ "key": encoded(KEY), "value": encoded("its holder"), "lease": "7" });
+    for (path, body) in [("/v3/lease/grant", lease), ("/v3/kv/put", key)] {
+        let answer = client.post(path, &body).await;
+        assert!(answer.expect("the members agree").status.is_success());
+    }
+
+    let views = bed.views(&[KEY, "another"]).await;
+
+    let seen = |name: &str| {
+        let (_, nodes) = views.iter().find(|(key, _)| key == name).expect("asked");
+        nodes
+            .iter()
+            .filter(|node| node.is_there())
+            .collect::<Vec<_>>()
+    };
+    assert!(seen("another").is_empty(), "{views:?}");
+    let holder = seen(KEY);
+    assert!(!holder.is_empty(), "{views:?}");
+    for node in holder {
+        assert_eq!(node.content.as_deref(), Some("the key 'lock'"));
+        let left = node.left_ms.expect("its lease has an end");
+        assert!(left > 0 && left <= 60_000, "{left}");
+    }
 }
 
 /// A connection is kept from one request to the next, however quickly that comes.

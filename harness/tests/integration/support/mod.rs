@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use lockstorm_harness::server::{DEFAULT_PORT, ServerSettings, Servers, Wiring, find_program};
-use lockstorm_scenarios::Topology;
+use lockstorm_harness::server::{
+    DEFAULT_PORT, ServerSettings, Servers, Wiring, find_etcd, find_mariadb, find_postgres,
+    find_program, find_zookeeper,
+};
+use lockstorm_scenarios::{System, Topology};
 
 /// Time for which a test waits for a condition before it gives up: long, for a busy machine.
 pub const WITHIN: Duration = Duration::from_secs(30);
@@ -118,6 +121,22 @@ pub fn have_server() -> bool {
     );
     if let Err(error) = &found {
         eprintln!("SKIPPED, for want of a server: {error}");
+    }
+    found.is_ok()
+}
+
+/// True if servers of this system can be started here; says loudly if not.
+pub fn have_system(system: System) -> bool {
+    let found = match system {
+        System::Redis => return have_server(),
+        System::Etcd => find_etcd(),
+        System::Zookeeper => find_zookeeper(),
+        System::Mariadb => find_mariadb(),
+        System::Postgres => find_postgres(),
+        System::Custom => unreachable!("nobody knows its servers"),
+    };
+    if let Err(error) = &found {
+        skipped(&error.to_string());
     }
     found.is_ok()
 }

@@ -1,15 +1,20 @@
 //! Real servers that a test can break and listen to, and clients of one lock on them.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lockstorm_checker::history::FaultNote;
+use lockstorm_checker::history::{FaultNote, Header, NodeView, read_jsonl};
 use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::clock::RunClock;
 use lockstorm_harness::connection::{Dialer, NoTrail, Trail, Wire};
 use lockstorm_harness::locks::{LockContext, SharedState};
+use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
+use lockstorm_harness::trace::Watch;
 use lockstorm_nemesis::{Nemesis, NoteSink};
 use lockstorm_scenarios::{
     Cut, CutMode, FaultSpec, Link, Lock, Replicated, Single, Topology, load_str,
@@ -164,6 +169,27 @@ impl TestBed {
         };
         let healed = self.nemesis.heal_link(&link).await;
         healed.expect("the link heals");
+    }
+
+    /// Views that a watch notes of `keys` on these servers, in one round. Where a value or a key is
+    /// `mark-of-a`, the client `a` wrote it.
+    pub async fn views(&self, keys: &[&str]) -> Vec<(String, Vec<NodeView>)> {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("history.jsonl");
+        let recorder = Recorder::start(&path, &Header::new(), RunClock::start());
+        let recorder = recorder.expect("the file can be created");
+        let names = keys.iter().map(|&key| key.into()).collect();
+        let watch = Watch::new(Arc::clone(&self.servers), names, recorder.sink());
+        watch.marks().note("mark-of-a".to_owned(), &"a".into());
+        watch.look().await;
+        recorder.finish().await.expect("all is written");
+        let file = File::open(&path).expect("the file is there");
+        let history = read_jsonl(BufReader::new(file), "history").expect("and a history");
+        let views = history.events.into_iter().filter_map(|event| {
+            let view = event.value.view?;
+            Some((event.key.to_string(), view.nodes))
+        });
+        views.collect()
     }
 
     /// Listens to all that the primary is sent from now on.

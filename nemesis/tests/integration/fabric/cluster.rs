@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use lockstorm_nemesis::{Fabric, Network};
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 
 use crate::fabric::support::{Addresses, Client, Reply, Server, eventually, redis_server};
 
@@ -53,7 +53,7 @@ async fn says(server: &Server, state: &str) -> bool {
 
 async fn cluster() -> Option<(Fabric, Addresses, Vec<Server>)> {
     let program = redis_server()?;
-    let (fabric, addresses) = (Fabric::new(), Addresses::claim());
+    let (fabric, addresses) = (Fabric::new(System::Redis), Addresses::claim());
     fabric.introduce("a", addresses.client(1));
     let mut masters = Vec::new();
     for n in 1..=MASTERS {

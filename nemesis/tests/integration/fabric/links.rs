@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use lockstorm_nemesis::{Fabric, Network, Slowness};
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,7 +25,7 @@ impl Stage {
     async fn set() -> Self {
         let addresses = Addresses::claim();
         let server = TcpListener::bind(addresses.behind(1)).await.unwrap();
-        let fabric = Fabric::new();
+        let fabric = Fabric::new(System::Redis);
         fabric.introduce("a", addresses.client(1));
         fabric
             .expose("n", addresses.door(1), addresses.behind(1))

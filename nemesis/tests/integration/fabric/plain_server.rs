@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use lockstorm_nemesis::{Fabric, Network};
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 
 use crate::fabric::support::{Addresses, Client, Reply, Server, eventually, redis_server};
 
@@ -11,7 +11,7 @@ async fn stage() -> Option<(Fabric, Addresses, Server)> {
     let program = redis_server()?;
     let addresses = Addresses::claim();
     let server = Server::start(&program, addresses.behind(1), "save \"\"", false, &[]).await;
-    let fabric = Fabric::new();
+    let fabric = Fabric::new(System::Redis);
     fabric.introduce("a", addresses.client(1));
     fabric
         .expose("n1", addresses.door(1), addresses.behind(1))

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use lockstorm_nemesis::{Fabric, Network};
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 
 use crate::fabric::support::{Addresses, Reply, Server, eventually, redis_server};
 
@@ -50,7 +50,7 @@ async fn a_cut_from_primary_to_replica_keeps_writes_from_it_until_it_heals() {
     let Some(program) = redis_server() else {
         return;
     };
-    let (fabric, addresses) = (Fabric::new(), Addresses::claim());
+    let (fabric, addresses) = (Fabric::new(System::Redis), Addresses::claim());
     let primary = node(&program, &fabric, &addresses, 1).await;
     let replica = node(&program, &fabric, &addresses, 2).await;
     in_sync(&primary, &addresses.public(2).to_string()).await;
@@ -80,7 +80,7 @@ async fn a_write_of_a_killed_primary_stays_behind_the_cut() {
     let Some(program) = redis_server() else {
         return;
     };
-    let (fabric, addresses) = (Fabric::new(), Addresses::claim());
+    let (fabric, addresses) = (Fabric::new(System::Redis), Addresses::claim());
     let mut primary = node(&program, &fabric, &addresses, 1).await;
     let replica = node(&program, &fabric, &addresses, 2).await;
     in_sync(&primary, &addresses.public(2).to_string()).await;
@@ -103,7 +103,7 @@ async fn a_reset_breaks_replication_until_it_heals() {
     let Some(program) = redis_server() else {
         return;
     };
-    let (fabric, addresses) = (Fabric::new(), Addresses::claim());
+    let (fabric, addresses) = (Fabric::new(System::Redis), Addresses::claim());
     let primary = node(&program, &fabric, &addresses, 1).await;
     let replica = node(&program, &fabric, &addresses, 2).await;
     let ip = addresses.public(2).to_string();

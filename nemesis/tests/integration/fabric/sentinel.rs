@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use lockstorm_nemesis::{Fabric, Network};
-use lockstorm_scenarios::CutMode;
+use lockstorm_scenarios::{CutMode, System};
 
 use crate::fabric::support::{Addresses, Reply, Server, eventually, redis_server};
 
@@ -84,7 +84,7 @@ async fn sentinel(program: &Path, fabric: &Fabric, addresses: &Addresses, n: u8)
 impl Topology {
     async fn start() -> Option<Self> {
         let program = redis_server()?;
-        let (fabric, addresses) = (Fabric::new(), Addresses::claim());
+        let (fabric, addresses) = (Fabric::new(System::Redis), Addresses::claim());
         let primary = data_node(&program, &fabric, &addresses, 1).await;
         let replica = data_node(&program, &fabric, &addresses, 2).await;
         eventually("the replica is online", async || {

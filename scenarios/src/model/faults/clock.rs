@@ -9,7 +9,7 @@ use crate::model::duration::DurationSpec;
 use crate::model::system::System;
 
 /// Parameters of [`FaultSpec::Clock`](super::FaultSpec::Clock): of a server or of a client.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Clock {
     /// Name of the server.

@@ -110,8 +110,9 @@ macro_rules! message_fault {
         }
 
         impl FaultParameters for $Fault {
-            fn not_on(&self, _: System) -> Option<&'static str> {
-                Some("the fabric reads no messages but those of Redis")
+            fn not_on(&self, system: System) -> Option<&'static str> {
+                let is_known = system != System::Custom;
+                (!is_known).then_some("nobody knows what is a message there")
             }
 
             fn on_external(&self) -> ExternalUse {
