@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::case::{Case, Finding, Tested, Tries, availability, coverage, faults};
+use crate::case::{Case, Finding, Tested, Tries, availability, coverage, faults, stalled};
 use crate::history::Nanos;
 use crate::holds::{Hold, holds_by, losses};
 use crate::operations::Digest;
@@ -50,7 +50,7 @@ impl<'a> Derived<'a> {
         let faults = faults(digest);
         let coverage = coverage(threads, digest, &tries, &holds, &faults);
         let availability = if options.wants(Property::Availability) {
-            availability(digest, &holds, Nanos::MAX).0
+            availability(digest, &holds, Nanos::MAX, &stalled(digest)).0
         } else {
             Availability::default()
         };

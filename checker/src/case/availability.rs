@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use crate::history::Nanos;
 use crate::holds::{Hold, Windows};
-use crate::operations::{Action, Digest, Interval, KeyId, OpId, Outcome, OwnerId};
+use crate::operations::{Action, Digest, Interval, KeyId, OpId, Outcome, OwnerId, StallAside};
 use crate::verdict::Availability;
 
 /// Longest pause between two tries that leaves the lock wanted: a client that polls for it asks
@@ -31,11 +31,13 @@ pub(crate) struct Outage {
 }
 
 /// The figures of all stretches without a grant, and those stretches that are longer than `length`;
-/// holds are grouped by key.
+/// holds are grouped by key. Of the times that were `missed` nobody can say whether the lock could
+/// be had, and they count as if it could.
 pub(crate) fn availability(
     digest: &Digest,
     holds: &[Hold],
     length: Nanos,
+    missed: &[Interval],
 ) -> (Availability, Vec<Outage>) {
     let mut groups = holds.chunk_by(|a, b| a.key == b.key).peekable();
     let (mut figures, mut outages) = (Availability::default(), Vec::new());
@@ -48,7 +50,8 @@ pub(crate) fn availability(
         while groups.next_if(|group| group[0].key < key).is_some() {}
         let group = groups.next_if(|group| group[0].key == key).unwrap_or(&[]);
         let held = group.iter().filter(|hold| hold.is_granted()).map(held);
-        let free = Windows::union(held.chain(stalled(digest)).collect()).gaps_longer_than(Nanos(0));
+        let free =
+            Windows::union(held.chain(missed.iter().copied()).collect()).gaps_longer_than(Nanos(0));
         let mut next = 0;
         for &want in wants(digest, &tries).each() {
             figures.wanted = figures.wanted + want.length();
@@ -72,9 +75,10 @@ pub(crate) fn availability(
 
 /// Returns the times in which nobody can say whether the lock could be had, as the recorder of the
 /// history stood still.
-pub(crate) fn stalled(digest: &Digest) -> impl Iterator<Item = Interval> {
+pub(crate) fn stalled(digest: &Digest) -> Vec<Interval> {
     let stalls = digest.asides.stalls.iter();
-    stalls.map(|stall| Interval::new(stall.interval.0, stall.interval.1))
+    let interval = |stall: &StallAside| Interval::new(stall.interval.0, stall.interval.1);
+    stalls.map(interval).collect()
 }
 
 /// Returns the interval in which a hold that was granted kept others out.

@@ -6,7 +6,7 @@
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule};
-use crate::case::{Case, Finding, Ruling, Run, Tested, availability, keep_first};
+use crate::case::{Case, Finding, Ruling, Run, Tested, availability, keep_first, stalled};
 use crate::operations::Interval;
 use crate::story::Teller;
 use crate::text;
@@ -81,8 +81,11 @@ fn judge(case: &Case) -> Ruling {
     let Some(bound) = case.options.availability_gap_max(&case.digest.header) else {
         return measured();
     };
-    let (_, outages) = availability(case.digest, case.holds, bound);
-    let findings = outages.into_iter().map(|outage| Finding {
+    let missed = stalled(case.digest);
+    let outages = |missed: &[Interval]| availability(case.digest, case.holds, bound, missed).1;
+    let found = outages(&missed);
+    let is_missed = found.is_empty() && !missed.is_empty() && !outages(&[]).is_empty();
+    let findings = found.into_iter().map(|outage| Finding {
         property: Property::Availability,
         key: outage.key,
         holds: Vec::new(),
@@ -93,13 +96,17 @@ fn judge(case: &Case) -> Ruling {
     let mut findings: Vec<Finding> = findings.collect();
     let count = findings.len() as u64;
     keep_first(&mut findings);
-    let reason = "there was no fault, no grant, or nobody who asked for a held lock";
+    let reason = if is_missed {
+        "the harness stood still while a lock may have been out of reach for too long"
+    } else {
+        "there was no fault, no grant, or nobody who asked for a held lock"
+    };
     Ruling {
         engine: ENGINE,
         has_matter: has_matter || count > 0,
         count,
         findings,
-        tested: if has_matter {
+        tested: if has_matter && !is_missed {
             Tested::Yes
         } else {
             Tested::No(reason.to_owned())

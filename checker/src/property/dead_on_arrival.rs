@@ -86,7 +86,10 @@ fn judge(case: &Case) -> Ruling {
     let has_matter = leased().any(|(_, one)| traced || one.is_timed || one.is_void);
     // What nobody can date may have been over.
     let is_told = count > 0 || leased().all(|(id, one)| is_dated(case, id, one));
-    let why = if has_matter {
+    let is_missed = leased().any(|(_, one)| has_missed(case, one));
+    let why = if is_missed {
+        "the harness stood still while it waited for the grant of a lease that came late"
+    } else if has_matter {
         "of a lease that came late, the history does not say when the request for it was sent"
     } else {
         "of no lease does the history say when the request for it was sent"
@@ -152,13 +155,18 @@ fn is_dated(case: &Case, id: OpId, operation: &Operation) -> bool {
         return operation.is_void;
     };
     let drift = case.options.drift(&case.digest.header);
-    answered < floor(operation.asked(), length, drift)
-        || operation.is_timed
+    let is_good = answered < floor(operation.asked(), length, drift)
         || operation.is_void
-        || asks_once(case)
-        || case.digest.asides.is_stalled(operation.invoked, answered)
-        || is_kept(case, id, operation, answered, drift)
-        || seen(case, operation, answered).is_some()
+        || is_kept(case, id, operation, answered, drift);
+    let is_told = operation.is_timed || asks_once(case);
+    let is_known = is_told || seen(case, operation, answered).is_some();
+    is_good || is_known && !has_missed(case, operation)
+}
+
+/// Tells whether the harness stood still before the answer, so that nobody knows when it came.
+fn has_missed(case: &Case, operation: &Operation) -> bool {
+    let answered = operation.answered();
+    answered.is_some_and(|answered| case.digest.asides.is_stalled(operation.invoked, answered))
 }
 
 fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
@@ -175,8 +183,7 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     if operation.is_void {
         return Some(accuse(answered, true));
     }
-    // When the answer came is not known.
-    if case.digest.asides.is_stalled(operation.invoked, answered) {
+    if has_missed(case, operation) {
         return None;
     }
     let length = operation.lease?;

@@ -86,7 +86,9 @@ fn judge(case: &Case) -> Ruling {
     let count = findings.len() as u64;
     keep_first(&mut findings);
     let mut holds = case.holds.iter();
-    let is_lost = |hold: &Hold| since_loss(case, hold).is_some() || is_told_early(case, hold);
+    // Of one that was excused nobody knows whether it was told.
+    let tells = |hold: &Hold| since_loss(case, hold).is_some() && !is_excused(case, hold);
+    let is_lost = |hold: &Hold| tells(hold) || is_told_early(case, hold);
     let lost = is_promised && holds.any(is_lost);
     let tested = if !is_promised {
         Tested::No(format!(
@@ -135,15 +137,27 @@ const fn is_of_the_network(fault: &FaultSummary) -> bool {
     matches!(fault.class, FaultClass::Cut | FaultClass::Packet)
 }
 
-fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
+/// The time for which a holder went on that was told too late, if it was.
+fn late(case: &Case, hold: &Hold) -> Option<Interval> {
     let took = since_loss(case, hold)?;
     let lease = case.digest.operation(hold.acquire).lease?;
+    (took.length() > lease && lease > Nanos(0)).then_some(took)
+}
+
+/// Tells whether a holder that was told too late could not be told before, or was not seen to be.
+fn is_excused(case: &Case, hold: &Hold) -> bool {
+    let Some(took) = late(case, hold) else {
+        return false;
+    };
     let client = case.digest.owners.name(hold.owner.0);
     let mut faults = active(case.faults, took).into_iter();
-    let excused = faults.any(|fault| touches_client(fault, client) && !is_of_the_network(fault));
-    let excused = excused || case.digest.asides.is_stalled(took.start, took.end);
-    let is_late = took.length() > lease && lease > Nanos(0);
-    (is_late && !excused).then(|| Finding {
+    faults.any(|fault| touches_client(fault, client) && !is_of_the_network(fault))
+        || case.digest.asides.is_stalled(took.start, took.end)
+}
+
+fn finding(case: &Case, at: usize, hold: &Hold) -> Option<Finding> {
+    let took = late(case, hold)?;
+    (!is_excused(case, hold)).then(|| Finding {
         property: Property::LossNotice,
         key: hold.key,
         holds: vec![at],

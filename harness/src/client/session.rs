@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lockstorm_checker::Nanos;
@@ -70,6 +71,8 @@ pub struct Session {
     renews_unseen: bool,
     /// `true` if what it holds has no lease, or one that is renewed as long as it lives.
     is_kept_alive: bool,
+    /// Time of its last grant, in nanoseconds of the run; 0 before the first.
+    last_grant: Arc<AtomicU64>,
     /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
     /// The messages of the run, where they are read: told what this client is doing.
@@ -125,6 +128,7 @@ impl Session {
             lacks_watchdog: parts.lacks_watchdog,
             renews_unseen: parts.renews_unseen,
             is_kept_alive: false,
+            last_grant: Arc::default(),
             holds: Holds::new(parts.renew_every, parts.renews_on),
             tokens: BTreeMap::new(),
             job: parts.job,
@@ -230,6 +234,8 @@ impl Session {
             }
             self.hear_of_losses().await;
             self.holds.granted(key, ask);
+            let now = self.sink.clock().now();
+            self.last_grant.store(now.0, Ordering::SeqCst);
         }
         let outcome = match outcome {
             Outcome::Done(grant) => Outcome::Done((grant, self.givers().await)),
@@ -493,6 +499,11 @@ impl Session {
     /// lives.
     pub fn is_kept_alive(&self) -> bool {
         self.is_kept_alive
+    }
+
+    /// Time of its last grant, in nanoseconds of the run; 0 before the first.
+    pub fn last_grant(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.last_grant)
     }
 
     /// Tells whether what the client holds now ends with the client only, not with a lease.

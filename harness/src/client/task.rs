@@ -95,6 +95,7 @@ pub struct ClientTask {
     given: AtomicU64,
     gate: Arc<Gate>,
     is_kept_alive: bool,
+    last_grant: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
 
@@ -108,6 +109,7 @@ impl ClientTask {
             given: AtomicU64::new(0),
             gate: session.gate.clone(),
             is_kept_alive: session.is_kept_alive(),
+            last_grant: session.last_grant(),
             task: tokio::spawn(obey(session, inbox)),
         }
     }
@@ -116,6 +118,11 @@ impl ClientTask {
     /// lives.
     pub fn is_kept_alive(&self) -> bool {
         self.is_kept_alive
+    }
+
+    /// Time of its last grant, in nanoseconds of the run; 0 before the first.
+    pub fn last_grant(&self) -> u64 {
+        self.last_grant.load(Ordering::SeqCst)
     }
 
     /// Gives one order and waits for what came of it.
@@ -269,7 +276,11 @@ async fn execute(
 
 /// Done if the client has what is wanted, for as long as it lives.
 async fn keeps(session: &mut Session, wanted: Option<&(Name, Mode)>) -> Reply {
-    let is_kept = session.outlasts_leases();
+    if session.gate.pass().await.is_err() {
+        return Reply::Killed;
+    }
+    let is_well = !session.thread_is_dead() && !session.gate.watchdog_is_stalled();
+    let is_kept = is_well && session.outlasts_leases();
     let keeps_out = |(key, ask): (Name, LockRequest)| {
         wanted.is_none_or(|(wanted, mode)| *wanted == key && excludes(ask.mode, *mode))
     };

@@ -40,7 +40,8 @@ pub(super) async fn excuse(
     }
 }
 
-/// Says why what a step asks for may be taken for as long as another client lives.
+/// Says why what a step asks for may be taken for as long as another client lives: the one that was
+/// granted a lock last. Whoever believes in an earlier grant may keep alive what is not its own.
 async fn taken(stage: &Stage, clients: &Clients, step: &Step) -> Option<String> {
     let (asks, wanted) = match step {
         Step::Acquire(acquire) => {
@@ -50,16 +51,17 @@ async fn taken(stage: &Stage, clients: &Clients, step: &Step) -> Option<String> 
         Step::Await(condition) => (condition.answer_to.as_ref()?, None),
         _ => return None,
     };
-    let messages = stage.servers.messages();
-    for (name, client) in clients.iter().filter(|(name, _)| name != asks) {
-        let is_held = messages.is_some_and(|messages| messages.holds_one_of(name));
-        if is_held && client.is_kept_alive() {
-            return Some(format!("a message of '{name}' is held"));
-        }
-        let says = client.order(Order::Keep(wanted.clone()));
-        if timeout(SAYS_WITHIN, says).await == Ok(Reply::Done) {
-            return Some(format!("'{name}' has it"));
-        }
+    let (name, client) = clients
+        .iter()
+        .max_by_key(|(_, client)| client.last_grant())?;
+    if name == asks {
+        return None;
     }
-    None
+    let messages = stage.servers.messages();
+    if client.is_kept_alive() && messages.is_some_and(|messages| messages.holds_one_of(name)) {
+        return Some(format!("a message of '{name}' is held"));
+    }
+    let says = client.order(Order::Keep(wanted));
+    let keeps = timeout(SAYS_WITHIN, says).await == Ok(Reply::Done);
+    keeps.then(|| format!("'{name}' has it"))
 }

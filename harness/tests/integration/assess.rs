@@ -282,8 +282,17 @@ situation.renewed = RENEWED
 situation.topologies = [{ single = {} }]
 step = [
     { acquire = { client = "a", expect = "granted" } },
-    { acquire = { client = "b", wait = "100ms", expect = "granted", breaks = "obtainable" } },
+    OTHERS
+    { acquire = { client = "z", wait = "100ms", expect = "granted", breaks = "obtainable" } },
 ]
+"#;
+
+/// Another was granted the lock since, and is dead.
+const TAKEN_OVER: &str = r#"
+    { acquire = { client = "b" } },
+    { delete-key = { key = "lock" } },
+    { acquire = { client = "b", expect = "granted" } },
+    { kill-client = { client = "b" } },
 "#;
 
 #[test]
@@ -291,13 +300,17 @@ fn who_is_kept_out_by_a_holder_that_lives_and_renews_was_refused_rightly() {
     if !have_server() {
         return;
     }
-    for (renewed, code, words) in [
-        ("false", 1, "token broke obtainable"),
-        ("true", 2, "expected granted, got refused, and 'a' has it"),
+    let broken = (1, "token broke obtainable");
+    let rightly = (2, "expected granted, got refused, and 'a' has it");
+    for (renewed, others, (code, words)) in [
+        ("false", "", broken),
+        ("true", "", rightly),
+        ("true", TAKEN_OVER, broken),
     ] {
         let out = tempfile::tempdir().unwrap();
         let path = out.path().join("kept-out.toml");
-        fs::write(&path, KEPT_OUT.replace("RENEWED", renewed)).unwrap();
+        let text = KEPT_OUT.replace("RENEWED", renewed);
+        fs::write(&path, text.replace("OTHERS", others)).unwrap();
         let path = path.to_str().expect("a plain name");
         let which = ["--situation", path, "--only", "kept-out"];
         let output = assess(out.path(), &[&["token"][..], &which].concat());

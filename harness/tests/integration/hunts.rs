@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use lockstorm_reports::{Endurance, Found, HuntRecord, Hunted, Record, read_hunt, read_record};
-use lockstorm_scenarios::Promise;
+use lockstorm_scenarios::{Promise, System};
 
 use crate::support::situations::{broken_by_file, outcome_of_file};
-use crate::support::{TRIES_MAX, have_server, lockstorm, root, stderr};
+use crate::support::{TRIES_MAX, have_server, have_system, lockstorm, root, stderr};
 
 /// Times that a hunt goes on which has not found yet what there is.
 const GOES_ON_MAX: usize = 5;
@@ -99,6 +99,40 @@ fn a_correct_lock_keeps_its_promises_and_a_hunt_goes_on_where_it_was_ended() {
         let endurance = endurance(&hunted, promise);
         assert_eq!(endurance.broken_with, None, "{}", stderr(&output));
     }
+}
+
+/// A lock of a database is hunted at its own messages, and nothing is said of servers of Redis.
+#[test]
+fn a_lock_of_another_system_is_hunted_at_the_messages_of_its_servers() {
+    if !have_system(System::Mariadb) {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let mut command = lockstorm();
+    command.args(["hunt", "mysql-get-lock", "--topology", "mariadb"]);
+    command.args([
+        "--faults",
+        "1",
+        "--for",
+        "8s",
+        "--progress",
+        "none",
+        "--out",
+    ]);
+    let output = command.arg(out.path()).output().expect("it can be started");
+    let record = record(out.path(), &output);
+    assert!(record.server.starts_with("mariadb "), "{}", record.server);
+    let hunted = &record.hunts[0];
+    let request = "request SELECT of a's acquire".to_owned();
+    assert!(hunted.columns.contains(&request), "{:?}", hunted.columns);
+    let alone = hunted.sizes.iter().find(|size| size.faults == 1);
+    assert!(
+        alone.is_some_and(|size| size.tried > 0),
+        "{}",
+        stderr(&output)
+    );
+    let mut broken = hunted.found.iter().filter(|one| one.is_promised);
+    assert_eq!(broken.next(), None, "{}", stderr(&output));
 }
 
 #[test]

@@ -115,7 +115,9 @@ impl Fabric {
         private: SocketAddr,
         guest: Option<(Guest, u16)>,
     ) -> io::Result<()> {
-        let reads_messages = self.reads_messages || guest.is_some();
+        // Only servers of Redis tell clients where servers are.
+        let translates = guest.is_some() && self.system == System::Redis;
+        let reads_messages = self.reads_messages || translates;
         let door = Door {
             listener: TcpListener::bind(at).await?,
             name: name.to_owned(),

@@ -24,18 +24,32 @@ const UNANSWERED: [u8; 3] = [0x01, 0x18, 0x19];
 const OK: u8 = 0x00;
 const ERROR: u8 = 0xff;
 
-/// A client says in the fourth byte of its first packet that it goes on in TLS.
-const TLS: (usize, u8) = (HEAD + 1, 0x08);
-/// Bytes of such a packet: it says no more.
+/// Abilities with which a client goes on in TLS, if it says no more than them, or sends packets of
+/// another make as soon as it is let in: compressed ones, by zlib or zstd.
+const TLS: u32 = 1 << 11;
+const COMPRESSED: u32 = 1 << 5 | 1 << 26;
+/// Bytes of a packet that says no more than the abilities.
 const TLS_PACKET: usize = HEAD + 32;
 
 /// A connection to a server of MySQL or MariaDB.
 #[derive(Debug, Default)]
 pub(super) struct Mysql {
+    /// True once the client has said what it is able to.
+    is_known: bool,
     /// True once the server has let the client in.
     is_in: bool,
     /// Those that were not answered, with whether they have to do with a lock.
     asked: Queue<bool>,
+}
+
+/// Tells whether the abilities of a client make a stream of what it goes on with.
+fn is_not_plain(piece: &[u8]) -> bool {
+    let Some(&[a, b, c, d]) = piece.get(HEAD..HEAD + 4) else {
+        return false;
+    };
+    let abilities = u32::from_le_bytes([a, b, c, d]);
+    let is_tls = piece.len() == TLS_PACKET && abilities & TLS != 0;
+    is_tls || abilities & COMPRESSED != 0
 }
 
 impl Language for Mysql {
@@ -51,9 +65,8 @@ impl Language for Mysql {
 
     fn request(&mut self, piece: &[u8]) -> Heard {
         if !self.is_in {
-            let goes_on_in_tls = piece.len() == TLS_PACKET
-                && piece.get(TLS.0).is_some_and(|flags| flags & TLS.1 != 0);
-            return if goes_on_in_tls {
+            let was_known = std::mem::replace(&mut self.is_known, true);
+            return if !was_known && is_not_plain(piece) {
                 Heard::Stream
             } else {
                 Heard::Aside
@@ -158,10 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_in_tls_has_no_messages() {
-        let mut mysql = Mysql::default();
-        mysql.reply(&packet(0, b"\x0a10.11"));
-        let asks = packet(1, &[&[0x0d, 0xaa][..], &[0; 30]].concat());
-        assert_eq!(mysql.request(&asks), Heard::Stream);
+    fn what_goes_on_in_tls_or_compressed_has_no_messages() {
+        let begins = |abilities: u32, more: &[u8]| {
+            let mut mysql = Mysql::default();
+            mysql.reply(&packet(0, b"\x0a10.11"));
+            let abilities = abilities.to_le_bytes();
+            mysql.request(&packet(1, &[&abilities[..], more].concat()))
+        };
+        assert_eq!(begins(TLS, &[0; 28]), Heard::Stream);
+        assert_eq!(
+            begins(TLS, b"and the login, for this one need not"),
+            Heard::Aside
+        );
+        assert_eq!(begins(1 << 5, b"login"), Heard::Stream);
+        assert_eq!(begins(1 << 26, b"login"), Heard::Stream);
     }
 }
