@@ -85,8 +85,9 @@ fn judge(case: &Case) -> Ruling {
     let traced = !case.digest.asides.commands.is_empty() || asks_once(case);
     let has_matter = leased().any(|(_, one)| traced || one.is_timed || one.is_void);
     // What nobody can date may have been over.
-    let is_told = count > 0 || leased().all(|(id, one)| is_dated(case, id, one));
-    let is_missed = leased().any(|(_, one)| has_missed(case, one));
+    let mut undated = leased().filter(|(id, one)| !is_dated(case, *id, one));
+    let is_missed = undated.clone().any(|(_, one)| has_missed(case, one));
+    let is_told = count > 0 || undated.next().is_none();
     let why = if is_missed {
         "the harness stood still while it waited for the grant of a lease that came late"
     } else if has_matter {

@@ -96,6 +96,9 @@ fn judge(case: &Case) -> Ruling {
         ))
     } else if lost {
         Tested::Yes
+    } else if case.holds.iter().any(|hold| is_excused(case, hold)) {
+        let why = "the holder that lost the lock was kept from being told, or nobody saw it told";
+        Tested::No(why.to_owned())
     } else {
         Tested::No("no holder lost the lock and went on".to_owned())
     };

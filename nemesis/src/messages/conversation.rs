@@ -192,6 +192,7 @@ impl Ear {
 
 #[cfg(test)]
 mod tests {
+    use super::super::language::tests::request;
     use super::*;
 
     fn conversation() -> (Ear, Ear) {
@@ -207,14 +208,6 @@ mod tests {
             conversation.ear(Message::Request),
             conversation.ear(Message::Reply),
         )
-    }
-
-    fn request(words: &[&str]) -> Vec<u8> {
-        let words = words
-            .iter()
-            .map(|word| format!("${}\r\n{word}\r\n", word.len()));
-        let count = words.len();
-        format!("*{count}\r\n{}", words.collect::<String>()).into_bytes()
     }
 
     #[test]

@@ -44,13 +44,13 @@ pub(super) struct Gateway {
     turn: Turn,
 }
 
-/// Side that is to speak next, and what became of the request.
+/// Side that is to speak next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Turn {
-    /// The server has, or nobody.
+    /// The client: the server has answered, or nothing was asked.
     #[default]
     Client,
-    /// The client has; `true` if its request has to do with a lock.
+    /// The server, to answer a request; `true` if that has to do with a lock.
     Server(bool),
 }
 

@@ -33,18 +33,23 @@ pub(super) fn of(system: System) -> Option<Box<dyn Language>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use lockstorm_scenarios::Message;
 
     use super::*;
 
     /// A request that keeps no session alive.
     pub(super) fn asks(number: u64, command: &str) -> Heard {
-        Heard::Request(Request {
-            number,
-            command: command.to_owned(),
-            keeps_alive: false,
-        })
+        Heard::asked(number, Some(command.to_owned()))
+    }
+
+    /// A command of Redis, as clients send it.
+    pub(in crate::messages) fn request(words: &[&str]) -> Vec<u8> {
+        let words = words
+            .iter()
+            .map(|word| format!("${}\r\n{word}\r\n", word.len()));
+        let count = words.len();
+        format!("*{count}\r\n{}", words.collect::<String>()).into_bytes()
     }
 
     /// Any bytes are cut somewhere, or are none of this language, and mean something.

@@ -8,7 +8,7 @@ use lockstorm_scenarios::Message;
 
 use super::pieces::whole;
 use super::queue::Queue;
-use super::{Heard, Language, Request, sql};
+use super::{Heard, Language, sql};
 use crate::resp::Malformed;
 
 /// Bytes before the content of a packet.
@@ -84,14 +84,7 @@ impl Language for Mysql {
             _ => None,
         };
         let number = self.asked.ask(command.is_some());
-        match command {
-            Some(command) => Heard::Request(Request {
-                number,
-                command,
-                keeps_alive: false,
-            }),
-            None => Heard::Aside,
-        }
+        Heard::asked(number, command)
     }
 
     fn reply(&mut self, piece: &[u8]) -> Heard {

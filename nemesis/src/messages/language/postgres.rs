@@ -10,7 +10,7 @@ use lockstorm_scenarios::Message;
 
 use super::pieces::{number_at, whole};
 use super::queue::Queue;
-use super::{Heard, Language, Request, sql};
+use super::{Heard, Language, sql};
 use crate::resp::Malformed;
 
 /// Bytes of a length.
@@ -143,19 +143,12 @@ impl Language for Postgres {
         if !matches!(last, Some(b'Q' | b'S' | b'F')) {
             return Heard::Aside;
         }
-        let asked = match executed {
+        let asked = match &executed {
             Some(_) => Asked::Open,
             None => Asked::Over,
         };
         let number = self.asked.ask(asked);
-        match executed {
-            Some(command) => Heard::Request(Request {
-                number,
-                command,
-                keeps_alive: false,
-            }),
-            None => Heard::Aside,
-        }
+        Heard::asked(number, executed)
     }
 
     fn reply(&mut self, piece: &[u8]) -> Heard {

@@ -5,7 +5,7 @@
 use lockstorm_scenarios::Message;
 
 use super::queue::Queue;
-use super::{Heard, Language, Request};
+use super::{Heard, Language};
 use crate::messages::ports::Ports;
 use crate::resp::{Malformed, command, end_of_frame};
 
@@ -72,14 +72,8 @@ impl Language for Redis {
             return Heard::Aside;
         }
         let number = self.asked.ask(command.clone());
-        if OF_THE_WAY.contains(&&*command) {
-            return Heard::Aside;
-        }
-        Heard::Request(Request {
-            number,
-            command,
-            keeps_alive: false,
-        })
+        let is_of_the_way = OF_THE_WAY.contains(&&*command);
+        Heard::asked(number, (!is_of_the_way).then_some(command))
     }
 
     /// An error says that nothing was done, and QUEUED that nothing was done yet.
@@ -111,16 +105,8 @@ impl Language for Redis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::asks;
+    use super::super::tests::{asks, request};
     use super::*;
-
-    fn request(words: &[&str]) -> Vec<u8> {
-        let words = words
-            .iter()
-            .map(|word| format!("${}\r\n{word}\r\n", word.len()));
-        let count = words.len();
-        format!("*{count}\r\n{}", words.collect::<String>()).into_bytes()
-    }
 
     #[test]
     fn a_reply_belongs_to_the_oldest_request_without_one() {

@@ -39,6 +39,19 @@ pub(in crate::messages) enum Heard {
     Stream,
 }
 
+impl Heard {
+    /// A request of this number, if it has a command that says something of a lock.
+    pub(in crate::messages) fn asked(number: u64, command: Option<String>) -> Self {
+        command.map_or(Self::Aside, |command| {
+            Self::Request(Request {
+                number,
+                command,
+                keeps_alive: false,
+            })
+        })
+    }
+}
+
 /// A request to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::messages) struct Request {
