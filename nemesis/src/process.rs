@@ -95,7 +95,7 @@ impl Processes {
     ///
     /// # Errors
     /// When the first one cannot be sent a signal.
-    pub(crate) async fn stop(self, within: Duration) -> Result<Members, Errno> {
+    pub async fn stop(self, within: Duration) -> Result<Members, Errno> {
         let stop = move || {
             let until = Instant::now() + within;
             let mut before = Members(Vec::new());
@@ -164,7 +164,7 @@ impl Members {
     ///
     /// # Errors
     /// When the first one cannot be sent the signal.
-    pub(crate) fn resume(&self) -> Result<(), Errno> {
+    pub fn resume(&self) -> Result<(), Errno> {
         self.signal(Signal::SIGCONT)
     }
 

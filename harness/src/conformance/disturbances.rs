@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use lockstorm_nemesis::{ProcessState, process_state};
+use lockstorm_nemesis::{Members, ProcessState, Processes, process_state};
 use lockstorm_scenarios::System;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
@@ -50,7 +48,7 @@ pub(super) async fn cancels(bed: &mut TestBed) -> Found {
         return Ok(Finding::NotClaimed(why));
     }
     granted(&peer, &bed.key()).await?;
-    let stopped = Stopped::all(bed.server_processes());
+    let stopped = Stopped::all(bed.server_processes()).await?;
     // As soon as it is under way.
     peer.gate.cancel_order(1);
     let answer = peer.acquire(&key).await;
@@ -90,7 +88,7 @@ pub(super) async fn reconnects(bed: &mut TestBed) -> Found {
 pub(super) async fn indeterminate(bed: &mut TestBed) -> Found {
     let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &bed.key()).await?;
-    let stopped = Stopped::all(bed.server_processes());
+    let stopped = Stopped::all(bed.server_processes()).await?;
     let answer = peer.acquire(&key).await;
     drop(stopped);
     match answer? {
@@ -105,27 +103,26 @@ pub(super) async fn indeterminate(bed: &mut TestBed) -> Found {
     }
 }
 
-/// Servers that stand still until it is dropped.
-struct Stopped(Vec<i32>);
+/// Servers that stand still until it is dropped, with every process of theirs.
+struct Stopped(Vec<Members>);
 
 impl Stopped {
-    fn all(processes: Vec<i32>) -> Self {
-        let this = Self(processes);
-        this.signal(Signal::SIGSTOP);
-        this
-    }
-
-    fn signal(&self, signal: Signal) {
-        for &process in &self.0 {
-            // Fails only for a dead server, and then the next check says so.
-            let _ = kill(Pid::from_raw(process), signal);
+    async fn all(servers: Vec<Processes>) -> Result<Self, String> {
+        let mut this = Self(Vec::new());
+        for server in servers {
+            let stopped = server.stop(ENDS_WITHIN).await;
+            this.0.push(stopped.map_err(|error| error.to_string())?);
         }
+        Ok(this)
     }
 }
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        self.signal(Signal::SIGCONT);
+        for server in &self.0 {
+            // Fails only for a dead server, and then the next check says so.
+            let _ = server.resume();
+        }
     }
 }
 

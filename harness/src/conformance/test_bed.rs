@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Header;
+use lockstorm_nemesis::Processes as ServerProcesses;
 use lockstorm_scenarios::{Adapter, DurationSpec, Lock, System, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
 
@@ -280,9 +281,12 @@ impl TestBed {
     }
 
     /// The processes of the servers.
-    pub(super) fn server_processes(&self) -> Vec<i32> {
+    pub(super) fn server_processes(&self) -> Vec<ServerProcesses> {
         let nodes = self.servers.nodes().iter();
-        nodes.filter_map(Node::pid).collect()
+        nodes
+            .filter_map(Node::pid)
+            .map(ServerProcesses::of)
+            .collect()
     }
 }
 
