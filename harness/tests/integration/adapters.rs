@@ -175,6 +175,28 @@ fn the_libraries_of_zookeeper_withstand_what_a_good_lock_does() {
 }
 
 #[test]
+fn what_libraries_of_zookeeper_promise_beyond_a_mutex_is_put_to_the_test() {
+    if !have_system(System::Zookeeper) {
+        return;
+    }
+    let of_each = [
+        ("adapters/python/kazoo", "rw", "readers-share"),
+        ("adapters/java/curator", "semaphore", "permits-are-counted"),
+    ];
+    for (folder, kind, situation) in of_each {
+        if of(folder).is_set_up() {
+            let out = tempfile::tempdir().expect("a temporary folder can be made");
+            let command = format!("{folder}/run {kind}");
+            let output = assessed(&command, "zookeeper", &[situation], out.path());
+            let record: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+            let ran = record["runs"].as_array().expect("it has runs");
+            assert_eq!(ran.len(), 1, "{}", stderr(&output));
+            assert_eq!(ran[0]["record"]["outcome"], "as-expected", "{record:#}");
+        }
+    }
+}
+
+#[test]
 fn a_run_tells_which_library_in_which_version_it_was() {
     let redis_py = of("adapters/python/redis-py");
     if !redis_py.is_set_up() {

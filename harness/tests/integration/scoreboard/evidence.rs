@@ -52,7 +52,9 @@ pub fn gather(library: &Library) -> Known {
         found.story = story(&suite, &found);
         found
     });
-    Known::of(&suite, findings)
+    let mut known = Known::of(&suite, findings);
+    known.name.push_str(&library.on());
+    known
 }
 
 fn assess(library: &Library) -> (PathBuf, SuiteRecord) {

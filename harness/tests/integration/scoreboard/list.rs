@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lockstorm_scenarios::Promise;
+use lockstorm_scenarios::{Promise, System, TopologyKind};
 use serde::Deserialize;
 
 use crate::support::root;
@@ -60,11 +60,30 @@ pub fn read() -> Vec<Library> {
 impl Library {
     /// Name of its folders.
     pub fn slug(&self) -> String {
-        let words: Vec<&str> = [&*self.adapter]
+        let of_redis = self.system() == System::Redis;
+        let servers = self.topologies.iter().filter(|_| !of_redis);
+        let words: Vec<&str> = [&self.adapter]
             .into_iter()
-            .chain(self.arguments.iter().map(String::as_str))
+            .chain(&self.arguments)
+            .chain(servers)
+            .map(String::as_str)
             .collect();
         words.join("-").replace('/', "-")
+    }
+
+    /// The system of its servers.
+    pub fn system(&self) -> System {
+        let mut kinds = TopologyKind::ALL.into_iter();
+        let kind = kinds.find(|kind| self.topologies.iter().any(|name| name == kind.name()));
+        kind.expect("a library has servers").system()
+    }
+
+    /// Words for the system behind the name of the library; none for Redis.
+    pub fn on(&self) -> String {
+        match self.system() {
+            System::Redis => String::new(),
+            other => format!(" on {}", other.name()),
+        }
     }
 
     /// Folder of its adapter, below `adapters/`.

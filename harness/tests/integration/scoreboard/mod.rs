@@ -18,7 +18,9 @@ use lockstorm_scenarios::load;
 
 use crate::breaking_numbers::known as hunts;
 use crate::support::situations::broken_by_file;
-use crate::support::{TRIES_MAX, crew, have_server, listed, lockstorm, root, skipped, stderr};
+use crate::support::{
+    TRIES_MAX, crew, have_server, have_system, listed, lockstorm, root, skipped, stderr,
+};
 use known::Known;
 use list::Library;
 
@@ -71,7 +73,7 @@ fn what_was_found_is_found_again_where_the_adapter_is_set_up() {
     }
     let libraries: Vec<Library> = list::read()
         .into_iter()
-        .filter(Library::is_set_up)
+        .filter(|library| library.is_set_up() && have_system(library.system()))
         .collect();
     let page = written();
     let found = page::found(&page).into_iter();

@@ -8,12 +8,17 @@ import lockstorm.adapter.Grant;
 import lockstorm.adapter.NotOwnerException;
 import lockstorm.adapter.Release;
 import lockstorm.adapter.Target;
+import lockstorm.adapter.jdbc.Databases;
 import lockstorm.adapter.lettuce.Connections;
 
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider.Configuration;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -23,27 +28,54 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An adapter of Lockstorm around ShedLock's {@link RedisLockProvider}. Arguments: the version of
- * ShedLock, and {@code safe} where it is to be built with {@code safeUpdate}, which is not the
- * default.
+ * An adapter of Lockstorm around ShedLock's {@link RedisLockProvider}, or its provider on a table
+ * where the servers are those of a database. Arguments: the version of ShedLock, and what is not
+ * the default: {@code safe} for {@code safeUpdate}, {@code dbtime} for {@code usingDbTime}.
  */
 public final class ShedLockAdapter implements Adapter {
+    /** The table of the library's documentation. */
+    private static final String TABLE =
+            "CREATE TABLE IF NOT EXISTS shedlock (name VARCHAR(64) NOT NULL, lock_until"
+                    + " TIMESTAMP(3) NOT NULL, locked_at TIMESTAMP(3) NOT NULL, locked_by"
+                    + " VARCHAR(255) NOT NULL, PRIMARY KEY (name))";
+
     private final Map<String, SimpleLock> held = new HashMap<>();
-    private boolean safe;
+    private final List<String> options;
     private LockProvider provider;
     private Duration lease;
 
+    private ShedLockAdapter(List<String> options) {
+        this.options = options;
+    }
+
     public static void main(String[] args) {
-        ShedLockAdapter adapter = new ShedLockAdapter();
-        adapter.safe = List.of(args).contains("safe");
-        Adapter.serve("ShedLock" + (adapter.safe ? " + safeUpdate" : ""), args[0], adapter);
+        List<String> options = List.of(args).subList(1, args.length);
+        String name = options.isEmpty() ? "" : " + " + String.join(" + ", options);
+        Adapter.serve("ShedLock" + name, args[0], new ShedLockAdapter(options));
     }
 
     @Override
     public Abilities open(Client client) {
         lease = client.neededLease();
+        if (Databases.have(client)) {
+            provider = onTable(client, options.contains("dbtime"));
+            return Databases.abilities(client);
+        }
+        boolean safe = options.contains("safe");
         provider = new RedisLockProvider.Builder(Connections.of(client)).safeUpdate(safe).build();
         return Connections.abilities(client).serverKey("job-lock:default:{key}");
+    }
+
+    /**
+     * The provider on a table. The library calls the holder by the name of its machine: clients
+     * stand for as many machines.
+     */
+    private static LockProvider onTable(Client client, boolean usesDbTime) {
+        Configuration.Builder asked =
+                Configuration.builder()
+                        .withJdbcTemplate(new JdbcTemplate(Databases.with(client, TABLE)))
+                        .withLockedByValue(client.identity().orElse(client.name()));
+        return new JdbcTemplateLockProvider((usesDbTime ? asked.usingDbTime() : asked).build());
     }
 
     @Override
