@@ -54,6 +54,7 @@ async fn our_clients_and_those_of_redisson_4_7_never_hold_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "lies between the other two eras; make interop"]
 async fn our_clients_and_those_of_redisson_3_17_never_hold_at_once() {
     contend_for_each_kind(Era::V3_17).await;
 }

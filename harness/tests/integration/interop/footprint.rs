@@ -57,6 +57,7 @@ async fn each_step_of_ours_leaves_what_redisson_4_7_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "lies between the other two eras; make interop"]
 async fn each_step_of_ours_leaves_what_redisson_3_17_leaves() {
     compare(Era::V3_17).await;
 }

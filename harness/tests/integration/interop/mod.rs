@@ -11,7 +11,7 @@ mod ear;
 mod footprint;
 mod keys;
 mod kind;
-mod kit;
+pub mod kit;
 mod merge;
 mod peer;
 mod sight;

@@ -23,6 +23,7 @@ async fn ours_and_those_of_redisson_4_7_see_what_the_other_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "lies between the other two eras; make interop"]
 async fn ours_and_those_of_redisson_3_17_see_what_the_other_has() {
     see_each_other(Era::V3_17).await;
 }

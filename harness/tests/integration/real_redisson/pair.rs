@@ -11,6 +11,7 @@ use lockstorm_scenarios::{
 };
 use serde_json::Value as Json;
 
+use crate::interop::kit::version;
 use crate::support::situations::{all_shipped, shipped};
 use crate::support::{root, run_scenario, stderr, stdout};
 
@@ -186,14 +187,6 @@ impl Pair {
             return Told::Alike;
         }
         Told::Otherwise(format!("ours {ours}, the real one {real}"))
-    }
-}
-
-const fn version(era: Era) -> &'static str {
-    match era {
-        Era::V3_10 => "3.10.6",
-        Era::V3_17 => "3.17.0",
-        Era::V4_7 => "4.7.0",
     }
 }
 
