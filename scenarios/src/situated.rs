@@ -43,6 +43,9 @@ pub fn put_into(
     let typed = lock;
     let mut lock = lock.clone();
     lock.take_lease(situation.lease, situation.renewed)?;
+    if situation.lease_ends.is_some() && lock.lease().is_none() {
+        return Err("its locks have no lease, and one has to end here".to_owned());
+    }
     if let Some(threads) = situation.threads {
         lock.take_threads(threads)?;
     }

@@ -89,7 +89,9 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
             program,
             port: args.port,
             folder: folder.join("nodes"),
-            wiring: Wiring::Direct,
+            wiring: Wiring::Fabric {
+                reads_messages: false,
+            },
             shim: false,
         };
         let mut bed = TestBed::new(args.command.clone(), folder.clone(), settings).await?;

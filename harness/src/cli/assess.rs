@@ -10,8 +10,8 @@ use lockstorm_reports::{
     write_suite,
 };
 use lockstorm_scenarios::{
-    Case, CaseLabels, DurationSpec, Loaded, Lock, Override, Promise, Scenario, Situation, Step,
-    Topology, Workload, load, load_shipped, numbered, numbered_by_all, put_into,
+    Case, CaseLabels, DurationSpec, LeaseEnds, Loaded, Lock, Override, Promise, Scenario,
+    Situation, Step, Topology, Workload, load, load_shipped, numbered, numbered_by_all, put_into,
 };
 
 use super::exit::{ExitCode, NothingSelected};
@@ -286,6 +286,11 @@ fn place(
     let has_watchdog = watchdogs.into_iter().any(|can| !subject.lacks(can));
     if subject.cannot_renew && tells_to_renew(&loaded.scenario, has_watchdog) {
         return Err("its library cannot extend a lease when it is told to".to_owned());
+    }
+    let ends = loaded.scenario.situation.as_ref();
+    let ends = ends.and_then(|situation| situation.lease_ends);
+    if ends == Some(LeaseEnds::WhileItsClientWorks) && subject.always_renews() {
+        return Err("its library renews every lease, and one has to end here".to_owned());
     }
     let lock = &subject.lock;
     let mut case = put_into(loaded, lock, topology, promised, hits)?;

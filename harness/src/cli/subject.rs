@@ -141,6 +141,12 @@ impl Subject {
         self.can.as_ref().is_some_and(|can| !can.contains(&ability))
     }
 
+    /// Tells whether it is a program that renews every lease.
+    pub fn always_renews(&self) -> bool {
+        let can = self.can.as_ref();
+        can.is_some_and(|can| can.contains(&Can::AlwaysRenews))
+    }
+
     /// Asks a program what it is, and on which servers it can be.
     fn adapter(command: &str, args: &SubjectArgs, common: &CommonArgs) -> Result<Self, Error> {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();

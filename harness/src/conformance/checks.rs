@@ -355,13 +355,18 @@ pub(super) async fn server_key(bed: &mut TestBed) -> Found {
         Some(_) => Err(format!(
             "no server has the key '{at}' of a lock that is held"
         )),
-        None if bed.system() == System::Custom => Ok(Finding::NotClaimed(
-            "nobody knows how to ask a custom system for a key".to_owned(),
-        )),
-        None => Ok(Finding::NotClaimed(
-            "no server has a key of the lock's name, so scripts cannot look at it; name the key \
-             in `server_key`"
-                .to_owned(),
-        )),
+        None => Ok(Finding::NotClaimed(unseen(bed.system()).to_owned())),
+    }
+}
+
+/// Why scripts cannot look at a lock on servers of this system.
+const fn unseen(system: System) -> &'static str {
+    match system {
+        System::Custom => "nobody knows how to ask a custom system for a key",
+        System::Mariadb | System::Postgres => "scripts do not look into the tables of libraries",
+        System::Redis | System::Etcd | System::Zookeeper => {
+            "no server has a key of the lock's name, so scripts cannot look at it; name the key in \
+             `server_key`"
+        }
     }
 }

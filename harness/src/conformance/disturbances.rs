@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use lockstorm_nemesis::{Members, ProcessState, Processes, process_state};
-use lockstorm_scenarios::System;
 use tokio::time::{Instant, sleep};
 
 use super::check::Finding;
@@ -68,12 +67,10 @@ pub(super) async fn reconnects(bed: &mut TestBed) -> Found {
     let (peer, key) = (bed.client(LONG).await?, bed.key());
     granted(&peer, &key).await?;
     released(&peer, &key).await?;
-    if bed.system() != System::Redis {
-        let why = format!("{} is not told to close connections", bed.system().name());
-        return Ok(Finding::NotClaimed(why));
+    if !bed.reset_connections(&peer.client).await {
+        let why = "it keeps no connection between two calls";
+        return Ok(Finding::NotClaimed(why.to_owned()));
     }
-    let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
-    bed.tell_servers(&kill).await?;
     // A try that met the broken connection may have taken effect: the next ones ask for others.
     for _ in 0..TRIES_MAX {
         match peer.acquire(&bed.key()).await? {

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_checker::history::Header;
-use lockstorm_nemesis::Processes as ServerProcesses;
-use lockstorm_scenarios::{Adapter, DurationSpec, Lock, System, Topology};
+use lockstorm_nemesis::{Deployment as _, LinkGuard, Processes as ServerProcesses};
+use lockstorm_scenarios::{Adapter, CutMode, DurationSpec, Lock, System, Topology};
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::{Instant, sleep};
 
+use super::checks::POLL;
 use crate::adapter::{
     Answer, Call, Directory, Open, Opened, PROTOCOL, Rounds, SPOKEN, StartError, Tail, Talk,
     TalkParts, Target, keep_log,
@@ -25,6 +27,8 @@ use crate::server::{Node, ServerSettings, Servers};
 
 /// Longest time that an answer may take: the start of an interpreter on a busy machine.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
+/// Longest time that it takes until open connections are reset.
+const RESET_WITHIN: Duration = Duration::from_secs(2);
 /// Time that a client is told to wait for a server's reply.
 const REPLY_TIMEOUT: DurationSpec = DurationSpec::from_millis(500);
 
@@ -45,6 +49,8 @@ pub struct TestBed {
 
 /// One client that is the program.
 pub(super) struct Peer {
+    /// Name by which its links are known.
+    pub(super) client: String,
     talk: Talk,
     pub(super) program: Arc<ClientProcess>,
     /// Name and version that it gives itself.
@@ -121,10 +127,15 @@ impl TestBed {
         };
         let endless = self.opened(None, None).await;
         self.is_endless = endless.is_ok();
-        if endless.is_err() {
-            self.unsupported = Some(text);
-        }
-        endless.or(first)
+        endless.map_err(|other| {
+            let both = if other == text {
+                text
+            } else {
+                format!("{text}; and of locks without a lease: {other}")
+            };
+            self.unsupported = Some(both.clone());
+            both
+        })
     }
 
     /// Opens a fresh client with locks of this lease, told to renew what it holds.
@@ -170,8 +181,11 @@ impl TestBed {
             // Whoever asks is told.
             complaints: Box::new(|_| {}),
         });
-        let open = self.open(&name, number, (lease, renew_every));
+        let port = self.servers.own_port(&name, number).await;
+        let directory = Directory::at_port(port.map_err(|error| error.to_string())?);
+        let open = self.open(&name, number, (lease, renew_every), directory);
         let mut peer = Peer {
+            client: name,
             talk,
             program,
             name: String::new(),
@@ -227,6 +241,7 @@ impl TestBed {
         name: &str,
         number: usize,
         (lease, renew_every): (Option<Duration>, Option<Duration>),
+        directory: Directory,
     ) -> Open {
         Open {
             client: name.to_owned(),
@@ -237,9 +252,9 @@ impl TestBed {
             identity: None,
             permits: None,
             topology: self.topology.kind().name().to_owned(),
-            servers: Directory::default().servers(&self.servers.route()),
-            nodes: Directory::default().nodes(&self.servers),
-            sentinels: Directory::default().watch(&self.servers.route()),
+            servers: directory.servers(&self.servers.route()),
+            nodes: directory.nodes(&self.servers),
+            sentinels: directory.watch(&self.servers.route()),
             source: self.servers.introduce_client(name, number).to_string(),
             seed: number as u64,
             lock: Lock::Adapter(Adapter {
@@ -257,13 +272,32 @@ impl TestBed {
         }
     }
 
-    /// Sends one command to every server.
-    pub(super) async fn tell_servers(&self, args: &[&str]) -> Result<(), String> {
-        for node in self.servers.nodes() {
-            let told = self.servers.command(&node.name, args).await;
-            told.map_err(|error| error.to_string())?;
+    /// Resets each connection that a client has to a server; tells whether it had one.
+    pub(super) async fn reset_connections(&self, client: &str) -> bool {
+        let Some(network) = self.servers.network() else {
+            return false;
+        };
+        let nodes = self.servers.nodes().iter();
+        let nodes: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+        let count = || {
+            let met = nodes.iter().map(|node| network.held_back(client, node));
+            met.sum::<u64>()
+        };
+        let before = count();
+        let cut = |node: &&str| network.cut(client, node, CutMode::Reset);
+        let _cuts: Vec<LinkGuard> = nodes.iter().map(cut).collect();
+        let until = Instant::now() + RESET_WITHIN;
+        let mut last = before;
+        // Until none has been reset for a while.
+        while Instant::now() < until {
+            sleep(POLL).await;
+            let now = count();
+            if now > before && now == last {
+                break;
+            }
+            last = now;
         }
-        Ok(())
+        last > before
     }
 
     /// Tells whether any server has this key.

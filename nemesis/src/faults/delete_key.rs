@@ -1,13 +1,14 @@
 //! An operator deletes a lock's key.
 
 use async_trait::async_trait;
-use lockstorm_scenarios as scenarios;
+use lockstorm_scenarios::{self as scenarios, System};
 
 use super::table::{Among, Kind};
 use crate::deployment::Deployment;
 use crate::error::FaultError;
 use crate::fault::{Ends, Evidence, Fault, Sighting};
 use crate::probe::{NOTHING_TO_UNDO, known_node};
+use crate::server::Server;
 
 impl Kind for scenarios::DeleteKey {
     const ENDS: Ends = Ends::ByItself;
@@ -32,6 +33,22 @@ impl DeleteKey {
             key: spec.key.clone(),
             spec,
             told: Vec::new(),
+        }
+    }
+
+    /// Says that no server knows the key, and where else the lock may be.
+    fn unknown(&self, on: &dyn Deployment) -> String {
+        let told = self.told.first().and_then(|(node, _)| on.server(node).ok());
+        match told.map(Server::system) {
+            Some(System::Mariadb | System::Postgres) => format!(
+                "no table of Lockstorm's own has the lock '{}', and the tables of libraries are not \
+                 known",
+                self.key
+            ),
+            _ => format!(
+                "no server has the key '{}'; the library may keep its lock under another",
+                self.key
+            ),
         }
     }
 
@@ -82,10 +99,7 @@ impl Fault for DeleteKey {
             seen.push(self.seen_on(on, node, *removed).await);
         }
         if seen.is_empty() {
-            Sighting::Never(format!(
-                "no server has the key '{}'; the library may keep its lock under another",
-                self.key
-            ))
+            Sighting::Never(self.unknown(on))
         } else {
             Sighting::seen(format!("removed on {}", seen.join(", ")))
         }

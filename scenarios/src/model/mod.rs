@@ -53,7 +53,7 @@ pub use origin::{Lines, Origin, Origins};
 pub use promise::Promise;
 pub use scenario::{Case, CaseLabels, Scenario, Workload};
 pub use server_url::{Lookup, Secret, ServerPlace, ServerUrl, UrlError, with_variables};
-pub use situation::Situation;
+pub use situation::{LeaseEnds, Situation};
 pub use step::{
     Acquire, AcquireReply, Await, CloseOrders, FindOrders, Heal, OrdersReply, Release,
     ReleaseReply, Renew, RenewReply, Step, Work,

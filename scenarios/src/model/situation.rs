@@ -30,6 +30,9 @@ pub struct Situation {
     /// Lease with which the lock is taken.
     #[serde(default = "default_lease")]
     pub lease: DurationSpec,
+    /// A lease has to end before its client gives the lock back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ends: Option<LeaseEnds>,
     /// The lock renews what it holds, before the lease ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub renewed: bool,
@@ -57,6 +60,17 @@ pub struct Situation {
     /// of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topologies: Vec<Topology>,
+}
+
+/// When a lease has to end by itself, for a script to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeaseEnds {
+    /// While its client waits for an answer or stands still, and renews nothing: that of every lock
+    /// with a lease does.
+    WhileItsClientWaits,
+    /// While its client works: that of a library which renews every lease does not.
+    WhileItsClientWorks,
 }
 
 const fn default_lease() -> DurationSpec {
