@@ -41,8 +41,7 @@ impl DeleteKey {
         let told = self.told.first().and_then(|(node, _)| on.server(node).ok());
         match told.map(Server::system) {
             Some(System::Mariadb | System::Postgres) => format!(
-                "no table of Lockstorm's own has the lock '{}', and the tables of libraries are not \
-                 known",
+                "no table of Lockstorm's own has the lock '{}', and none of a library's is known",
                 self.key
             ),
             _ => format!(
