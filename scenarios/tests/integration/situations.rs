@@ -147,6 +147,16 @@ fn a_library_is_put_into_what_its_promises_name() {
 }
 
 #[test]
+fn a_lock_without_a_lease_is_put_into_none_where_one_has_to_end() {
+    let endless = json!({ "name": "mine", "command": ["mine"], "expires": false });
+    let endless = Lock::Adapter(serde_json::from_value(endless).unwrap());
+    let why = case("client-pause", &endless).unwrap_err();
+    assert_eq!(why, "its locks have no lease, and one has to end here");
+    assert!(case("plain-use", &endless).is_ok());
+    assert!(case("client-pause", &library(&[])).is_ok());
+}
+
+#[test]
 fn a_semaphore_counts_permits_where_a_mutex_is_exclusive() {
     let semaphore = library(&[Promise::Permits]);
     let tests = |case: &Case| case.situation.clone().unwrap().tests;
