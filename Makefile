@@ -57,7 +57,7 @@ mutants: setup
 	LOCKSTORM_ONLY="$(ONLY)" UPDATE_MUTANTS=1 cargo test --locked -p lockstorm --test integration mutants:: -- --ignored
 
 # Every situation with the real Redisson beside ours, on every topology, in every era; hours. LOCKSTORM_ONLY='red 4.7'
-# takes some of them. Before that, both at the same locks in the era that CI leaves out.
+# takes some of them. Before that, both at the same locks in the eras that CI leaves out.
 interop: setup-tests
 	bash .ci/setup adapters
 	cargo test --locked -p lockstorm --test integration interop:: -- --ignored
