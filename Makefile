@@ -47,8 +47,9 @@ bench: setup
 	  --bench topologies --bench report --bench pictures
 
 # The pictures of the field guide, from real runs, and its pages; a quarter of an hour.
+# `make field-guide ONLY=connections-closed` draws those of some situations.
 field-guide: setup
-	cargo test --locked -p lockstorm --test integration field_guide:: -- --ignored
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration field_guide:: -- --ignored
 	UPDATE_HAZARDS=1 cargo test --locked -q -p lockstorm-scenarios --test integration hazards_page::
 
 # Which situations break which known-bad lock: docs/mutants.md, from real runs; half an hour.

@@ -9,7 +9,7 @@ use lockstorm_reports::{Record, read_record};
 use lockstorm_scenarios::{Loaded, LockKind, Mutant, Topology};
 
 use crate::support::situations::all_shipped;
-use crate::support::{crew, have_server, lockstorm, root, run};
+use crate::support::{crew, have_server, is_asked_for, lockstorm, root, run};
 
 /// Longest caption, in characters: a claim that names two hundred clients is no caption.
 const CAPTION_MAX: usize = 300;
@@ -119,17 +119,32 @@ fn picture(loaded: &Loaded) -> Option<(String, String)> {
     })
 }
 
+/// Draws the pictures of all situations, or of those that are named in `LOCKSTORM_ONLY`.
 #[test]
 #[ignore = "takes a quarter of an hour; make field-guide"]
 fn every_hazard_that_breaks_a_lock_has_its_picture() {
     assert!(have_server(), "without a server there is no run");
-    let _ = fs::remove_dir_all(pictures());
     fs::create_dir_all(pictures()).expect("docs/ can be written");
+    let file = pictures().join("captions.json");
+    let known = fs::read_to_string(&file).unwrap_or_else(|_| "{}".to_owned());
+    let mut captions: BTreeMap<String, String> =
+        serde_json::from_str(&known).expect("it was written here");
     let all: Vec<Loaded> = all_shipped().collect();
-    let captions: BTreeMap<String, String> =
-        crew::all(&all, picture).into_iter().flatten().collect();
+    let asked = all.iter().filter(|one| is_asked_for(&one.scenario.name));
+    let asked: Vec<&Loaded> = asked.collect();
+    // What stands there of these, or of a situation that is no more, was drawn of another script.
+    captions.retain(|name, _| {
+        let is_of = |one: &&Loaded| one.scenario.name == *name;
+        let stays = all.iter().any(|one| is_of(&one)) && !asked.iter().any(is_of);
+        if !stays {
+            let _ = fs::remove_file(pictures().join(format!("{name}.svg")));
+        }
+        stays
+    });
+    let drawn = crew::all(&asked, |loaded| picture(loaded));
+    captions.extend(drawn.into_iter().flatten());
     let text = serde_json::to_string_pretty(&captions).expect("it can be written as JSON");
-    fs::write(pictures().join("captions.json"), text + "\n").expect("docs/ can be written");
+    fs::write(&file, text + "\n").expect("docs/ can be written");
     assert!(
         captions.len() > all.len() / 2,
         "{} pictures",

@@ -44,8 +44,8 @@ fn a_situation_has_the_name_of_its_file() {
     }
 }
 
-/// Promises about what only servers of Redis are put through: a failover to a replica, and the loss
-/// of what no disk has.
+/// Promises that are put to the test on servers of Redis only: to outlive a failover to a replica,
+/// and a restart with what the disk has.
 const OF_REDIS: [Promise; 2] = [Promise::SurvivesFailover, Promise::SurvivesRestart];
 
 #[test]
