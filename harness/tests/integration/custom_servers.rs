@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::support::test_bed::TestBed;
-use crate::support::{have_server, skipped};
+use crate::support::{have_server, lockstorm, root, skipped, stdout};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Custom, DurationSpec, FaultSpec, Kill, Memory, Pause, Restart, Topology,
@@ -148,4 +148,77 @@ async fn a_question_that_only_its_system_knows_is_refused_and_not_guessed() {
             "{said}"
         );
     }
+}
+
+/// A server behind a shell: the process that was started is not the one that answers.
+const BEHIND_A_SHELL: &str = r#"
+name = "behind-a-shell"
+lock.adapter = { name = "mine", command = ["mine"] }
+[topology.custom]
+name = "Redis behind a shell"
+start = ["sh", "-c", "redis-server --bind {host} --port {port} --dir {data} --protected-mode no & wait"]
+answers = ["redis-cli", "-e", "-h", "{host}", "-p", "{port}", "ping"]
+[[step]]
+acquire = { client = "a" }
+"#;
+
+/// A lock in one command, over a connection for each try, by the kit; it gives up after a second.
+const ONE_COMMAND: &str = r#"
+import socket
+from lockstorm_adapter import Adapter, serve
+
+class Mine(Adapter):
+    name, version = "mine", "1"
+
+    def open(self, client):
+        (self.at,), self.lease, self.me = client.servers, client.lease, client.name
+
+    def ask(self, words):
+        with socket.create_connection(tuple(self.at), timeout=1) as server:
+            server.sendall(words.encode() + b"\r\n")
+            return server.recv(1024)
+
+    def acquire(self, key):
+        return self.ask(f"SET {key} {self.me} NX PX {int(self.lease * 1000)}") == b"+OK\r\n"
+
+    def release(self, key):
+        is_mine = self.me.encode() in self.ask(f"GET {key}").split()
+        return is_mine and self.ask(f"DEL {key}") == b":1\r\n"
+
+serve(Mine())
+"#;
+
+/// The check stops what answers too: else a right adapter would be told that it made up a grant.
+#[test]
+fn servers_of_several_processes_stand_still_in_the_test_of_an_adapter() {
+    let has_cli = Command::new("redis-cli").arg("--version").output().is_ok();
+    if !has_cli || !have_server() {
+        return skipped("no redis-cli is on PATH, or no redis-server");
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("the file can be written");
+        path
+    };
+    let servers = put("servers.toml", BEHIND_A_SHELL);
+    let mine = put("mine.py", ONE_COMMAND);
+    let output = lockstorm()
+        .env("PYTHONPATH", root().join("adapters/sdk/python"))
+        .args(["adapter", "test", "--out"])
+        .arg(folder.path())
+        .arg("--servers")
+        .args([servers.as_os_str(), "python3".as_ref(), mine.as_os_str()])
+        .output()
+        .expect("it can be started");
+    let said = stdout(&output);
+    assert!(
+        said.contains("✓ answers error when no server replies"),
+        "{said}"
+    );
+    assert!(
+        said.contains("it keeps no connection between two calls"),
+        "{said}"
+    );
+    assert!(output.status.success(), "{said}");
 }
