@@ -156,7 +156,10 @@ name = "behind-a-shell"
 lock.adapter = { name = "mine", command = ["mine"] }
 [topology.custom]
 name = "Redis behind a shell"
-start = ["sh", "-c", "redis-server --bind {host} --port {port} --dir {data} --protected-mode no & wait"]
+start = [
+    "sh", "-c",
+    "redis-server --bind {host} --port {port} --dir {data} --protected-mode no & wait",
+]
 answers = ["redis-cli", "-e", "-h", "{host}", "-p", "{port}", "ping"]
 [[step]]
 acquire = { client = "a" }
