@@ -17,6 +17,7 @@ use lockstorm_scenarios::{
     Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, System, Topology,
     Trace, Workload,
 };
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::environment;
@@ -38,6 +39,9 @@ use crate::{folder, rerun};
 /// Time within which servers notice a lease that is over: etcd looks every half second and agrees
 /// on what it found, ZooKeeper at each of its ticks, which take as long.
 const LOOKS_EVERY_MS: u64 = 1_000;
+
+/// Time that clients which were ended may take to let go of the servers.
+const CLEARED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Settings that all runs of a plan share.
 #[derive(Clone)]
@@ -124,8 +128,12 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let history = folder.join(folder::HISTORY);
     let orders = make_orders(&job.case, folder)?;
     let registry = servers.registry();
+    let cleared_away = servers.cleared_away();
     let deployed = (Arc::new(servers), orders);
-    let (stopped, round_trips) = record(job, deployed, settings, &history, &started).await?;
+    let recorded = record(job, deployed, settings, &history, &started).await;
+    // Another run may follow in the same folder: what clears away late would take its files.
+    let _ = timeout(CLEARED_WITHIN, cleared_away).await;
+    let (stopped, round_trips) = recorded?;
     let stopped = limit.told(stopped);
     environment.adapter = registry.adapter();
     let duration_s = begun.elapsed().as_secs_f64();

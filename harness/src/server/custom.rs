@@ -247,10 +247,6 @@ impl Software for CustomServer {
         Ok(command)
     }
 
-    fn writes_log(&self) -> bool {
-        false
-    }
-
     fn ready_within(&self) -> Duration {
         self.custom.ready_within.0
     }

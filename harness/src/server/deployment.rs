@@ -13,6 +13,7 @@ use lockstorm_nemesis::{
     Clients, Deployment, FaultError, Guest, Machines, Network, Processes, Server,
 };
 use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
+use tokio::sync::watch;
 
 use super::address::AddressBlock;
 use super::binary::Program;
@@ -63,6 +64,8 @@ pub struct Servers {
     registry: Arc<ClientRegistry>,
     /// Address that the connections of each client come from.
     introduced: Mutex<BTreeMap<String, IpAddr>>,
+    /// Dropped last, when no process and no file of theirs is left.
+    gone: watch::Sender<()>,
 }
 
 impl Servers {
@@ -121,6 +124,7 @@ impl Servers {
             topology: settings.topology,
             registry: Arc::default(),
             introduced: Mutex::default(),
+            gone: watch::Sender::default(),
             nodes,
         };
         servers.shape.start(&servers.nodes).await?;
@@ -155,6 +159,16 @@ impl Servers {
         match &self.elsewhere {
             Some((gateway, _)) => gateway.leave(&self.writable().await).await,
             None => Ok(()),
+        }
+    }
+
+    /// Waits until nobody uses the servers any more and their processes and data are gone. Tasks
+    /// that were aborted may use them a little longer than whoever aborted them.
+    pub fn cleared_away(&self) -> impl Future<Output = ()> + use<> {
+        let mut gone = self.gone.subscribe();
+        async move {
+            // The only change is that nobody can send one any more.
+            let _ = gone.changed().await;
         }
     }
 

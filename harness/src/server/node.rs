@@ -94,11 +94,8 @@ impl Node {
             self.software.prepare().await?;
         }
         let mut command = self.software.start_command(memory)?;
-        let (out, err) = if self.software.writes_log() {
-            (Stdio::null(), Stdio::null())
-        } else {
-            log_of(&self.folder)?
-        };
+        // What a server says before it has its log, or about it, belongs there too.
+        let (out, err) = log_of(&self.folder)?;
         command.stdin(Stdio::null()).stdout(out).stderr(err);
         if let Some(page) = &self.page {
             page.preload(&mut command);

@@ -30,11 +30,6 @@ pub trait Software: Server {
     /// When a file cannot be written.
     fn start_command(&self, memory: Memory) -> Result<Command, EnvironmentError>;
 
-    /// Tells whether the server writes a file `log` by itself; what others print is kept there.
-    fn writes_log(&self) -> bool {
-        true
-    }
-
     /// Time that the server may take from its start to being ready.
     fn ready_within(&self) -> Duration;
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use crate::support::{have_server, lockstorm, run, stderr, stdout, wait_until};
+use crate::support::{have_server, lockstorm, run, servers, stderr, stdout, wait_until};
+use lockstorm_scenarios::{Single, Topology};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -200,4 +201,24 @@ fn a_server_that_dies_by_itself_makes_the_run_unknown() {
         "{}",
         stderr(&output)
     );
+}
+
+/// A client that was ended may be the last to let go of the servers, on another thread; whoever
+/// needs their folder next waits for that.
+#[tokio::test]
+async fn servers_are_cleared_away_when_the_last_user_has_let_go() {
+    if !have_server() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let topology = Topology::Single(Single::default());
+    let servers = servers(topology, false, folder.path()).await;
+    let data = servers.nodes()[0].data();
+    assert!(data.exists(), "{}", data.display());
+    let process = servers.nodes()[0].pid().expect("it lives");
+    let cleared_away = servers.cleared_away();
+    std::thread::spawn(|| drop(servers));
+    cleared_away.await;
+    assert!(!data.exists(), "{}", data.display());
+    assert!(!Path::new(&format!("/proc/{process}")).exists());
 }

@@ -20,7 +20,7 @@ fn failing_server(folder: &Path, failing: u32) -> PathBuf {
          case \"$1\" in --version) exec '{real}' --version;; esac\n\
          n=1\n\
          while [ $n -le {failing} ]; do\n\
-         \x20 mkdir \"$0.$n\" 2>/dev/null && exit 7\n\
+         \x20 mkdir \"$0.$n\" 2>/dev/null && echo 'it has no room' >&2 && exit 7\n\
          \x20 n=$((n + 1))\n\
          done\n\
          exec '{real}' \"$@\"\n",
@@ -65,6 +65,8 @@ fn a_run_without_servers_costs_a_suite_this_run_only() {
     assert_eq!(count(&record, "not_run"), 1, "{said}");
     let reason = record["not_run"][0]["reason"].as_str().expect("a reason");
     assert!(reason.contains("did not become ready"), "{reason}");
+    let printed = "it ended with exit status: 7; its log ends with: it has no room";
+    assert!(reason.contains(printed), "{reason}");
 }
 
 #[test]
