@@ -20,7 +20,13 @@ impl RunClock {
 
     /// Time since the start.
     pub fn now(self) -> Nanos {
-        Nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        self.at(Instant::now())
+    }
+
+    /// Time from the start to `instant`, zero if that was before.
+    pub fn at(self, instant: Instant) -> Nanos {
+        let since = instant.saturating_duration_since(self.start);
+        Nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstorm_scenarios::CutMode;
 
@@ -24,6 +24,13 @@ pub trait Network: Send + Sync {
     /// How many bytes, and how many connections, were held back or reset on `from`→`to` by cuts:
     /// what proves that a cut has had an effect.
     fn held_back(&self, from: &str, to: &str) -> u64;
+
+    /// Returns the server that was the last to reply to `client`, and when its reply was read as
+    /// the server sent it: before anything delays or cuts it. `None` while some request of the
+    /// client may have no reply yet, and where this network cannot tell.
+    fn last_reply(&self, _client: &str) -> Option<(String, Instant)> {
+        None
+    }
 
     /// Returns the messages that this network reads; `None` if it reads none.
     fn messages(&self) -> Option<&Arc<Messages>> {

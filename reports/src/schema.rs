@@ -147,6 +147,7 @@ mod tests {
             node: name(),
             from: Some(name()),
             text: name(),
+            is_reply: true,
         };
         let route = RouteNote {
             from: Some(name()),

@@ -85,17 +85,23 @@ impl NodeView {
     }
 }
 
-/// A command that a server executed on a lock key, as its MONITOR tells it: value of a `note` with
-/// function `command`. Of the properties, only dead on arrival is judged with it.
+/// A command that a server executed on a lock key, as its MONITOR tells it, or the last reply of a
+/// server to a client that was granted a lock: value of a `note` with function `command`. Of the
+/// properties, only dead on arrival is judged with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandNote {
     /// Name of the server.
     pub node: Name,
-    /// Sender: a client, or another server; absent for a script that runs on this one.
+    /// Sender: a client, or another server; absent for a script that runs on this one. Of a reply,
+    /// the client that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Name>,
     /// The command and its arguments, cut to a length that one can read.
     pub text: Name,
+    /// True if it is a reply, at the time when it was read as the server sent it: what the server
+    /// did for the client until the answer, it had done by then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_reply: bool,
 }
 
 /// A client failed by itself, and takes no further part: value of a `note` with function `failure`.

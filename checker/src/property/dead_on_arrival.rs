@@ -14,14 +14,17 @@
 //!
 //! The floor counts from the request that was granted. Where nothing says when that was sent (a
 //! library may wait, or ask again by itself), it counts from the last command of the owner that a
-//! server was seen to get before the answer; without such a trace the call is not judged. The
-//! finding is certain where the servers were seen to get the command so early that the lease was
-//! over on all of them, or where another owner was granted the lock since and certainly had it.
+//! server was seen to get before the answer, or from the last reply that a server was seen to send
+//! it. The finding is certain where that was so early that the lease was over on all servers, or
+//! where another owner was granted the lock since and certainly had it. Without such a trace a call
+//! that may have come late is not judged; and a reply can only accuse, for it may be the reply to
+//! something that was asked for after the lease had begun. Nor is a call accused by a trace if the
+//! servers say afterwards that its owner has the lock.
 
 use super::replay;
 use super::rule::{BlameWindow, Causes, Evidence, Rule};
 use crate::case::{Case, Finding, Ruling, Run, Tested, is_shared, keep_first, vacuity};
-use crate::history::{Mode, Nanos};
+use crate::history::{Mode, Nanos, NodeView};
 use crate::holds::Hold;
 use crate::operations::{Action, Drift, Interval, Lease, OpId, Operation, Outcome};
 use crate::story::Teller;
@@ -83,7 +86,8 @@ fn judge(case: &Case) -> Ruling {
     keep_first(&mut findings);
     name_holds(case, &mut findings);
     let traced = !case.digest.asides.commands.is_empty() || asks_once(case);
-    let has_matter = leased().any(|(_, one)| traced || one.is_timed || one.is_void);
+    let has_matter =
+        leased().any(|(id, one)| traced || one.is_timed || one.is_void || is_dated(case, id, one));
     // What nobody can date may have been over.
     let mut undated = leased().filter(|(id, one)| !is_dated(case, *id, one));
     let is_missed = undated.clone().any(|(_, one)| has_missed(case, one));
@@ -130,7 +134,13 @@ fn claim(case: &Case, finding: &Finding, interval: Interval) -> String {
             format!(", when {next} had it")
         }
         None if finding.certain => {
-            ", counted from when the servers got its last request".to_owned()
+            let seen = seen(case, operation, interval.end);
+            let what = if seen.is_some_and(|seen| seen.is_reply) {
+                "the servers sent it their last reply"
+            } else {
+                "the servers got its last request"
+            };
+            format!(", counted from when {what}")
         }
         None => String::new(),
     };
@@ -160,7 +170,9 @@ fn is_dated(case: &Case, id: OpId, operation: &Operation) -> bool {
         || operation.is_void
         || is_kept(case, id, operation, answered, drift);
     let is_told = operation.is_timed || asks_once(case);
-    let is_known = is_told || seen(case, operation, answered).is_some();
+    let is_known = is_told
+        || is_had(case, operation, answered)
+        || seen(case, operation, answered).is_some_and(|seen| !seen.is_reply);
     is_good || is_known && !has_missed(case, operation)
 }
 
@@ -194,10 +206,16 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     }
     let seen = seen(case, operation, answered);
     let is_told = operation.is_timed || asks_once(case);
-    let from = if is_told { operation.asked() } else { seen? };
+    let from = if is_told {
+        operation.asked()
+    } else if is_had(case, operation, answered) {
+        return None;
+    } else {
+        seen?.time
+    };
     let floor = floor(from, length, drift);
     let is_dead = answered >= floor && !is_kept(case, id, operation, answered, drift);
-    let ceiling = seen.map(|seen| seen + length + drift.of(length));
+    let ceiling = seen.map(|seen| seen.time + length + drift.of(length));
     is_dead.then(|| {
         let is_over = ceiling.is_some_and(|ceiling| answered > ceiling);
         accuse(
@@ -229,10 +247,18 @@ pub(crate) fn floor(from: Nanos, length: Nanos, drift: Drift) -> Nanos {
     Lease::granted(from, from, Some(length), drift).floor
 }
 
-/// When a server was last seen to get a command of the owner while the operation was under way, not
-/// before the try that was granted.
-/// The trace has it a little late, and never early.
-pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Option<Nanos> {
+/// Sight of a client that deals with a server.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    time: Nanos,
+    /// True if the server replied, false if it got a command.
+    is_reply: bool,
+}
+
+/// When a server was last seen to get a command of the owner, or to reply to it, while the
+/// operation was under way, not before the try that was granted. The trace has it a little late,
+/// and never early.
+fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Option<Seen> {
     let digest = case.digest;
     let key = digest.keys.name(operation.key.0);
     let owner = digest.owners.name(operation.owner.0);
@@ -242,11 +268,40 @@ pub(crate) fn seen(case: &Case, operation: &Operation, answered: Nanos) -> Optio
         command.key == *key && from == Some(&**owner)
     });
     // What was sent before is of an earlier try than the one that was granted.
-    let inside = |&time: &Nanos| operation.asked() <= time && time <= answered;
-    let last = own.map(|command| command.time).filter(inside).max();
+    let inside = |seen: &Seen| operation.asked() <= seen.time && seen.time <= answered;
+    let sights = own.map(|command| Seen {
+        time: command.time,
+        is_reply: command.note.is_reply,
+    });
+    let last = sights.filter(inside).max();
     // A trace that was cut off before the answer may lack a later command.
     let end = digest.asides.commands.last().map(|command| command.time);
     last.filter(|_| digest.asides.commands.len() < COMMANDS_WHOLE || end >= Some(answered))
+}
+
+/// Tells whether all servers that said what they have of the lock, when they were first asked after
+/// the answer, named the owner as its holder: its lease was not over, whenever it began.
+fn is_had(case: &Case, operation: &Operation, answered: Nanos) -> bool {
+    let digest = case.digest;
+    let key = digest.keys.name(operation.key.0);
+    let owner = digest.owners.name(operation.owner.0);
+    let views = digest.asides.views.iter();
+    let mut later = views.filter(|view| {
+        let since = view.note.since;
+        view.key == *key && since.is_some_and(|since| since >= answered)
+    });
+    let Some(view) = later.next() else {
+        return false;
+    };
+    let own = case.operations_of(operation.owner).iter();
+    let mut own = own.map(|&id| digest.operation(id));
+    let is_of_another = own.any(|one| {
+        let is_later = answered < one.invoked && one.invoked <= view.time;
+        one.action == Action::Acquire && one.key == operation.key && is_later
+    });
+    let has = |node: &NodeView| node.held_by.iter().any(|name| name == owner);
+    let mut nodes = view.note.nodes.iter().filter(|node| node.error.is_none());
+    !is_of_another && nodes.clone().all(has) && nodes.any(has)
 }
 
 /// Tells whether the owner has another lease at that time, or has begun to give the lock back.

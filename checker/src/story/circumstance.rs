@@ -106,7 +106,9 @@ impl Teller<'_> {
         let commands = digest.asides.commands.iter();
         let here = commands.filter(|command| {
             let inside = since <= command.time && command.time <= time;
-            inside && *command.key == **digest.keys.name(self.finding.key.0)
+            inside
+                && !command.note.is_reply
+                && *command.key == **digest.keys.name(self.finding.key.0)
         });
         let senders: HashSet<OwnerId> = here
             .filter_map(|command| digest.owners.find(command.note.from.as_ref()?))

@@ -482,6 +482,7 @@ fn trace(word: &Name, number: u64) -> (ViewNote, CommandNote) {
         node: word.clone(),
         from: number.is_multiple_of(2).then(|| word.clone()),
         text: word.clone(),
+        is_reply: number.is_multiple_of(3),
     };
     (view, command)
 }

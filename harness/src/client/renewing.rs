@@ -75,8 +75,10 @@ impl Session {
         ask: LockRequest,
         outcome: Outcome<Grant>,
     ) -> Reply {
-        if matches!(outcome, Outcome::Denied) {
-            self.holds.gone(key, ask.mode);
+        match outcome {
+            Outcome::Denied => self.holds.gone(key, ask.mode),
+            Outcome::Done(_) => self.note_reply(key).await,
+            Outcome::Failed(_) | Outcome::Unknown(_) | Outcome::Killed => {}
         }
         self.complete(lane, Function::Renew, key, ask, outcome)
             .await

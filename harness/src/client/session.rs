@@ -236,6 +236,7 @@ impl Session {
             self.holds.granted(key, ask);
             let now = self.sink.clock().now();
             self.last_grant.store(now.0, Ordering::SeqCst);
+            self.note_reply(key).await;
         }
         let outcome = match outcome {
             Outcome::Done(grant) => Outcome::Done((grant, self.givers().await)),
@@ -251,6 +252,14 @@ impl Session {
             self.expect_unseen_renewals(key, ask).await;
         }
         reply
+    }
+
+    /// Notes when a server last replied to the client, which was just granted `key`: nothing else
+    /// says when the server did that.
+    pub(super) async fn note_reply(&self, key: &Name) {
+        if let Some(watch) = &self.watch {
+            watch.note_reply(&self.owner, key).await;
+        }
     }
 
     /// Returns the servers that gave the last grant, and what each of them is.

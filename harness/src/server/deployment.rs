@@ -6,6 +6,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use lockstorm_nemesis::messages::Messages;
@@ -288,6 +289,11 @@ impl Servers {
     /// `true` if links can be faulted.
     pub fn has_network(&self) -> bool {
         self.wires.network().is_some()
+    }
+
+    /// The server that was the last to reply to `client`, and when, see [`Network::last_reply`].
+    pub fn last_reply(&self, client: &str) -> Option<(String, Instant)> {
+        self.wires.network()?.last_reply(client)
     }
 
     /// The messages between clients and servers, where they are read.

@@ -228,6 +228,7 @@ impl Listener {
             node: self.node.clone(),
             from: from.cloned(),
             text: text.into(),
+            is_reply: false,
         };
         let value = Value {
             command: Some(Box::new(command)),

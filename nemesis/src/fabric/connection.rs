@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::gate::Gate;
 use super::transit::{Load, Transit};
-use crate::link::Link;
+use crate::link::{Connection, Link};
 use crate::messages::{Conversation, Ear};
 
 /// Buffer of one direction of one connection. Redis replies are small; larger buffers gained
@@ -41,9 +41,33 @@ pub(super) struct Path {
 }
 
 impl Path {
-    fn ear(&self, message: Message) -> Option<Ear> {
+    fn direction<'a>(&self, message: Message, talk: &'a Connection<'a>) -> Direction<'a> {
         let conversation = self.conversation.as_ref();
-        conversation.map(|conversation| conversation.ear(message))
+        Direction {
+            message,
+            talk,
+            ear: conversation.map(|conversation| conversation.ear(message)),
+        }
+    }
+}
+
+/// Knowledge of one direction of a connection.
+struct Direction<'a> {
+    message: Message,
+    talk: &'a Connection<'a>,
+    /// Hears the messages, where they are read.
+    ear: Option<Ear>,
+}
+
+impl Direction<'_> {
+    /// So many bytes were read; none is the end.
+    fn read(&self, size: usize) {
+        match (self.message, size) {
+            (Message::Request, 0) => self.talk.is_done(),
+            (Message::Request, _) => self.talk.asks(),
+            (Message::Reply, 0) => {}
+            (Message::Reply, _) => self.talk.replies(),
+        }
     }
 }
 
@@ -161,7 +185,9 @@ async fn connect(route: Route) -> io::Result<TcpStream> {
 async fn exchange(caller: &mut TcpStream, server: &mut TcpStream, path: &Path) -> bool {
     let (from_caller, to_caller) = caller.split();
     let (from_server, to_server) = server.split();
-    let (requests, replies) = (path.ear(Message::Request), path.ear(Message::Reply));
+    let talk = path.back.talks.begin();
+    let requests = path.direction(Message::Request, &talk);
+    let replies = path.direction(Message::Reply, &talk);
     let there = pump(from_caller, to_server, Gate::of(&path.there), requests);
     let back = pump(from_server, to_caller, Gate::of(&path.back), replies);
     match tokio::try_join!(there, back) {
@@ -175,7 +201,7 @@ async fn pump(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     mut gate: Gate<'_>,
-    mut ear: Option<Ear>,
+    mut direction: Direction<'_>,
 ) -> Result<End, Broken> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut transit = Transit::new(gate.lots());
@@ -191,6 +217,7 @@ async fn pump(
                     Ok(size) => Load::Bytes(Cow::Borrowed(&buffer[..size])),
                 };
                 is_over = load.size() == 0;
+                direction.read(load.size());
                 let slowness = gate.slowness();
                 if !slowness.is_none() || !transit.is_empty() {
                     gate.count_slowed(load.size());
@@ -207,7 +234,7 @@ async fn pump(
                 return Err(Broken);
             }
             Load::End => {
-                if let Some(ear) = &mut ear {
+                if let Some(ear) = &mut direction.ear {
                     // Half a message is not awaited by anybody.
                     let _ = deliver(&ear.rest(), &mut to, &mut gate).await;
                 }
@@ -218,7 +245,7 @@ async fn pump(
                 });
             }
             Load::Bytes(bytes) => {
-                let delivered = match &mut ear {
+                let delivered = match &mut direction.ear {
                     Some(ear) => pass_on(&bytes, ear, &mut to, &mut gate).await?,
                     None => deliver(&bytes, &mut to, &mut gate).await,
                 };

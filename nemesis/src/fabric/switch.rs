@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstorm_scenarios::{CutMode, System};
 use tokio::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{self, Path, Route};
-use crate::link::Map;
+use crate::link::{Map, Unanswered};
 use crate::messages::{Conversation, Messages, Ports};
 use crate::mutex::lock;
 use crate::network::{LinkGuard, Network, Slowness};
@@ -171,6 +171,19 @@ impl Network for Fabric {
 
     fn held_back(&self, from: &str, to: &str) -> u64 {
         self.map.link(from, to).held_back.get()
+    }
+
+    fn last_reply(&self, client: &str) -> Option<(String, Instant)> {
+        let servers = lock(&self.servers).clone();
+        let replies: Result<Vec<_>, Unanswered> = servers
+            .into_iter()
+            .map(|server| {
+                let last = self.map.link(&server, client).talks.last_reply()?;
+                Ok(last.map(|last| (server, last)))
+            })
+            .collect();
+        let known = replies.ok()?.into_iter().flatten();
+        known.max_by_key(|(_, last)| *last)
     }
 
     fn messages(&self) -> Option<&Arc<Messages>> {

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use super::count::Count;
 use super::rule::{Cuts, Rule};
 use super::stack::Stack;
+use super::talk::Talks;
 use crate::network::{LinkGuard, Loss, Reordering, Slowness};
 
 /// Everything that a network knows of the direction from one place to another.
@@ -27,6 +28,8 @@ pub(crate) struct Link {
     pub(crate) overtaken: Count,
     /// Streams, for each draws its own lots.
     pub(crate) streams: Count,
+    /// Where it leads from a server to a client: what they say to each other.
+    pub(crate) talks: Talks,
 }
 
 impl Link {

@@ -13,7 +13,9 @@ mod link;
 mod map;
 mod rule;
 mod stack;
+mod talk;
 
 pub(crate) use link::Link;
 pub(crate) use map::Map;
 pub(crate) use rule::{Cuts, Rule};
+pub(crate) use talk::{Connection, Unanswered};

@@ -210,9 +210,12 @@ fn commands(digest: &Digest, windows: Option<&[Interval]>) -> Vec<Command> {
         .asides
         .commands
         .iter()
-        .filter(|told| is_inside(told.time));
+        // A reply is no command.
+        .filter(|told| !told.note.is_reply && is_inside(told.time));
     told.map(|told| {
-        let CommandNote { node, from, text } = &told.note;
+        let CommandNote {
+            node, from, text, ..
+        } = &told.note;
         (
             told.event,
             told.time.0,

@@ -202,6 +202,7 @@ fn trace() -> [Event; 2] {
             node: "n1".into(),
             from: None,
             text: "SET orders \"x y\"".into(),
+            is_reply: false,
         })),
         ..Value::default()
     };

@@ -49,6 +49,65 @@ fn who_may_have_waited_is_not_judged_without_a_trace() {
 }
 
 #[test]
+fn calls_that_came_in_time_are_good_whoever_waited() {
+    let in_time = "a acquire 0..299 ok lease 300";
+    assert_eq!(judged(in_time), (Verdict::Valid, 0));
+    let refused = format!("{in_time}\n b acquire 0..900 refused");
+    assert_eq!(
+        judged(&refused),
+        (Verdict::Valid, 0),
+        "he was told of no lock"
+    );
+    let late = format!("{in_time}\n b acquire 0..300 ok lease 300");
+    assert_eq!(judged(&late), (Verdict::Unknown, 0));
+}
+
+#[test]
+fn the_last_reply_of_the_servers_accuses_and_clears_nobody() {
+    let text = |time| format!("a acquire 0..900 ok lease 300\n replied {time} n1 a");
+    let judgement = &judge(&text(500)).properties[&Property::DeadOnArrival];
+    assert_eq!((judgement.verdict, judgement.count), (Verdict::Violated, 1));
+    let witness = &judgement.witnesses[0];
+    assert!(witness.certain);
+    assert_eq!(
+        witness.claim,
+        "a was granted \"lock\" 0.100 s after its lease could last be relied upon, counted from \
+         when the servers sent it their last reply"
+    );
+    let mut story = witness.story.iter();
+    assert!(story.any(|step| step.text == "n1 replied to a"));
+    assert_eq!(
+        judged(&text(601)),
+        (Verdict::Unknown, 0),
+        "it may be another's"
+    );
+    assert_eq!(judged(&text(901)), (Verdict::Unknown, 0), "that is later");
+    let of_another = "a acquire 0..900 ok lease 300\n replied 100 n1 b";
+    assert_eq!(judged(of_another), (Verdict::Unknown, 0));
+}
+
+#[test]
+fn who_has_the_lock_by_the_word_of_the_servers_was_not_granted_it_too_late() {
+    let late = "a acquire 0..900 ok lease 300";
+    let traced = format!("{late}\n told 100 n1 a SET lock x\n told 950 n1 b GET lock");
+    assert_eq!(judged(&traced), (Verdict::Violated, 1));
+    for text in [late, &traced] {
+        let had = format!("{text}\n view 901 n1:leader:a n2:!killed");
+        assert_eq!(judged(&had), (Verdict::Valid, 0), "{text}");
+        let other = format!("{text}\n a acquire 901..905 ok lease 300\n view 910 n1:leader:a");
+        assert_ne!(judged(&other).0, Verdict::Valid, "that is another grant");
+        for view in [
+            "view 899 n1:leader:a",
+            "view 901 n1:leader:b",
+            "view 901 n1:leader:a n2:follower:-",
+        ] {
+            let none = format!("{text}\n {view}");
+            assert_ne!(judged(&none).0, Verdict::Valid, "{none}");
+        }
+    }
+}
+
+#[test]
 fn a_command_from_before_the_try_that_was_granted_dates_nothing() {
     let judged = |time: u64| {
         let text = format!(

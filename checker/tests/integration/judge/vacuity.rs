@@ -19,6 +19,7 @@ fn a_contended_history_without_faults_is_valid() {
             "mutual-exclusion",
             "lost-lock",
             "lease-overrun",
+            "dead-on-arrival",
             "spurious-refusal"
         ]
     );

@@ -21,6 +21,7 @@
 //! a hang 90 acquire 50                       it did not answer this call within so many ms
 //! a crash 90 release                         its process ended by itself in a call, `-` for none
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
+//! replied 90 n1 a                            a reply of a server to a client
 //! fault F1 kill n1 injected 40 gone          a note of the nemesis, with evidence
 //! final 500 bound 100                        the final phase; its bound may be left out
 //! ```
@@ -110,6 +111,7 @@ pub(crate) fn history(text: &str) -> History {
                 }));
                 events.push(event);
             }
+            ["replied", time, node, client] => events.push(replied(ms(time), node, client)),
             ["told", time, node, from, ref text @ ..] => {
                 events.push(told(ms(time), node, from, text));
             }
@@ -165,8 +167,18 @@ fn told(time: Nanos, node: &str, from: &str, text: &[&str]) -> Event {
         node: node.into(),
         from: (from != "script").then(|| from.into()),
         text: text.join(" ").into(),
+        is_reply: false,
     }));
     event
+}
+
+/// A reply of a server to a client.
+fn replied(time: Nanos, node: &str, client: &str) -> Event {
+    let mut reply = told(time, node, client, &["a", "reply"]);
+    if let Some(note) = &mut reply.value.command {
+        note.is_reply = true;
+    }
+    reply
 }
 
 fn operation(

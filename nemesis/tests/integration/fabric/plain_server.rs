@@ -1,6 +1,7 @@
 //! One real server behind the fabric.
 
 use std::io::ErrorKind;
+use std::time::Instant;
 
 use lockstorm_nemesis::{Fabric, Network};
 use lockstorm_scenarios::{CutMode, System};
@@ -73,4 +74,35 @@ async fn a_client_of_a_killed_server_learns_of_it_at_once() {
         matches!(lost, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset),
         "{lost}"
     );
+}
+
+#[tokio::test]
+async fn a_reply_is_dated_when_the_server_sends_it_and_not_while_one_is_due() {
+    let Some((fabric, addresses, _server)) = stage().await else {
+        return;
+    };
+    let (from, door) = (addresses.client(1), addresses.door(1));
+    let mut client = Client::connect(from, door).await.unwrap();
+    assert_eq!(fabric.last_reply("a"), None);
+    client.call(&["PING"]).await.unwrap();
+    let first = fabric.last_reply("a");
+    assert!(first.is_some());
+    let cut = fabric.cut("n1", "a", CutMode::Stall);
+    client.send(&["SET", "k", "v"]).await.unwrap();
+    eventually("the reply is held back", async || {
+        fabric.held_back("n1", "a") > 0
+    })
+    .await;
+    let held_back = Instant::now();
+    let (node, second) = fabric.last_reply("a").expect("the server has replied");
+    assert_eq!(node, "n1");
+    assert!(Some(second) > first.map(|(_, first)| first) && second <= held_back);
+    drop(cut);
+    client.reply().await.unwrap();
+    assert_eq!(fabric.last_reply("a"), Some((node, second)));
+    client.send(&["BLPOP", "queue", "0"]).await.unwrap();
+    eventually("the request is read", async || {
+        fabric.last_reply("a").is_none()
+    })
+    .await;
 }

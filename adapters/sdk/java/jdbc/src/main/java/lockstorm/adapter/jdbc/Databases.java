@@ -14,8 +14,9 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
- * Connections to databases by HikariCP, as Spring Boot makes them. Only the patience with a server
- * is the scenario's.
+ * Connections to databases by HikariCP, as Spring Boot makes them. The patience with a server is the
+ * scenario's, and connections are made as they are needed: those of a pool that fills itself would
+ * go on beside the calls that a run looks at.
  */
 public final class Databases {
     /** The shortest time for a connection that the pool takes, in milliseconds. */
@@ -68,6 +69,7 @@ public final class Databases {
         HikariDataSource pool = new HikariDataSource();
         pool.setUsername("lockstorm");
         pool.setConnectionTimeout(connectMs(client));
+        pool.setMinimumIdle(1);
         if (isMariadb(client)) {
             pool.setJdbcUrl("jdbc:mariadb://" + server.address() + "/lockstorm");
             pool.addDataSourceProperty("socketTimeout", String.valueOf(patienceMs));
