@@ -215,7 +215,9 @@ fn finding(case: &Case, id: OpId, operation: &Operation) -> Option<Finding> {
     };
     let floor = floor(from, length, drift);
     let is_dead = answered >= floor && !is_kept(case, id, operation, answered, drift);
-    let ceiling = seen.map(|seen| seen.time + length + drift.of(length));
+    // By then the servers have ended it, though some end leases late.
+    let late = Nanos::from_millis(case.digest.header.ends_late_ms.unwrap_or_default());
+    let ceiling = seen.map(|seen| seen.time + length + drift.of(length) + late);
     is_dead.then(|| {
         let is_over = ceiling.is_some_and(|ceiling| answered > ceiling);
         accuse(

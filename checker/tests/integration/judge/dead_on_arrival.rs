@@ -76,6 +76,14 @@ fn the_last_reply_of_the_servers_accuses_and_clears_nobody() {
     );
     let mut story = witness.story.iter();
     assert!(story.any(|step| step.text == "n1 replied to a"));
+    let mut history = history(&text(500));
+    history.header.ends_late_ms = Some(100);
+    let analysis = check(&history, &exact());
+    let witness = &analysis.properties[&Property::DeadOnArrival].witnesses[0];
+    assert!(
+        !witness.certain,
+        "servers that end leases late may have it still"
+    );
     assert_eq!(
         judged(&text(601)),
         (Verdict::Unknown, 0),

@@ -13,7 +13,7 @@ use super::mutants::{Caught, WHY_NONE};
 const HEAD: &str = "\
 # How many faults break each built-in lock
 
-Each of Lockstorm's own locks was hunted on a single server, a primary with a replica, or
+Each of Lockstorm's own locks for Redis was hunted on a single server, a primary with a replica, or
 independent masters, whichever it can have, and two of them on Sentinel and Cluster too, by
 [`lockstorm hunt`](hunting.md): single faults of thirteen kinds at every message, then two at once,
 as far as two minutes went; each list says how far that was. A number is the smallest number of

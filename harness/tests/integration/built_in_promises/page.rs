@@ -9,10 +9,11 @@ use lockstorm_scenarios::{LockKind, Promise};
 const HEAD: &str = "\
 # What the built-in locks promise, keep and break
 
-Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every
-kind of servers, by `lockstorm assess`. A promise that was kept was kept in every run that could
-tell, of which there are twenty at least. Where a lock does not make a promise, the table says what
-would have broken it all the same. The situations know of no lock.
+Each of Lockstorm's own locks for Redis was put into every [situation](hazards.md) that fits it, on
+every topology of Redis, by `lockstorm assess`. A promise that was kept was kept in every run that
+could tell, of which there are twenty at least. Where a lock does not make a promise, the table says
+what would have broken it all the same. The situations know of no lock. Locks of other systems are
+not here.
 
 This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
 promise. What only a storm broke needs some luck to be seen again.
