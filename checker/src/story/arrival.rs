@@ -2,7 +2,8 @@
 
 use super::deed::asking;
 use super::teller::Teller;
-use crate::operations::Action;
+use crate::history::Nanos;
+use crate::operations::{Action, Interval};
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -23,6 +24,9 @@ impl Teller<'_> {
         let asks = asking(operation, &owner);
         let text = format!("{asks} asked {what} {}{lease}", self.lock);
         self.push(operation.asked(), owner, StepKind::Command, text, id);
+        let name = self.case.digest.owner(operation.owner);
+        let end = operation.answered().unwrap_or(Nanos::MAX);
+        self.last_reply(name, Interval::new(operation.asked(), end));
         if is_renewal || self.finding().holds.is_empty() {
             self.deed(id);
         }

@@ -54,27 +54,41 @@ impl Teller<'_> {
         self.drafts.extend(drafts.drain(early..));
     }
 
-    /// Tells which commands about the lock the servers were sent, and when they last replied to
-    /// somebody of whom that is all that is known. What somebody sends again and again, until it is
-    /// its turn, is told of the first and the last time.
+    /// Tells which commands about the lock the servers were sent. What somebody sends again and
+    /// again, until it is its turn, is told of the first and the last time.
     pub(crate) fn commands(&mut self, scene: Interval) {
         let key = self.case.digest.keys.name(self.finding.key.0);
         let until = self.until;
         let inside = |time: Nanos| scene.start <= time && time <= until;
         let all = self.case.digest.asides.commands.iter();
         let all = all.filter(|command| command.key == *key && inside(command.time));
+        let all = all.filter(|command| !command.note.is_reply);
         let mut senders = Senders::of(self);
         let concerned = all.filter(|command| senders.are_concerned(&command.note));
-        let (replies, commands): (Vec<_>, Vec<_>) =
-            concerned.partition(|command| command.note.is_reply);
-        let series = series(requests(commands.into_iter()));
+        let series = series(requests(concerned));
         let mut sent = Sent::new();
         let told = series.iter().flat_map(|alike| tell(alike, &mut sent));
         let mut drafts: Vec<Draft> = told.collect();
-        drafts.extend(replies.into_iter().map(reply));
         drafts.sort_by_key(|draft| draft.evidence.clone());
         let early = drafts.len().saturating_sub(COMMANDS_MAX);
         self.drafts.extend(drafts.drain(early..));
+    }
+
+    /// Tells when a server last replied to `owner`, where its lease counts from that.
+    pub(crate) fn last_reply(&mut self, owner: &str, during: Interval) {
+        let key = self.case.digest.keys.name(self.finding.key.0);
+        let mut all = self.case.digest.asides.commands.iter();
+        let last = all.rfind(|command| {
+            let is_own = command.note.is_reply && command.note.from.as_deref() == Some(owner);
+            let inside = during.start <= command.time && command.time <= during.end;
+            is_own && inside && command.key == *key
+        });
+        if let Some(command) = last {
+            let node = text::name(&command.note.node);
+            let text = format!("{node} last replied to {}", text::name(owner));
+            self.drafts
+                .push(told(command.time, node, text, command.event));
+        }
     }
 }
 
@@ -232,19 +246,9 @@ impl<'a> Senders<'a> {
         };
         let is_client = self.digest.owners.find(from).is_some();
         let is_told = !is_client || self.clients.contains(&text::name(from));
-        if !command.is_reply {
-            self.scripts.insert(command.node.clone(), is_told);
-        }
+        self.scripts.insert(command.node.clone(), is_told);
         is_told
     }
-}
-
-/// Tells that a server has replied to a client.
-fn reply(command: &CommandAside) -> Draft {
-    let node = text::name(&command.note.node);
-    let client = command.note.from.as_deref().unwrap_or_default();
-    let text = format!("{node} replied to {}", text::name(client));
-    told(command.time, node, text, command.event)
 }
 
 fn told(time: Nanos, actor: String, text: String, event: u64) -> Draft {

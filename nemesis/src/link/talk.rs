@@ -13,7 +13,7 @@ pub(crate) struct Talks(Mutex<Heard>);
 #[derive(Default)]
 struct Heard {
     open: Vec<Arc<Talk>>,
-    /// Last reply on a connection that has ended.
+    /// Last reply on a connection that has ended, or its end, if a request had no reply then.
     ended: Option<Instant>,
 }
 
@@ -83,7 +83,13 @@ impl Connection<'_> {
 
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
-        let replied = lock(&self.talk.0).replied;
+        let times = *lock(&self.talk.0);
+        // A request that was cut off from its reply may have been served by now.
+        let replied = if times.asked > times.replied {
+            Some(Instant::now())
+        } else {
+            times.replied
+        };
         let mut heard = lock(&self.talks.0);
         heard.open.retain(|open| !Arc::ptr_eq(open, &self.talk));
         heard.ended = heard.ended.max(replied);
@@ -112,5 +118,9 @@ mod tests {
         assert_eq!(talks.last_reply(), Ok(last), "it waits for nothing");
         drop(one);
         assert_eq!(talks.last_reply(), Ok(last), "what has ended is known");
+        other.asks();
+        drop(other);
+        let cut_off = talks.last_reply().expect("nothing is due any more");
+        assert!(cut_off > last, "a server may have served it until then");
     }
 }

@@ -75,7 +75,7 @@ fn the_last_reply_of_the_servers_accuses_and_clears_nobody() {
          when the servers sent it their last reply"
     );
     let mut story = witness.story.iter();
-    assert!(story.any(|step| step.text == "n1 replied to a"));
+    assert!(story.any(|step| step.text == "n1 last replied to a"));
     let mut history = history(&text(500));
     history.header.ends_late_ms = Some(100);
     let analysis = check(&history, &exact());
