@@ -127,6 +127,7 @@ mod tests {
             kind: FailureKind::Hang,
             during: Some(name()),
             bound: Some(Nanos(1)),
+            waited: Some(Nanos(2)),
             is_own_bound: true,
             status: Some(name()),
             last_lines: vec![name()],

@@ -113,9 +113,13 @@ pub struct FailureNote {
     /// The request that it was to answer, by its word; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub during: Option<Name>,
-    /// Of a hang: how long the answer was waited for.
+    /// Of a hang: the longest that the call may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Nanos>,
+    /// Of a hang: how long the answer was waited for, where that is longer than the bound: on a
+    /// busy machine it may come late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Nanos>,
     /// Of a hang: whether that is the longest time that a call takes by the library's own word,
     /// whatever becomes of its servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -126,6 +130,13 @@ pub struct FailureNote {
     /// The last lines that it wrote to its standard error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last_lines: Vec<Name>,
+}
+
+impl FailureNote {
+    /// How long the answer was waited for, in vain.
+    pub fn waited(&self) -> Nanos {
+        self.waited.or(self.bound).unwrap_or_default()
+    }
 }
 
 /// Kind of failure of a client.

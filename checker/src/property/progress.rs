@@ -134,7 +134,7 @@ fn weight(case: &Case, failure: &FailureAside) -> Weight {
 
 /// Tells whether the harness stood still while it waited for an answer.
 fn is_stalled(case: &Case, failure: &FailureAside) -> bool {
-    let since = failure.time - failure.note.bound.unwrap_or_default();
+    let since = failure.time - failure.note.waited();
     case.digest.asides.is_stalled(since, failure.time)
 }
 
@@ -143,8 +143,7 @@ fn silencing<'a>(case: &Case<'a>, failure: &FailureAside) -> Option<&'a FaultSum
     if failure.note.kind == FailureKind::Crash {
         return None;
     }
-    let waited = failure.note.bound.unwrap_or_default();
-    let waited = Interval::new(failure.time - waited, failure.time);
+    let waited = Interval::new(failure.time - failure.note.waited(), failure.time);
     let mut faults = case.faults.iter();
     faults.find(|fault| {
         let lasts = faults::window(fault).is_some_and(|window| window.touches(waited));
@@ -249,7 +248,9 @@ fn claim(case: &Case, finding: &Finding) -> String {
             } else {
                 "and nothing kept the servers from answering"
             };
-            format!("{what} {call} on {lock} within {bound}, {excuse}")
+            let waited = failure.note.waited.map(text::length);
+            let waited = waited.map_or_else(String::new, |time| format!("; it was given {time}"));
+            format!("{what} {call} on {lock} within {bound}, {excuse}{waited}")
         }
         FailureKind::Crash if is_call => format!("{what} in the call {call} on {lock}"),
         FailureKind::Crash => format!("{what} while it held {lock}"),

@@ -459,6 +459,7 @@ fn failed(word: &Name) -> FailureNote {
         during: Some(word.clone()),
         is_own_bound: true,
         bound: Some(Nanos(7)),
+        waited: Some(Nanos(12)),
         status: None,
         last_lines: vec![word.clone()],
     }

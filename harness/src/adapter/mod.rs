@@ -8,6 +8,7 @@
 //! session → remote (a lock) → talk → lines of JSON → a process
 //! ```
 
+mod bound;
 mod directory;
 mod lines;
 mod log;

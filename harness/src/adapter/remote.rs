@@ -11,12 +11,13 @@ use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{Event, Name};
 use tokio::time::{Instant, sleep_until};
 
+use super::bound::BoundBy;
 use super::directory::Directory;
 use super::log::keep_log;
 use super::loss::Loss;
 use super::message::{Answer, Call, Can, Open, Opened, PROTOCOL, Reason, SPOKEN, Target};
 use super::rounds::Rounds;
-use super::talk::{BoundBy, Complaints, Mute, Talk, TalkParts};
+use super::talk::{Complaints, Mute, Talk, TalkParts};
 use crate::carried::remedy_for;
 use crate::connection::{CANCELLED, Gate, Guide, Route, Trail};
 use crate::locks::{

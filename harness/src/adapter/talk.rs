@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use super::bound::{Bound, BoundBy};
 use super::lines::Lines;
 use super::log::Tail;
 use super::loss::{Loss, Sent, Told};
@@ -72,18 +73,6 @@ struct Shared {
     tail: Arc<Tail>,
     complaints: Complaints,
     state: Mutex<State>,
-}
-
-/// Origin of the bound on the time that an answer may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum BoundBy {
-    /// It is the one of every adapter.
-    #[default]
-    Nobody,
-    /// The scenario says so of the lock.
-    Scenario,
-    /// The library says so of itself.
-    Library,
 }
 
 #[derive(Default)]
@@ -169,13 +158,15 @@ impl Talk {
     }
 
     /// Makes one request and waits for its answer, which came at the time that goes with it. A
-    /// client that is stopped may take as long as it is; one that runs has to answer `within`.
+    /// client that is stopped may take as long as it is; one that runs has to answer `within`, or
+    /// a little later, see [`Bound`].
     ///
     /// # Errors
     /// See [`Mute`].
     pub(crate) async fn ask(&self, call: Call, within: Duration) -> Result<(Answer, Nanos), Mute> {
         let gate = &self.shared.gate;
         gate.pass().await.map_err(|Killed| self.shared.why())?;
+        let bound = Bound::new(within, self.shared.state().bound_by);
         let word = call.word();
         let can_be_cancelled = call.can_be_cancelled();
         let Expected {
@@ -205,9 +196,9 @@ impl Talk {
                     // Where it has ended, the answer to the request itself says so.
                     let _ = self.outbox.send(cancel.message).await;
                 }
-                () = sleep(within) => {
+                () = sleep(bound.patience()) => {
                     if gate.state() != ClientState::Paused {
-                        self.shared.hang(word, within).await;
+                        self.shared.hang(word, bound).await;
                         return Err(self.shared.why());
                     }
                     gate.pass().await.map_err(|Killed| self.shared.why())?;
@@ -324,30 +315,10 @@ impl Shared {
         self.program.kill();
     }
 
-    async fn hang(&self, word: &'static str, within: Duration) {
-        let bound_by = self.state().bound_by;
-        let mut what = format!(
-            "it did not answer '{word}' within {} ms",
-            within.as_millis()
-        );
-        what += match bound_by {
-            BoundBy::Library => "",
-            BoundBy::Scenario => "; 'answers-within' of the scenario's lock sets that",
-            BoundBy::Nobody => {
-                "; if its library may take longer, 'answers_within_ms' of 'opened' must say so"
-            }
-        };
-        let bound = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
-        let note = FailureNote {
-            kind: FailureKind::Hang,
-            during: Some(word.into()),
-            bound: Some(Nanos(bound)),
-            is_own_bound: bound_by == BoundBy::Library,
-            status: None,
-            last_lines: self.last_lines(Duration::ZERO).await,
-        };
+    async fn hang(&self, word: &str, bound: Bound) {
+        let note = bound.note(word, self.last_lines(Duration::ZERO).await);
         self.gate.hang();
-        self.fail(&what, note).await;
+        self.fail(&bound.complaint(word), note).await;
     }
 
     async fn crash(&self, status: ExitStatus) {
@@ -360,6 +331,7 @@ impl Shared {
             kind: FailureKind::Crash,
             during: during.map(Into::into),
             bound: None,
+            waited: None,
             is_own_bound: false,
             status: Some(status.to_string().into()),
             last_lines: self.last_lines(ENDS_WITHIN).await,

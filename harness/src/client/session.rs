@@ -24,7 +24,7 @@ use crate::locks::{
 };
 use crate::recorder::{EventSink, MAIN, Processes};
 use crate::seed::draw;
-use crate::trace::{Roles, Watch};
+use crate::trace::{Replies, Roles, Watch};
 
 /// Pause of a client between an error of a library that waits by itself and its next request.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
@@ -75,6 +75,8 @@ pub struct Session {
     last_grant: Arc<AtomicU64>,
     /// Watch that asks the servers what they know, if there is one.
     watch: Option<Arc<Watch>>,
+    /// Notes when the servers last replied, where that is to be known.
+    replies: Option<Replies>,
     /// The messages of the run, where they are read: told what this client is doing.
     messages: Option<Arc<Messages>>,
     /// Error of the last operation, where it had one.
@@ -134,6 +136,7 @@ impl Session {
             job: parts.job,
             roles: None,
             watch: None,
+            replies: None,
             messages: None,
             error: None,
         }
@@ -164,6 +167,13 @@ impl Session {
             watch.marks().note(self.owner.to_string(), &self.owner);
         }
         self.watch = watch;
+        self
+    }
+
+    /// Notes with each grant when a server last replied to the client, if `replies` are there.
+    #[must_use]
+    pub fn replied(mut self, replies: Option<Replies>) -> Self {
+        self.replies = replies;
         self
     }
 
@@ -254,11 +264,10 @@ impl Session {
         reply
     }
 
-    /// Notes when a server last replied to the client, which was just granted `key`: nothing else
-    /// says when the server did that.
+    /// Notes when a server last replied to the client, which was just granted `key`.
     pub(super) async fn note_reply(&self, key: &Name) {
-        if let Some(watch) = &self.watch {
-            watch.note_reply(&self.owner, key).await;
+        if let Some(replies) = &self.replies {
+            replies.note(&self.owner, key).await;
         }
     }
 

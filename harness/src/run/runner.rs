@@ -32,7 +32,9 @@ use crate::process::{Shim, guardian};
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
 use crate::server::{Program, ServerSettings, Servers, Wiring};
-use crate::trace::{FaultNoteSink, LeaseWatch, Monitor, MonitorSettings, RoleWatch, Roles, Watch};
+use crate::trace::{
+    FaultNoteSink, LeaseWatch, Monitor, MonitorSettings, Replies, RoleWatch, Roles, Watch,
+};
 use crate::workload::{self, Stage, Stopped};
 use crate::{folder, rerun};
 
@@ -255,6 +257,7 @@ async fn record(
     })
     .await;
     let (monitor, watch) = trace(&job.case, &servers, &sink).await?;
+    let replies = needs_replies(&job.case).then(|| Replies::new(servers.clone(), sink.clone()));
     let roles = Arc::new(Roles::new(&servers, sink.clone()).await);
     let role_watch = RoleWatch::start(&roles, &servers);
     let lease_watch = LeaseWatch::start(&servers, &sink).await;
@@ -275,6 +278,7 @@ async fn record(
         seed: job.seed,
         roles,
         watch,
+        replies,
         interrupt: settings.interrupt.clone(),
         progress: settings.progress.clone(),
     };
@@ -332,6 +336,14 @@ fn both(stopped: Option<Stopped>, left: Option<Stopped>) -> Option<Stopped> {
         }),
         (stopped, left) => stopped.or(left),
     }
+}
+
+/// Tells whether it is to be noted when servers replied: in scripts, and in storms that are
+/// traced, unless a MONITOR tells more.
+fn needs_replies(case: &Case) -> bool {
+    let is_script = matches!(case.workload, Workload::Litmus(_));
+    let is_monitored = case.trace.contains(&Trace::Monitor);
+    !is_monitored && (is_script || case.trace.contains(&Trace::Probe))
 }
 
 /// Starts the tracing that the case asks of the servers themselves.

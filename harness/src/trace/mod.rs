@@ -9,6 +9,7 @@
 //! probe     watch → view of each server → note `view`       at each step, each fault, and at times
 //! roles     ROLE of each server  → note `role`, `by` of grants   in every run with replicas
 //! leases    leases that each ended → note `expired`              where servers count them
+//! replies   the network → note `command`                 at each grant, where there is no MONITOR
 //! monitor   MONITOR of each server → note `command`         and monitor.log in the node's folder
 //! ```
 
@@ -16,6 +17,7 @@ mod command;
 mod leases;
 mod marks;
 mod monitor;
+mod replies;
 mod roles;
 mod view;
 mod watch;
@@ -23,5 +25,6 @@ mod watch;
 pub use leases::LeaseWatch;
 pub use marks::Marks;
 pub use monitor::{Monitor, MonitorSettings};
+pub use replies::Replies;
 pub use roles::{RoleWatch, Roles};
 pub use watch::{FaultNoteSink, Watch};

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use lockstorm_checker::Nanos;
 use lockstorm_checker::history::{
-    CommandNote, Event, FaultNote, Function, Kind, Name, NodeView, Process, Value, ViewNote,
+    Event, FaultNote, Function, Kind, Name, NodeView, Process, Value, ViewNote,
 };
 use lockstorm_nemesis::{Deployment as _, NoteSink, ProcessState, process_state};
 use tokio::sync::{Mutex, Notify};
@@ -129,30 +129,6 @@ impl Watch {
             Some(why) => vec![Some(silent(&node.name, why)); keys.len()],
             None => look(node, keys, &self.marks, within).await,
         }
-    }
-
-    /// Notes when a server last replied to `client`, which has been granted or has renewed `key`.
-    /// By then the servers had done what they were asked for; those of Redis say by their MONITOR
-    /// when they did it.
-    pub async fn note_reply(&self, client: &Name, key: &Name) {
-        if self.servers.nodes()[0].server().redis().is_some() {
-            return;
-        }
-        let Some((node, replied)) = self.servers.last_reply(client) else {
-            return;
-        };
-        let reply = CommandNote {
-            node: node.into(),
-            from: Some(client.clone()),
-            text: "a reply".into(),
-            is_reply: true,
-        };
-        let value = Value {
-            command: Some(Box::new(reply)),
-            ..Value::default()
-        };
-        let time = self.sink.clock().at(replied);
-        self.record(Function::Command, (key, time), value).await;
     }
 
     async fn note(&self, key: &Name, since: Nanos, nodes: Vec<NodeView>) {

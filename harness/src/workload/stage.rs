@@ -28,7 +28,7 @@ use crate::progress::Progress;
 use crate::recorder::{EventSink, Processes};
 use crate::seed::Seed;
 use crate::server::Servers;
-use crate::trace::{Roles, Watch};
+use crate::trace::{Replies, Roles, Watch};
 use crate::worker::{self, lock_stream};
 
 /// Probes of the final phase at most; where there are more keys, each probe asks for several, one
@@ -66,6 +66,8 @@ pub struct Stage {
     pub roles: Arc<Roles>,
     /// Asks the servers what they know of the locks, if anybody wants to know.
     pub watch: Option<Arc<Watch>>,
+    /// Notes when the servers replied, where nothing else says it.
+    pub replies: Option<Replies>,
     /// Cancelled when the user wants an end.
     pub interrupt: CancellationToken,
     /// Tells the user how far it is.
@@ -232,6 +234,7 @@ impl Stage {
         .kept_alive(always_renews || spec.renew_every().is_some() || spec.lease().is_none())
         .knowing(self.roles.clone())
         .watched(self.watch.clone())
+        .replied(self.replies.clone())
         .overheard(self.servers.messages().cloned()))
     }
 

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::support::test_bed::TestBed;
-use crate::support::{have_server, lockstorm, root, skipped, stdout};
+use crate::support::{have_server, lockstorm, root, skipped, stderr, stdout};
 use lockstorm_nemesis::Deployment as _;
 use lockstorm_scenarios::{
     Custom, DurationSpec, FaultSpec, Kill, Memory, Pause, Restart, Topology,
@@ -190,6 +190,43 @@ class Mine(Adapter):
 
 serve(Mine())
 "#;
+
+/// A script in which the answer to one call is on its way for longer than the lease.
+const LATE_GRANT: &str = r#"
+[[step]]
+release = { client = "a" }
+[[step]]
+delay = { from = "nodes", to = "a", by = "500ms" }
+[[step]]
+acquire = { client = "a" }
+"#;
+
+/// Nobody can ask such servers what they have, but the network knows when they replied.
+#[test]
+fn a_lease_that_servers_of_any_system_granted_too_late_is_found() {
+    let has_cli = Command::new("redis-cli").arg("--version").output().is_ok();
+    if !has_cli || !have_server() {
+        return skipped("no redis-cli is on PATH, or no redis-server");
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let mine = folder.path().join("mine.py");
+    let patient = ONE_COMMAND.replace("timeout=1", "timeout=20");
+    std::fs::write(&mine, patient).expect("the file can be written");
+    let command = format!("[\"python3\", {:?}], lease = \"300ms\"", mine.display());
+    let text = BEHIND_A_SHELL.replace("[\"mine\"]", &command) + LATE_GRANT;
+    let scenario = folder.path().join("late.toml");
+    std::fs::write(&scenario, text).expect("the file can be written");
+    let output = lockstorm()
+        .env("PYTHONPATH", root().join("adapters/sdk/python"))
+        .args(["run", "--report", "none", "--out"])
+        .args([folder.path(), &scenario])
+        .output()
+        .expect("it can be started");
+    let said = stdout(&output) + &stderr(&output);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("✗ dead on arrival: violated"), "{said}");
+    assert!(said.contains("n1 last replied to a"), "{said}");
+}
 
 /// The check stops what answers too: else a right adapter would be told that it made up a grant.
 #[test]

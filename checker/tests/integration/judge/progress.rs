@@ -127,3 +127,20 @@ fn a_library_is_held_to_its_own_bound_whatever_becomes_of_its_servers() {
     let paused = under("pause-client a");
     assert_eq!(judged(&paused), (Verdict::Unknown, 0), "it stood still");
 }
+
+/// A fault or a stall at any time while an answer is waited for may be why there is none.
+#[test]
+fn a_hang_is_excused_by_what_happened_in_the_time_that_it_was_given_beyond_its_bound() {
+    let hang = "a acquire 150..1200 info lease 300
+ a hang 1150 acquire 500 own 1000";
+    assert_eq!(judged(hang), (Verdict::Violated, 1));
+    assert_eq!(
+        noted(hang).properties[&Property::Progress].witnesses[0].claim,
+        "a did not answer 'acquire' on \"lock\" within 0.500 s, the longest that a call takes by \
+         its library's own word; it was given 1.000 s"
+    );
+    let before_the_bound = format!("stall 200..600\n {hang}");
+    assert_eq!(judged(&before_the_bound), (Verdict::Unknown, 0));
+    let before_the_call = format!("stall 20..120\n {hang}");
+    assert_eq!(judged(&before_the_call), (Verdict::Violated, 1));
+}

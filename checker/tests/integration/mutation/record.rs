@@ -168,6 +168,7 @@ impl Record {
             kind,
             during: None,
             bound: bound.map(|bound| Nanos(bound * TICK)),
+            waited: None,
             status: None,
             last_lines: Vec::new(),
         }));

@@ -19,6 +19,7 @@
 //! expired 40..80 n1 3                        a server counts leases that it has ended
 //! stall 40..80                               the harness stood still
 //! a hang 90 acquire 50                       it did not answer this call within so many ms
+//! a hang 90 acquire 50 own 60                the same by its library's own word, given so many
 //! a crash 90 release                         its process ended by itself in a call, `-` for none
 //! told 90 n1 a SET lock x                    a command that a server was sent by a client
 //! replied 90 n1 a                            a reply of a server to a client
@@ -73,11 +74,12 @@ pub(crate) fn history(text: &str) -> History {
                 events.push(expired(span, node, number(leases)));
             }
             ["stall", span] => events.push(stall(span)),
-            [owner, "hang", time, call, bound, ref own @ ..] => {
+            [owner, "hang", time, call, bound, ref more @ ..] => {
                 let call = (FailureKind::Hang, call);
                 let mut hang = failed(process, owner, ms(time), call, Some(ms(bound)));
                 if let Some(note) = &mut hang.value.failure {
-                    note.is_own_bound = own == ["own"];
+                    note.is_own_bound = more.first() == Some(&"own");
+                    note.waited = more.get(1).map(|waited| ms(waited));
                 }
                 events.push(hang);
             }
@@ -316,6 +318,7 @@ fn failed(
         kind,
         during: Some(call).filter(|call| *call != "-").map(Into::into),
         bound,
+        waited: None,
         status: (kind == FailureKind::Crash).then(|| "exit status: 1".into()),
         last_lines: vec!["Traceback".into(), "ConnectionError: closed".into()],
     }));

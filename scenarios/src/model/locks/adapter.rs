@@ -27,6 +27,7 @@ pub struct Adapter {
     pub renew_every: Option<DurationSpec>,
     /// Time that any of its answers may take, beside the time that the request itself says: longer
     /// than the library tries again where a server is away. Absent: as its program says, or 10 s.
+    /// Each is given 5 s more, so that no library is accused of a busy machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers_within: Option<DurationSpec>,
     /// Patience with one of several servers that are asked for one lock; absent: the library's own.
