@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::future::ready;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd as _;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lockstorm_scenarios::Message;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
@@ -99,7 +102,10 @@ pub(super) async fn carry(mut caller: TcpStream, route: Route, path: Path) {
     let _ = caller.set_nodelay(true);
     let admitted = tokio::select! {
         biased;
-        () = reset(&path) => false,
+        by = reset(&path) => {
+            note_reset(&by, &caller);
+            false
+        }
         admitted = admit(&caller, &path) => admitted,
     };
     // A reset waits for the server's side to be connected, so that it arrives there too.
@@ -116,7 +122,10 @@ pub(super) async fn carry(mut caller: TcpStream, route: Route, path: Path) {
     };
     let clean = tokio::select! {
         biased;
-        () = reset(&path) => false,
+        by = reset(&path) => {
+            note_reset(&by, &caller);
+            false
+        }
         clean = exchange(&mut caller, &mut server, &path) => clean,
     };
     if !clean {
@@ -125,12 +134,22 @@ pub(super) async fn carry(mut caller: TcpStream, route: Route, path: Path) {
     }
 }
 
-/// Returns once either direction resets its connections.
-async fn reset(path: &Path) {
+/// Returns once either direction resets its connections: the gate of that one.
+async fn reset(path: &Path) -> Gate<'_> {
     let (mut there, mut back) = (Gate::of(&path.there), Gate::of(&path.back));
     tokio::select! {
-        () = there.reset() => {}
-        () = back.reset() => {}
+        () = there.reset() => there,
+        () = back.reset() => back,
+    }
+}
+
+/// Counts a connection that is reset. One that its caller had closed by then lost nothing; the
+/// system knows of that before the runtime hears of it.
+fn note_reset(by: &Gate<'_>, caller: &TcpStream) {
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    let next = recv(caller.as_raw_fd(), &mut [0], flags);
+    if !matches!(next, Ok(0) | Err(Errno::ECONNRESET)) {
+        by.count_reset();
     }
 }
 

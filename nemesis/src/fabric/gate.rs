@@ -67,11 +67,15 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Returns once connections of this link are to be reset; counts the one that asks.
+    /// Returns once connections of this link are to be reset.
     pub(super) async fn reset(&mut self) {
         while self.cuts.borrow_and_update().rule() != Rule::Reset {
             self.changed().await;
         }
+    }
+
+    /// Counts a connection that is reset.
+    pub(super) fn count_reset(&self) {
         self.link.held_back.add(1);
     }
 

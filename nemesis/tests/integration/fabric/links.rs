@@ -219,6 +219,18 @@ async fn a_reset_ends_both_sides_and_refuses_newcomers_until_it_heals() {
     expect_bytes(&mut server, b"again").await;
 }
 
+#[tokio::test]
+async fn a_connection_that_its_caller_has_closed_is_not_counted_as_reset() {
+    let stage = Stage::set().await;
+    let (caller, server) = stage.connect().await;
+    drop(caller);
+    let _cut = stage.fabric.cut("n", "a", CutMode::Reset);
+    let mut newcomer = stage.call().await;
+    expect_reset(&mut newcomer).await;
+    assert_eq!(stage.fabric.held_back("n", "a"), 1, "the newcomer's");
+    drop(server);
+}
+
 /// A handshake needs both directions, so a stall of either keeps the server from knowing.
 #[tokio::test]
 async fn a_new_connection_reaches_the_server_only_after_the_heal() {
