@@ -10,7 +10,7 @@ use super::{
 };
 use crate::output::Color;
 
-/// Checks whether a distributed lock keeps its promises, on real Redis servers.
+/// Checks whether a distributed lock keeps its promises, on real servers.
 #[derive(Debug, Parser)]
 #[command(name = "lockstorm", version, max_term_width = 100, after_help = examples::PROGRAM,
     after_long_help = format!("{}\n\n{}", examples::PROGRAM, ExitCode::help()))]

@@ -22,9 +22,9 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(after_help = examples::LIST)]
 pub struct ListArgs {
-    /// Kind of thing to list.
+    /// Kind of thing to list; without it, the kinds that there are.
     #[arg(value_enum)]
-    pub what: What,
+    pub what: Option<What>,
     /// Folder of scenarios to list, instead of those that the program carries.
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
@@ -108,7 +108,27 @@ impl Entry {
 /// # Errors
 /// When a folder cannot be read or nothing can be written.
 pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
-    let entries: Vec<Entry> = match args.what {
+    let all = What::value_variants().iter().copied();
+    let entries = match args.what {
+        Some(what) => things(what, args.scenarios.as_deref())?,
+        None => all.filter_map(kind).collect(),
+    };
+    match args.format {
+        AnswerFormat::Human => output::answer(&table(&entries))?,
+        AnswerFormat::Json => output::json(&serde_json::to_string_pretty(&entries)?)?,
+    }
+    Ok(ExitCode::AsExpected)
+}
+
+/// Entry of one of the words that `list` takes.
+fn kind(what: What) -> Option<Entry> {
+    let value = what.to_possible_value()?;
+    let about = value.get_help()?.to_string();
+    Some(Entry::new(value.get_name(), about))
+}
+
+fn things(what: What, folder: Option<&Path>) -> Result<Vec<Entry>, Error> {
+    Ok(match what {
         What::Locks => LockKind::ALL.into_iter().map(lock).collect(),
         What::Mutants => Mutant::ALL.into_iter().map(mutant).collect(),
         What::Faults => lockstorm_nemesis::fault_list()
@@ -135,18 +155,13 @@ pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
             .into_iter()
             .map(|format| Entry::new(format.name(), format.summary()))
             .collect(),
-        What::Scenarios => scenarios(args)?,
+        What::Scenarios => scenarios(folder)?,
         What::Situations => list_shipped(|folder| folder == SITUATIONS),
         What::Adapters => carried_adapters()
             .into_iter()
             .map(|name| Entry::new(name, driven_by(name)))
             .collect(),
-    };
-    match args.format {
-        AnswerFormat::Human => output::answer(&table(&entries))?,
-        AnswerFormat::Json => output::json(&serde_json::to_string_pretty(&entries)?)?,
-    }
-    Ok(ExitCode::AsExpected)
+    })
 }
 
 fn lock(kind: LockKind) -> Entry {
@@ -166,8 +181,8 @@ fn mutant(mutant: Mutant) -> Entry {
     }
 }
 
-fn scenarios(args: &ListArgs) -> Result<Vec<Entry>, Error> {
-    let Some(folder) = &args.scenarios else {
+fn scenarios(folder: Option<&Path>) -> Result<Vec<Entry>, Error> {
+    let Some(folder) = folder else {
         return Ok(list_shipped(|folder| folder != SITUATIONS));
     };
     let found = list(folder).map_err(|error| {

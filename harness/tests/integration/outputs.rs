@@ -361,3 +361,21 @@ fn a_program_that_opens_pages_is_given_the_page() {
         stderr(&output)
     );
 }
+
+#[test]
+fn a_list_of_nothing_in_particular_names_the_lists_that_there_are() {
+    let words = |more: &[&str]| {
+        let output = run(&[&["list"], more, &["--format", "json"]].concat());
+        let entries: Value = serde_json::from_str(&stdout(&output)).expect("it says JSON");
+        let entries = entries.as_array().expect("it is a list").clone();
+        let names = entries.iter().map(|entry| entry["name"].as_str());
+        let names: Vec<String> = names.flatten().map(str::to_owned).collect();
+        assert_eq!(names.len(), entries.len(), "each has a name");
+        names
+    };
+    let lists = words(&[]);
+    assert!(lists.contains(&"locks".to_owned()), "{lists:?}");
+    for list in lists {
+        assert!(!words(&[&list]).is_empty(), "{list}");
+    }
+}
