@@ -9,6 +9,7 @@ mod durability;
 mod expiry;
 mod fencing;
 mod memory;
+mod own_grant;
 mod quorum;
 mod release;
 mod replication;
@@ -36,6 +37,7 @@ pub(crate) fn remedies_of(scene: &Scene) -> Vec<Remedy> {
         memory::remedy,
         quorum::remedy,
         release::remedy,
+        own_grant::remedy,
         watchdog::remedy,
         expiry::remedy,
         fencing::remedy,
