@@ -61,7 +61,7 @@ impl Lock for MysqlUniqueIndex {
     }
 
     async fn renew(&mut self, _: &str, _: LockRequest) -> Outcome<Grant> {
-        Outcome::Denied
+        Outcome::Failed("a row of this lock never expires".to_owned())
     }
 
     async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {

@@ -9,11 +9,12 @@ use lockstorm_scenarios::{LockKind, Promise};
 const HEAD: &str = "\
 # What the built-in locks promise, keep and break
 
-Each of Lockstorm's own locks for Redis was put into every [situation](hazards.md) that fits it, on
-every topology of Redis, by `lockstorm assess`. A promise that was kept was kept in every run that
-could tell, of which there are twenty at least. Where a lock does not make a promise, the table says
-what would have broken it all the same. The situations know of no lock. Locks of other systems are
-not here.
+Each of Lockstorm's own locks was put into every [situation](hazards.md) that fits it, on every
+topology that it can have of those that Lockstorm starts, by `lockstorm assess`. A promise that was
+kept was kept in every run that could tell, of which there are twenty at least. Where a lock does
+not make a promise, the table says what would have broken it all the same. The situations know of no
+lock. Whether servers of other systems than Redis come back from a restart with their data, and what
+a failover does to them, no situation asks.
 
 This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
 promise. What only a storm broke needs some luck to be seen again.
@@ -72,20 +73,40 @@ pub fn add(rows: &mut Rows, suite: &SuiteRecord) {
     }
 }
 
-/// The whole page.
-pub fn page(rows: &Rows) -> String {
+/// The whole page: the sections of the locks in `rows`, and as they stand in `written` those of the
+/// others.
+pub fn page(rows: &Rows, written: &str) -> String {
     let mut page = HEAD.to_owned();
-    for (lock, promises) in rows {
-        put(&mut page, &format!("\n## {}\n", lock.name()));
-        put(&mut page, &format!("{}\n", lock.summary()));
-        put(&mut page, "| promise | | in |");
-        put(&mut page, "|---|---|---|");
-        for (promise, row) in promises {
-            let (name, word, by) = (promise.name(), word(row), by(row));
-            put(&mut page, &format!("| {name} | {word} | {by} |"));
-        }
+    for lock in LockKind::ALL {
+        let old = || section(written, lock).unwrap_or_default().to_owned();
+        let of_lock = rows.get(&lock).map(|promises| new_section(lock, promises));
+        page.push_str(&of_lock.unwrap_or_else(old));
     }
     page
+}
+
+fn new_section(lock: LockKind, promises: &BTreeMap<Promise, Row>) -> String {
+    let mut text = title(lock);
+    put(&mut text, &format!("{}\n", lock.summary()));
+    put(&mut text, "| promise | | in |");
+    put(&mut text, "|---|---|---|");
+    for (promise, row) in promises {
+        let (name, word, by) = (promise.name(), word(row), by(row));
+        put(&mut text, &format!("| {name} | {word} | {by} |"));
+    }
+    text
+}
+
+fn title(lock: LockKind) -> String {
+    format!("\n## {}\n\n", lock.name())
+}
+
+/// The section of a lock on a page, if it has one.
+fn section(page: &str, lock: LockKind) -> Option<&str> {
+    let begin = page.find(&title(lock))?;
+    let rest = &page[begin..];
+    let end = rest[1..].find("\n## ").map_or(rest.len(), |end| end + 1);
+    Some(&rest[..end])
 }
 
 const fn word(row: &Row) -> &'static str {
