@@ -1,10 +1,10 @@
 //! A try that looks whose lock it has found.
 //!
 //! Speaks where a client was refused a lock that was free, and the last that it sent in that try,
-//! to its one server, was the same command twice, with the same value: the first, whose reply was
-//! lost, had taken the lock, and the second was refused for it. Only where nothing went wrong but
-//! on the way between the client and the servers: else a server may have refused the command for a
-//! reason of its own.
+//! to its one server, was the same command twice, with the same value, and a fault took effect in
+//! between: the first, whose reply was lost, had taken the lock, and the second was refused for it.
+//! Only where nothing went wrong but on the way between the client and the servers: else a server
+//! may have refused the command for a reason of its own.
 
 use lockstorm_checker::Property;
 use lockstorm_checker::history::{FaultClass, FaultTarget};
@@ -23,9 +23,7 @@ pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
         .iter()
         .rposition(|step| step.kind == StepKind::Refuse)?;
     let client = &story[at].actor;
-    let mut faults = scene.blamed().peekable();
-    faults.peek()?;
-    if !faults.all(|fault| is_on_the_way_of(fault, client)) {
+    if !scene.blamed().all(|fault| is_on_the_way_of(fault, client)) {
         return None;
     }
     let sent = story[..at]
@@ -37,7 +35,12 @@ pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     };
     let to_one = sent.iter().all(|one| one.step.actor == again.step.actor);
     let is_same = again.is_again && first.command == again.command;
-    (to_one && is_same).then(|| Remedy {
+    // Else the first may have been answered, and not carried out: of a script that is not there.
+    let is_lost = |step: &Step| {
+        let is_between = first.step.n < step.n && step.n < again.step.n;
+        is_between && step.kind == StepKind::Fault && is_blamed(scene, &step.actor)
+    };
+    (to_one && is_same && story.iter().any(is_lost)).then(|| Remedy {
         sentence: format!(
             "A try that looks whether the lock that it finds is its own: step {} sent the command \
              of step {} again, and was refused for what that one had done.",
@@ -68,6 +71,11 @@ impl<'a> Sent<'a> {
             is_again: way.ends_with(" again"),
         })
     }
+}
+
+/// Tells whether the violation is blamed on the fault of this name.
+fn is_blamed(scene: &Scene, id: &str) -> bool {
+    scene.blamed().any(|fault| fault.id == id)
 }
 
 /// Tells whether a fault touches nothing but what a client and its servers send each other.
@@ -122,6 +130,16 @@ mod tests {
         let other = HISTORY.replacen("SET lock f00d NX", "SET lock cafe NX", 1);
         assert_ne!(other, HISTORY);
         assert_eq!(said(&other), None);
+    }
+
+    #[test]
+    fn a_command_that_is_repeated_before_its_reply_is_lost_was_refused_for_something_else() {
+        let early = HISTORY.replace("\"time\":141000000", "\"time\":131500000");
+        let (head, rest) = early.split_once("{\"index\":8").expect("it has the fault");
+        let (fault, rest) = rest.split_once("{\"index\":9").expect("and the command");
+        let (command, rest) = rest.split_once("{\"index\":10").expect("and the answer");
+        let text = format!("{head}{{\"index\":8{command}{{\"index\":9{fault}{{\"index\":10{rest}");
+        assert_eq!(said(&text), None);
     }
 
     #[test]
