@@ -130,7 +130,7 @@ fn a_lock_that_its_holder_renews_is_not_lost() {
     let situation = loaded.scenario.situation.clone();
     let servers = situation.expect("it is a situation").topologies;
     let all: Vec<LockKind> = locks().collect();
-    let wrong = crew::all(&all, |lock| {
+    let renewed = crew::all(&all, |lock| {
         let mut on = servers.iter();
         let servers = on.find(|servers| lock.supports(servers.kind()))?;
         let typed = typed_lock(lock.name()).expect("it is one of ours");
@@ -144,10 +144,13 @@ fn a_lock_that_its_holder_renews_is_not_lost() {
             steps.truncate(3);
         }
         let broken = have_servers_of(*lock).then(|| broken(&case))?;
-        (!broken.is_empty()).then(|| format!("{} broke {broken:?}", lock.name()))
+        Some((lock.name(), broken))
     });
-    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let renewed: Vec<_> = renewed.into_iter().flatten().collect();
+    let is_there = |name| renewed.iter().any(|(lock, _)| *lock == name);
+    assert_eq!(is_there("token"), have_servers_of(LockKind::Token));
+    let wrong: Vec<_> = renewed.iter().filter(|one| !one.1.is_empty()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 #[test]

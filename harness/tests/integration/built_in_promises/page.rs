@@ -13,8 +13,8 @@ Each of Lockstorm's own locks was put into every [situation](hazards.md) that fi
 topology that it can have of those that Lockstorm starts, by `lockstorm assess`. A promise that was
 kept was kept in every run that could tell, of which there are twenty at least. Where a lock does
 not make a promise, the table says what would have broken it all the same. The situations know of no
-lock. Whether servers of other systems than Redis come back from a restart with their data, and what
-a failover does to them, no situation asks.
+lock. What a failover or a restart does to a lock (`survives-failover`, `survives-restart`) is put
+to the test on servers of Redis alone.
 
 This page is written by `make promises`, from real runs; `make test` repeats one run for each broken
 promise. What only a storm broke needs some luck to be seen again.
