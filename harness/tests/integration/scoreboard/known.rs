@@ -125,6 +125,15 @@ impl Known {
             .collect();
     }
 
+    /// The promises of which no run could tell, and which nothing seemed to break either.
+    pub fn undecided(&self) -> impl Iterator<Item = Promise> {
+        let fates = self.promises.iter();
+        let undecided = fates.filter(|(_, fate)| **fate == Fate::CouldNotTell);
+        undecided
+            .map(|(promise, _)| *promise)
+            .filter(|promise| !self.findings.iter().any(|found| found.promise == *promise))
+    }
+
     /// The findings that were broken each time.
     pub fn confirmed(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|found| found.is_confirmed())

@@ -36,13 +36,13 @@ pub struct Library {
     /// its place.
     pinned: Option<String>,
     #[serde(default)]
-    finding: Vec<Finding>,
+    reason: Vec<Reason>,
 }
 
-/// The reason for a broken promise, from the source of the library.
+/// Reason why the library breaks a promise, or why no run can tell of it, from its source.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Finding {
+struct Reason {
     promise: Promise,
     why: String,
     /// Address of an issue, or of a page of the library, that says the same.
@@ -157,16 +157,16 @@ impl Library {
 
     /// Why it breaks this promise, where that was looked up.
     pub fn why(&self, promise: Promise) -> Option<&str> {
-        Some(self.finding(promise)?.why.trim())
+        Some(self.reason(promise)?.why.trim())
     }
 
     /// Where its authors or users say the same, as far as that is known.
     pub fn upstream(&self, promise: Promise) -> Option<&str> {
-        self.finding(promise)?.upstream.as_deref()
+        self.reason(promise)?.upstream.as_deref()
     }
 
-    fn finding(&self, promise: Promise) -> Option<&Finding> {
-        let mut findings = self.finding.iter();
-        findings.find(|finding| finding.promise == promise)
+    fn reason(&self, promise: Promise) -> Option<&Reason> {
+        let mut reasons = self.reason.iter();
+        reasons.find(|reason| reason.promise == promise)
     }
 }

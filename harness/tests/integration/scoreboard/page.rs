@@ -161,6 +161,13 @@ fn section(page: &mut String, library: &Library, known: &Known) {
             put(page, &format!("\n```text\n{story}\n```"));
         }
     }
+    for promise in known.undecided() {
+        let why = library.why(promise).unwrap_or(NO_WHY);
+        put(
+            page,
+            &format!("\n**{}** could not be told. {why}", promise.name()),
+        );
+    }
     if let Some(record) = hunts::read(&library.slug()) {
         hunted(page, &record);
     }
