@@ -321,9 +321,11 @@ pub(crate) fn of_rate(rate: &Rate<'_>) -> String {
 fn tries(run: &RunRecord) -> Option<String> {
     let before = run.earlier.len();
     if run.is_flaky() {
+        let otherwise = run.earlier.iter();
+        let otherwise = otherwise.filter(|before| before.outcome != Outcome::AsExpected);
         Some(format!(
             "flaky: not so in {}",
-            words::count(before as u64, "earlier try")
+            words::count(otherwise.count() as u64, "earlier try")
         ))
     } else {
         (before > 0).then(|| format!("tried {} times", before + 1))

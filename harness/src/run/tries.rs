@@ -1,4 +1,5 @@
-//! Tries of one run: again, if it was not as expected and proved nothing.
+//! Tries of one run: again, if it was not as expected and proved nothing, or if this machine kept
+//! it from telling.
 
 use std::fs;
 use std::io;
@@ -9,6 +10,10 @@ use lockstorm_reports::{EarlierTry, Head, RunRecord, write_run};
 use super::runner::{self, RunError, RunSettings};
 use crate::environment_error::EnvironmentError;
 use crate::plan::Job;
+
+/// Tries after one in which this machine stood still, whatever was asked for: on a busy machine the
+/// one situation that breaks a promise would be silently missing.
+const HELD_UP_RETRIES: usize = 2;
 
 /// Runs `job` in `folder`, and up to `retries` times more. What earlier tries left lies in folders
 /// of their own below it, and the record of the last one names them.
@@ -24,8 +29,14 @@ pub async fn run(
     let mut earlier = Vec::new();
     loop {
         let mut record = runner::run(job, folder, settings).await?;
-        let is_last = earlier.len() >= retries as usize || settings.interrupt.is_cancelled();
-        if !record.may_be_tried_again() || is_last {
+        let retries = if record.was_held_up() {
+            HELD_UP_RETRIES.max(retries as usize)
+        } else if record.may_be_tried_again() {
+            retries as usize
+        } else {
+            0
+        };
+        if earlier.len() >= retries || settings.interrupt.is_cancelled() {
             if !earlier.is_empty() {
                 record.earlier = earlier;
                 write_run(folder, &record)?;

@@ -145,12 +145,20 @@ fn a_run_that_came_out_in_a_later_try_is_called_flaky_by_every_report() {
         found: "mutual exclusion unknown".to_owned(),
     }];
     assert!(run.is_flaky());
+    // One that the machine had held up, and which told less.
+    run.earlier.push(EarlierTry {
+        outcome: Outcome::AsExpected,
+        ..run.earlier[0].clone()
+    });
     for (kind, text) in rendered(&run) {
         assert!(
             text.contains("flaky: not so in 1 earlier try"),
             "{kind}: {text}"
         );
     }
+    let mut held_up = run.clone();
+    held_up.earlier.remove(0);
+    assert!(!held_up.is_flaky());
     // A baseline that has the run knows nothing of a flaky one.
     let same = Known::of(&Record::Run(Box::new(run.clone())));
     for known in [None, Some(&same)] {

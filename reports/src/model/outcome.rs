@@ -6,7 +6,8 @@
 use lockstorm_checker::Verdict;
 use lockstorm_scenarios::Expected;
 
-use super::record::{ExpectationResult, Outcome, RunRecord};
+use super::record::{EarlierTry, ExpectationResult, Outcome, RunRecord};
+use super::tested::{Answer, PromiseOutcome};
 
 impl ExpectationResult {
     /// Returns the outcome that one property makes of a run. A missed bound on waiting is told
@@ -56,9 +57,19 @@ impl RunRecord {
         }
     }
 
+    /// Tells whether it could not tell of a promise that the lock makes, and this machine stood
+    /// still in it: another try may tell. Where a promise is broken there is nothing to wait for.
+    pub fn was_held_up(&self) -> bool {
+        let is_untold = |one: &PromiseOutcome| one.is_promised && one.seen == Answer::CouldNotTell;
+        self.outcome != Outcome::Unexpected
+            && self.analysis.stalls.is_some()
+            && self.outcomes().iter().any(is_untold)
+    }
+
     /// Tells whether it was as expected in a later try only.
     pub fn is_flaky(&self) -> bool {
-        self.outcome == Outcome::AsExpected && !self.earlier.is_empty()
+        let otherwise = |before: &EarlierTry| before.outcome != Outcome::AsExpected;
+        self.outcome == Outcome::AsExpected && self.earlier.iter().any(otherwise)
     }
 }
 

@@ -260,6 +260,24 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_tried_again_if_the_machine_kept_it_from_telling() {
+        let stood_still = |mut run: RunRecord| {
+            run.analysis.stalls = Some(lockstorm_checker::verdict::Stalls::default());
+            run.outcome = run.due_outcome();
+            run
+        };
+        let vacuous = || put(sample::vacuous_run(), EXCLUSIVE, EXCLUSIVE);
+        assert!(!vacuous().was_held_up(), "it had all its time");
+        assert!(stood_still(vacuous()).was_held_up());
+        let kept = put(sample::control_run(), EXCLUSIVE, EXCLUSIVE);
+        assert!(!stood_still(kept).was_held_up(), "it has told all");
+        let of_no_concern = put(sample::vacuous_run(), EXCLUSIVE, &[]);
+        assert!(!stood_still(of_no_concern).was_held_up());
+        let broken = put(sample::failover_run(), EXCLUSIVE, EXCLUSIVE);
+        assert!(!stood_still(broken).was_held_up(), "it is a proof");
+    }
+
+    #[test]
     fn an_answer_alone_does_not_tell_a_foreign_release_from_a_lease_that_ended() {
         let own = &[Promise::OwnRelease];
         let mut run = put(sample::control_run(), own, own);
