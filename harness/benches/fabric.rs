@@ -46,6 +46,7 @@ async fn measure() {
             reads_messages: false,
         },
         shim: false,
+        spares: None,
     })
     .await
     .expect("a server starts");

@@ -49,6 +49,7 @@ async fn compare(clients: usize) {
         folder: folder.path().join("nodes"),
         wiring: Wiring::Direct,
         shim: false,
+        spares: None,
     })
     .await
     .expect("a server starts");

@@ -93,6 +93,7 @@ async fn start(topology: &Topology) -> (TempDir, Servers, Duration) {
         folder: folder.path().join("nodes"),
         wiring: Wiring::Direct,
         shim: false,
+        spares: None,
     })
     .await
     .expect("the servers start");

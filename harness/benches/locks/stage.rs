@@ -40,6 +40,7 @@ impl Stage {
             folder: folder.path().join("nodes"),
             wiring: Wiring::Direct,
             shim: false,
+            spares: None,
         })
         .await
         .expect("a server starts");

@@ -93,6 +93,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
                 reads_messages: false,
             },
             shim: false,
+            spares: None,
         };
         let mut bed = TestBed::new(args.command.clone(), folder.clone(), settings).await?;
         let [mut passed, mut failed] = [0, 0];

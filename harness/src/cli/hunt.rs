@@ -27,11 +27,6 @@ use crate::server::{Program, find_redis_for, versions_of};
 use crate::usage_error::UsageError;
 use crate::{folder, progress};
 
-/// Trials at once for each core: most of a trial is waiting.
-const JOBS_PER_CORE: usize = 8;
-/// Trials at once for each core on servers that take a second of a core to start.
-const JOBS_PER_CORE_OF_OTHERS: usize = 2;
-
 /// Arguments of `lockstorm hunt`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::HUNT)]
@@ -131,13 +126,19 @@ pub(super) fn topologies(quarries: &[Quarry]) -> impl Iterator<Item = &Topology>
 }
 
 /// Trials at once, unless somebody says, on such servers.
-pub(super) fn usual_jobs<'a>(mut topologies: impl Iterator<Item = &'a Topology>) -> usize {
-    let of_each = if topologies.all(|topology| topology.kind().system() == System::Redis) {
-        JOBS_PER_CORE
-    } else {
-        JOBS_PER_CORE_OF_OTHERS
-    };
-    of_each * available_parallelism().map_or(1, usize::from)
+pub(super) fn usual_jobs<'a>(topologies: impl Iterator<Item = &'a Topology>) -> usize {
+    let of_each = topologies.map(|topology| jobs_per_core(topology.kind().system()));
+    of_each.min().unwrap_or(1) * available_parallelism().map_or(1, usize::from)
+}
+
+/// Trials at once for each core: the more of a trial is waiting and the less it takes to start its
+/// servers, the more of them.
+const fn jobs_per_core(system: System) -> usize {
+    match system {
+        System::Redis => 8,
+        System::Mariadb => 4,
+        System::Etcd | System::Zookeeper | System::Postgres | System::Custom => 2,
+    }
 }
 
 /// Only a promise that a lock makes, and broke each time again, fails.
@@ -223,6 +224,7 @@ fn settings(args: &HuntArgs, program: Program, end: &Interrupt) -> Result<RunSet
         progress,
         overheard: None,
         timeout: None,
+        spares: None,
     })
 }
 

@@ -144,6 +144,7 @@ impl HowArgs {
                 progress: self.follow(plan.jobs.len()),
                 overheard: None,
                 timeout: self.ci.timeout.map(|time| time.0),
+                spares: None,
             };
             let mut finished = run::execute(&plan, &folder, &settings, pace).await?;
             let added = further(&mut finished, &folder, &settings).await;

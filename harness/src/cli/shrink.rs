@@ -82,6 +82,7 @@ pub fn execute(args: &ShrinkArgs) -> Result<ExitCode, Error> {
             progress: Arc::from(progress::show(args.common.progress, 0)),
             overheard: None,
             timeout: None,
+            spares: None,
         };
         let place = (folder.as_path(), &settings);
         let shrunk = match case.workload {

@@ -66,6 +66,7 @@ pub async fn introduce(
             folder: folder.join("nodes"),
             wiring: Wiring::Direct,
             shim: false,
+            spares: None,
         };
         let mut bed = TestBed::new(command.to_vec(), folder, settings).await?;
         match bed.client(LEASE).await {

@@ -50,5 +50,5 @@ pub use trail::{NoTrail, Recorded, Trail};
 pub use wire::{Wire, WireError};
 pub use zookeeper::{
     Ephemerals, Reply, Request, ZookeeperClient, change_of, children_of, four_letters, name_of,
-    node_of, number_of, remove,
+    node_of, number_of, remove, remove_all,
 };

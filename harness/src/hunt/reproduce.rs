@@ -11,7 +11,7 @@ use lockstorm_scenarios::{Case, Checks, FaultKind};
 use super::fault::Fault;
 use super::placements::SearchSpace;
 use super::plan::Placement;
-use super::search::{Hunter, Limits, Quarry, survey};
+use super::search::{Hunter, Limits, Quarry, survey, with_spares};
 use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
 use super::store::Store;
 use super::trial::{Trial, case_of};
@@ -73,7 +73,8 @@ pub async fn reproduce(
     limits: Limits,
     (folder, settings): (&Path, &RunSettings),
 ) -> Result<Option<Shrunk>, RunError> {
-    let surveyed = survey(quarry, limits, folder, settings).await?;
+    let sparing = with_spares(settings, folder);
+    let surveyed = survey(quarry, limits, folder, &sparing).await?;
     let space = SearchSpace {
         surveys: surveyed.surveys,
         topology: quarry.terms.topology.clone(),
@@ -83,7 +84,7 @@ pub async fn reproduce(
         quarry,
         limits,
         until: Instant::now() + limits.time,
-        settings,
+        settings: &sparing,
     };
     let shrinker = shrinker(property, limits, (folder, settings));
     let mut best: Option<Shrunk> = None;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lockstorm_scenarios::{Case, DurationSpec, Lock, Promise, Topology, TopologyKind};
@@ -18,11 +19,15 @@ use super::store::Store;
 use super::trial::{Ran, Trial, case_of, try_case, try_plan};
 use crate::run::{Overheard, RunError, RunSettings};
 use crate::seed::Seed;
+use crate::server::Spares;
 
 /// Lease of locks of ours.
 const SHORT_LEASE: DurationSpec = DurationSpec::from_millis(400);
 /// Lease of locks that know whole seconds only, and of those of others.
 const LONG_LEASE: DurationSpec = DurationSpec::from_secs(1);
+
+/// Folder of the servers that trials have from each other, among the trials.
+const SPARES: &str = "servers";
 
 /// Errors in a row after which a hunt gives up.
 const ERRORS_MAX: u32 = 6;
@@ -161,6 +166,7 @@ pub async fn search(
     settings: &RunSettings,
 ) -> Catch {
     let mut found = Catch::default();
+    let settings = &with_spares(settings, &store.trials());
     match survey_once(quarry, limits, store, settings).await {
         Ok(surveyed) => found.surveyed = surveyed,
         Err(error) => {
@@ -201,6 +207,14 @@ pub async fn search(
     }
     found.took = begun.elapsed();
     found
+}
+
+/// Settings for runs that may have servers from each other.
+pub(super) fn with_spares(settings: &RunSettings, trials: &Path) -> RunSettings {
+    RunSettings {
+        spares: Some(Arc::new(Spares::new(trials.join(SPARES)))),
+        ..settings.clone()
+    }
 }
 
 /// Takes the findings of the call that began the hunt, or makes them.

@@ -14,8 +14,8 @@ use lockstorm_nemesis::Nemesis;
 use lockstorm_nemesis::messages::Passed;
 use lockstorm_reports::{Cost, ExpectationResult, Outcome, RESULTS_VERSION, RunRecord, Tested};
 use lockstorm_scenarios::{
-    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, System, Topology,
-    Trace, Workload,
+    Case, ClientKind, DurationSpec, GuardedResource, Lines, Lock, LockFeature, Role, System,
+    Topology, Trace, Workload,
 };
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ use crate::plan::{Job, needs_shim, needs_shim_in_clients, one_paragraph};
 use crate::process::{Shim, guardian};
 use crate::progress::Progress;
 use crate::recorder::{EventSink, Hashed, Heartbeat, RecordError, Recorder};
-use crate::server::{Program, ServerSettings, Servers, Wiring};
+use crate::server::{Program, ServerSettings, Servers, Spares, Wiring};
 use crate::trace::{
     FaultNoteSink, LeaseWatch, Monitor, MonitorSettings, Replies, RoleWatch, Roles, Watch,
 };
@@ -64,6 +64,9 @@ pub struct RunSettings {
     pub overheard: Option<Overheard>,
     /// Time after which a run is ended.
     pub timeout: Option<Duration>,
+    /// Servers that runs in which nothing happens to one may have from each other, where all are
+    /// of the same kind.
+    pub spares: Option<Arc<Spares>>,
 }
 
 /// The messages of a run, once it has ended.
@@ -109,21 +112,19 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     fs::write(&path, scenario)
         .map_err(EnvironmentError::io("write", path.display().to_string()))?;
     guardian::stand_by().map_err(EnvironmentError::io("start", "the guardian"))?;
+    let wiring = wiring(&job.case, settings);
+    let spares = spares(&job.case, wiring, settings);
     let servers = Servers::start(ServerSettings {
         topology: job.case.topology.clone(),
         program: settings.program.clone(),
         port: settings.port,
         folder: folder.join("nodes"),
-        wiring: if settings.overheard.is_some() {
-            Wiring::Fabric {
-                reads_messages: true,
-            }
-        } else {
-            settings.networks.wiring(&job.case)
-        },
+        wiring,
         shim: needs_shim(&job.case),
+        spares: spares.clone(),
     })
     .await?;
+    let fleet = servers.fleet();
     servers.prove(&job.case).await?;
     let mut environment = environment::look(&servers, &job.case.topology).await;
     let started = wall_clock().to_string();
@@ -134,8 +135,11 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     let deployed = (Arc::new(servers), orders);
     let recorded = record(job, deployed, settings, &history, &started).await;
     // Another run may follow in the same folder: what clears away late would take its files.
-    let _ = timeout(CLEARED_WITHIN, cleared_away).await;
+    let is_cleared = timeout(CLEARED_WITHIN, cleared_away).await.is_ok();
     let (stopped, round_trips) = recorded?;
+    if let (Some(spares), true) = (spares, is_cleared) {
+        spares.keep(fleet, wiring).await;
+    }
     let stopped = limit.told(stopped);
     environment.adapter = registry.adapter();
     let duration_s = begun.elapsed().as_secs_f64();
@@ -173,6 +177,36 @@ pub async fn run(job: &Job, folder: &Path, settings: &RunSettings) -> Result<Run
     record.outcome = record.due_outcome();
     lockstorm_reports::write_run(folder, &record)?;
     Ok(record)
+}
+
+/// Network that the run takes.
+fn wiring(case: &Case, settings: &RunSettings) -> Wiring {
+    match &settings.overheard {
+        Some(_) => Wiring::Fabric {
+            reads_messages: true,
+        },
+        None => settings.networks.wiring(case),
+    }
+}
+
+/// The spare servers, if the run may have some: they stand behind a fabric that reads messages, and
+/// nothing of what goes wrong happens to a server.
+fn spares(case: &Case, wiring: Wiring, settings: &RunSettings) -> Option<Arc<Spares>> {
+    let reads_messages = matches!(
+        wiring,
+        Wiring::Fabric {
+            reads_messages: true
+        }
+    );
+    let may = reads_messages && touches_clients_alone(case);
+    settings.spares.clone().filter(|_| may)
+}
+
+/// Tells whether all that the faults of a case name are clients, and their messages.
+fn touches_clients_alone(case: &Case) -> bool {
+    let faults = case.workload.faults();
+    let mut names = faults.iter().flat_map(|fault| fault.names());
+    names.all(|named| named.role == Role::Client)
 }
 
 /// Number of the step, from 1, that was answered otherwise than it says, if one was.
@@ -289,7 +323,8 @@ async fn record(
     if let (Some(overheard), Some(messages)) = (&settings.overheard, stage.servers.messages()) {
         *overheard.lock().expect("no holder panics") = messages.passed();
     }
-    let left = stage.servers.leave().await.err().map(Stopped::new);
+    let servers = stage.servers.clone();
+    let left = servers.leave().await.err().map(Stopped::new);
     role_watch.stop().await;
     lease_watch.stop().await;
     drop((stage, heartbeat));
@@ -301,6 +336,7 @@ async fn record(
         bound: None,
     })
     .await;
+    servers.close_network().await;
     recorder.finish().await?;
     Ok((both(stopped, left), round_trips))
 }
@@ -435,14 +471,31 @@ fn compare(case: &Case, analysis: &Analysis) -> Vec<ExpectationResult> {
 mod tests {
     use super::*;
 
-    fn lateness(topology: &str, lock: &str) -> Option<u64> {
+    fn case(topology: &str, lock: &str, more: &str) -> Case {
         let text = format!(
             "name = \"test\"\ntopology.{topology}\nlock.{lock}\n\
-             step = [{{ acquire = {{ client = \"a\" }} }}]\n"
+             step = [{more}{{ acquire = {{ client = \"a\" }} }}]\n"
         );
         let loaded = lockstorm_scenarios::load_str(&text, "test", &[]).expect("it is right");
         let expanded = lockstorm_scenarios::expand(&loaded).expect("it is one case");
-        ends_late(&expanded.cases[0])
+        expanded.cases[0].clone()
+    }
+
+    fn lateness(topology: &str, lock: &str) -> Option<u64> {
+        ends_late(&case(topology, lock, ""))
+    }
+
+    #[test]
+    fn servers_go_on_to_the_next_run_unless_a_fault_is_one_of_theirs() {
+        let lost = "{ lose-message = { client = \"a\", operation = \"acquire\" } }, ";
+        let killed = "{ kill = { node = \"primary\" } }, ";
+        let of_clients = |more: &str| {
+            let case = case("single = {}", "token = { lease = \"2s\" }", more);
+            touches_clients_alone(&case)
+        };
+        assert!(of_clients(lost));
+        assert!(!of_clients(killed));
+        assert!(!of_clients(&format!("{lost}{killed}")));
     }
 
     #[test]

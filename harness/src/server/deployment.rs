@@ -1,9 +1,8 @@
 //! The servers of a run, as one thing: started together, broken by the nemesis, gone when dropped.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -16,19 +15,19 @@ use lockstorm_nemesis::{
 use lockstorm_scenarios::{Case, FailoverMode, Memory, Topology};
 use tokio::sync::watch;
 
-use super::address::AddressBlock;
 use super::binary::Program;
 use super::external;
+use super::fleet::Fleet;
 use super::node::Node;
 use super::proof::{self, Known};
-use super::shape::{Address, NodePlace, Shape, shape_of};
+use super::shape::shape_of;
+use super::spares::Spares;
 use super::wires::{Wires, Wiring};
 use crate::client_registry::ClientRegistry;
 use crate::connection::Route;
 use crate::connection::probe::round_trip_us;
 use crate::environment_error::EnvironmentError;
 use crate::gateway::Gateway;
-use crate::process::Shim;
 
 /// Starts of a deployment until it is ready. On a busy machine a Cluster or a sentinel may take a
 /// server for dead before anybody has touched it, and replace it; names would not fit then.
@@ -49,18 +48,17 @@ pub struct ServerSettings {
     pub wiring: Wiring,
     /// Have hands on clocks and disks, because they will be faulted.
     pub shim: bool,
+    /// Servers that may be used again, where nothing will happen to them: all of this topology,
+    /// program, port and wiring.
+    pub spares: Option<Arc<Spares>>,
 }
 
 /// Running servers with their network and the clients that use them.
 pub struct Servers {
-    program: Program,
-    shape: Box<dyn Shape>,
-    addresses: AddressBlock,
-    nodes: Vec<Node>,
     wires: Wires,
+    fleet: Arc<Fleet>,
     /// The way to servers that someone else runs, and what is known of them.
     elsewhere: Option<(Gateway, Known)>,
-    topology: Topology,
     route: Arc<Route>,
     registry: Arc<ClientRegistry>,
     /// Address that the connections of each client come from.
@@ -70,14 +68,20 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Starts everything and waits until it is proved ready: each server answers and is ours,
-    /// each replica is in step, and whoever has to agree does. Servers that replace each other and
+    /// Takes servers that are kept and proved clean, or starts everything and waits until it is
+    /// proved ready: each server answers and is ours, each replica is in step, and whoever has to
+    /// agree does. Servers that replace each other and
     /// do not get ready are started again, a few times; the logs tell of each start. Any others
     /// would only fail the same way again, later.
     ///
     /// # Errors
     /// When a port is taken, a server does not start, or a replica does not catch up.
     pub async fn start(settings: ServerSettings) -> Result<Self, EnvironmentError> {
+        if let Some(spares) = &settings.spares
+            && let Some(servers) = spares.take().await
+        {
+            return Ok(servers);
+        }
         let starts_max = if shape_of(&settings.topology).governs_itself() {
             STARTS_MAX
         } else {
@@ -99,37 +103,40 @@ impl Servers {
     }
 
     async fn start_once(settings: ServerSettings) -> Result<Self, EnvironmentError> {
-        let shape = shape_of(&settings.topology);
-        shape.check_port(settings.port)?;
-        let program = shape.program(settings.program.clone())?;
-        let addresses = AddressBlock::claim(settings.port)?;
-        let nodes = plan_nodes(&settings, &program, &*shape, &addresses)?;
-        let system = settings.topology.kind().system();
-        let wires = Wires::lay(settings.wiring, system, &nodes, &*shape).await?;
-        let elsewhere = match settings.topology.external() {
+        let spares = settings.spares.as_ref();
+        let folder = spares.map_or_else(|| settings.folder.clone(), |spares| spares.next_folder());
+        let fleet = Arc::new(Fleet::plan(&settings, &folder)?);
+        let servers = Self::around(fleet, settings.wiring).await?;
+        servers.fleet.start().await?;
+        Ok(servers)
+    }
+
+    /// Puts a new network and new clients around a fleet that nobody else uses.
+    pub(super) async fn around(
+        fleet: Arc<Fleet>,
+        wiring: Wiring,
+    ) -> Result<Self, EnvironmentError> {
+        let nodes = &fleet.nodes;
+        let system = fleet.topology.kind().system();
+        let wires = Wires::lay(wiring, system, nodes, &*fleet.shape).await?;
+        let elsewhere = match fleet.topology.external() {
             None => None,
             Some(servers) => {
                 let names: Vec<_> = nodes.iter().map(|node| node.name.clone()).collect();
-                let gateway = external::open(servers, &names, &addresses).await?;
+                let gateway = external::open(servers, &names, &fleet.addresses).await?;
                 let known = proof::meet(servers, &gateway).await?;
                 Some((gateway, known))
             }
         };
-        let servers = Self {
-            route: Arc::new(shape.route(&nodes)),
-            program,
-            shape,
-            addresses,
+        Ok(Self {
+            route: Arc::new(fleet.shape.route(nodes)),
             wires,
+            fleet,
             elsewhere,
-            topology: settings.topology,
             registry: Arc::default(),
             introduced: Mutex::default(),
             gone: watch::Sender::default(),
-            nodes,
-        };
-        servers.shape.start(&servers.nodes).await?;
-        Ok(servers)
+        })
     }
 
     /// Proves that servers which someone else runs let the clients and faults of `case` do what
@@ -138,9 +145,9 @@ impl Servers {
     /// # Errors
     /// When they do not; the error names what is not allowed, and the remedy.
     pub async fn prove(&self, case: &Case) -> Result<(), EnvironmentError> {
-        match (self.topology.external(), &self.elsewhere) {
+        match (self.fleet.topology.external(), &self.elsewhere) {
             (Some(servers), Some((gateway, _))) => {
-                let tried = proof::try_all(servers, gateway, &self.nodes, case).await;
+                let tried = proof::try_all(servers, gateway, &self.fleet.nodes, case).await;
                 if tried.is_err() {
                     // What was tried may have left its key; the refusal is what matters.
                     let _ = self.leave().await;
@@ -163,8 +170,19 @@ impl Servers {
         }
     }
 
-    /// Waits until nobody uses the servers any more and their processes and data are gone. Tasks
-    /// that were aborted may use them a little longer than whoever aborted them.
+    /// The servers themselves, to be kept when nobody uses them any more.
+    pub fn fleet(&self) -> Arc<Fleet> {
+        self.fleet.clone()
+    }
+
+    /// Ends every connection of clients, and waits until nothing of the network is left.
+    pub async fn close_network(&self) {
+        self.wires.close().await;
+    }
+
+    /// Waits until nobody uses the servers any more and, unless they are kept, their processes and
+    /// data are gone. Tasks that were aborted may use them a little longer than whoever aborted
+    /// them.
     pub fn cleared_away(&self) -> impl Future<Output = ()> + use<> {
         let mut gone = self.gone.subscribe();
         async move {
@@ -187,8 +205,8 @@ impl Servers {
     }
 
     /// The program that the servers run.
-    pub const fn program(&self) -> &Program {
-        &self.program
+    pub fn program(&self) -> &Program {
+        &self.fleet.program
     }
 
     /// Route by which clients find the servers.
@@ -208,12 +226,12 @@ impl Servers {
 
     /// The nodes, in order.
     pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+        &self.fleet.nodes
     }
 
     /// The source address of client number `n`, made known to the network under its name.
     pub fn introduce_client(&self, name: &str, n: usize) -> IpAddr {
-        let address = self.addresses.client(n);
+        let address = self.fleet.addresses.client(n);
         self.introduced
             .lock()
             .expect("no holder panics")
@@ -229,7 +247,7 @@ impl Servers {
     /// When a port is taken.
     pub async fn own_port(&self, name: &str, n: usize) -> Result<Option<u16>, EnvironmentError> {
         let from = self.introduce_client(name, n);
-        let Some(port) = self.addresses.own_port(n) else {
+        let Some(port) = self.fleet.addresses.own_port(n) else {
             return Ok(None);
         };
         let guest = Guest {
@@ -237,7 +255,7 @@ impl Servers {
             from,
             port,
         };
-        let is_open = self.wires.admit(&guest, &self.nodes).await?;
+        let is_open = self.wires.admit(&guest, &self.fleet.nodes).await?;
         Ok(is_open.then_some(port))
     }
 
@@ -246,7 +264,7 @@ impl Servers {
         let introduced = self.introduced.lock().expect("no holder panics");
         let mut clients = introduced.iter();
         let client = clients.find(|(_, from)| **from == address);
-        let mut nodes = self.nodes.iter();
+        let mut nodes = self.fleet.nodes.iter();
         let node = nodes.find(|node| node.public.ip() == address);
         client
             .map(|(name, _)| name.clone())
@@ -269,8 +287,7 @@ impl Servers {
     /// Servers that died though nobody killed them, each with how it ended. A run with one of
     /// these has tested something else than it says.
     pub fn casualties(&self) -> Vec<String> {
-        let ended = |node: &Node| Some(format!("{} ended with {}", node.name, node.exited()?));
-        self.nodes.iter().filter_map(ended).collect()
+        self.fleet.casualties()
     }
 
     /// Waits until the servers have recovered from what was broken and is healed.
@@ -278,12 +295,12 @@ impl Servers {
     /// # Errors
     /// In words, what is still wrong after a named limit: none of it is the lock's fault.
     pub async fn recover(&self) -> Result<(), String> {
-        self.shape.recover(&self.nodes).await
+        self.fleet.shape.recover(&self.fleet.nodes).await
     }
 
     /// `true` if every server a client may ask says by now who takes the writes of `key`.
     pub async fn agree_on(&self, key: &str) -> bool {
-        self.shape.agree_on(&self.nodes, key).await
+        self.fleet.shape.agree_on(&self.fleet.nodes, key).await
     }
 
     /// `true` if links can be faulted.
@@ -312,7 +329,7 @@ impl Servers {
     /// Median of some round trips to the first node, in microseconds: on the way that clients
     /// take, and past what stands in it, if anything does.
     pub async fn round_trips_us(&self) -> (Option<f64>, Option<f64>) {
-        let node = &self.nodes[0];
+        let node = &self.fleet.nodes[0];
         // What is measured is a PING.
         if node.server().redis().is_none() {
             return (None, None);
@@ -325,91 +342,45 @@ impl Servers {
             ),
             // Packets of strangers pass the queue too, unless they come from the first address.
             Wires::Kernel(_) => (
-                round_trip_us(node.public, Some(self.addresses.private(0).ip())).await,
+                round_trip_us(node.public, Some(self.fleet.addresses.private(0).ip())).await,
                 round_trip_us(node.public, None).await,
             ),
         }
     }
 
     pub(super) fn node(&self, name: &str) -> Result<&Node, FaultError> {
-        self.nodes
+        self.fleet
+            .nodes
             .iter()
             .find(|node| node.name == name)
             .ok_or_else(|| FaultError::no_node(name))
     }
 }
 
-/// The nodes of a topology, each with a folder of its own.
-fn plan_nodes(
-    settings: &ServerSettings,
-    program: &Program,
-    shape: &dyn Shape,
-    addresses: &AddressBlock,
-) -> Result<Vec<Node>, EnvironmentError> {
-    let names = settings.topology.nodes();
-    let external = settings.topology.external().is_some();
-    let public: Vec<SocketAddr> = (0..names.len()).map(|n| addresses.public(n)).collect();
-    let roles = shape.roles(&public);
-    let shim = if settings.shim {
-        Some(Shim::new().map_err(EnvironmentError::io("load", "the shim"))?)
-    } else {
-        None
-    };
-    let private = |n: usize| {
-        if external {
-            // The gateway tells by its doors who comes.
-            addresses.private(n)
-        } else {
-            settings.wiring.behind(public[n], addresses.private(n))
-        }
-    };
-    let all = names.iter().enumerate().map(|(n, name)| Address {
-        name: name.clone(),
-        public: public[n],
-        private: private(n),
-    });
-    let all: Vec<Address> = all.collect();
-    let mut nodes = Vec::with_capacity(names.len());
-    for (n, (name, role)) in names.into_iter().zip(roles).enumerate() {
-        let folder = settings.folder.join(&name);
-        // Servers elsewhere keep their files to themselves.
-        if !external {
-            fs::create_dir_all(&folder)
-                .map_err(EnvironmentError::io("create", folder.display().to_string()))?;
-        }
-        let at = (all[n].public, all[n].private);
-        let software = shape.software(NodePlace {
-            name: &name,
-            program,
-            public: at.0,
-            private: at.1,
-            all: &all,
-            role: &role,
-            folder: &folder,
-        });
-        let mut node = Node::new(name, at, role, folder, software);
-        if let Some(shim) = &shim {
-            let page = shim.page();
-            node.page = Some(page.map_err(EnvironmentError::io("load", "the shim"))?);
-        }
-        nodes.push(node);
-    }
-    Ok(nodes)
-}
-
 #[async_trait]
 impl Deployment for Servers {
     fn nodes(&self) -> Vec<String> {
-        self.nodes.iter().map(|node| node.name.clone()).collect()
+        self.fleet
+            .nodes
+            .iter()
+            .map(|node| node.name.clone())
+            .collect()
     }
 
     fn without_data(&self) -> Vec<String> {
-        let others = self.nodes.iter().filter(|node| node.role.data().is_none());
+        let others = self
+            .fleet
+            .nodes
+            .iter()
+            .filter(|node| node.role.data().is_none());
         others.map(|node| node.name.clone()).collect()
     }
 
     async fn writable(&self) -> Vec<String> {
-        self.shape.writable(&self.nodes, &self.route).await
+        self.fleet
+            .shape
+            .writable(&self.fleet.nodes, &self.route)
+            .await
     }
 
     fn processes(&self, node: &str) -> Option<Processes> {
@@ -436,7 +407,7 @@ impl Deployment for Servers {
         let node = self.node(node)?;
         let started = async {
             node.start(memory).await?;
-            self.shape.started_again(node).await
+            self.fleet.shape.started_again(node).await
         };
         started.await.map_err(|error| FaultError::Node {
             action: "start",
@@ -450,22 +421,29 @@ impl Deployment for Servers {
     }
 
     async fn keepers(&self, key: &str) -> Vec<String> {
-        self.shape.keepers(&self.nodes, &self.route, key).await
+        self.fleet
+            .shape
+            .keepers(&self.fleet.nodes, &self.route, key)
+            .await
     }
 
     fn rejoins(&self) -> bool {
-        self.shape.governs_itself()
+        self.fleet.shape.governs_itself()
     }
 
     async fn promote(&self, node: &str) -> Result<(), FaultError> {
         let node = self.node(node)?;
-        self.shape.promote(&self.nodes, &self.route, node).await
+        self.fleet
+            .shape
+            .promote(&self.fleet.nodes, &self.route, node)
+            .await
     }
 
     async fn failover(&self, node: &str, mode: FailoverMode) -> Result<(), FaultError> {
         let node = self.node(node)?;
-        self.shape
-            .fail_over(&self.nodes, &self.route, node, mode)
+        self.fleet
+            .shape
+            .fail_over(&self.fleet.nodes, &self.route, node, mode)
             .await
     }
 

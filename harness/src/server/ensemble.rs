@@ -27,6 +27,24 @@ pub async fn recover(nodes: &[Node]) -> Result<(), String> {
     agreed.map_err(|(node, reason)| format!("{}: {reason}", node.name))
 }
 
+/// Waits until no member keeps an entry.
+pub async fn wait_until_empty(nodes: &[Node]) -> Result<(), EnvironmentError> {
+    let until = Instant::now() + RECOVERS_WITHIN;
+    for node in nodes {
+        loop {
+            let entries = node.server().entries().await;
+            if matches!(entries, Ok(0)) {
+                break;
+            }
+            if Instant::now() >= until {
+                return Err(node.not_ready(&format!("it keeps {entries:?} entries")));
+            }
+            sleep(POLL).await;
+        }
+    }
+    Ok(())
+}
+
 /// The leader of the last election: one that was cut off says for a while that it still leads.
 pub async fn leader(nodes: &[Node]) -> Vec<String> {
     let ranks = join_all(nodes.iter().map(|node| node.server().rank())).await;

@@ -15,7 +15,7 @@ use lockstorm_scenarios::{Etcd, Memory, Persistence, System, Timers};
 use serde_json::{Value, json};
 
 use super::binary::{Program, find_etcd};
-use super::ensemble::{leader, recover, start_together};
+use super::ensemble::{leader, recover, start_together, wait_until_empty};
 use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
 use super::shape::{Address, NodePlace, Shape, check_peer_port, peer, places};
@@ -231,6 +231,23 @@ impl Software for Member {
     }
 }
 
+/// Has the members end every lease and remove every key.
+async fn remove_all(member: SocketAddr) -> Result<(), String> {
+    let call = async |path: &str, body: Value| {
+        let answer = ask_http(member, path, Some(&body), READY_WITHIN).await?;
+        serde_json::from_str::<Value>(&answer)
+            .map_err(|_| format!("{path} was answered '{answer}'"))
+    };
+    let known = call("/v3/lease/leases", json!({})).await?;
+    for lease in known["leases"].as_array().into_iter().flatten() {
+        // One that has just ended is not known any more.
+        let _ = call("/v3/lease/revoke", json!({ "ID": lease["ID"] })).await;
+    }
+    // From the first key to the last.
+    let all = json!({ "key": "AA==", "range_end": "AA==" });
+    call("/v3/kv/deleterange", all).await.map(|_| ())
+}
+
 #[async_trait]
 impl Shape for Etcd {
     fn check_port(&self, port: u16) -> Result<(), EnvironmentError> {
@@ -285,5 +302,19 @@ impl Shape for Etcd {
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
         recover(nodes).await
+    }
+
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        let removed = async {
+            recover(nodes).await?;
+            remove_all(nodes[0].private).await
+        };
+        let removed = removed.await;
+        removed.map_err(|reason| nodes[0].not_ready(&reason))?;
+        wait_until_empty(nodes).await
     }
 }

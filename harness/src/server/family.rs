@@ -54,6 +54,56 @@ impl Family {
     }
 }
 
+/// Empties a primary, and with it its replicas: keys, scripts, functions and the connections of
+/// clients. Proves that each has its role and nothing else.
+///
+/// # Errors
+/// When one of them does not within a named limit.
+pub async fn clean(family: &[Node]) -> Result<(), EnvironmentError> {
+    let primary = &family[0];
+    for node in family {
+        for kind in ["normal", "pubsub"] {
+            tell(node, &["CLIENT", "KILL", "TYPE", kind]).await?;
+        }
+        tell(node, &["SCRIPT", "FLUSH"]).await?;
+    }
+    // Servers of before Redis 7 have no functions, and do not know the command.
+    let _ = primary.ask(&["FUNCTION", "FLUSH"]).await;
+    tell(primary, &["FLUSHALL"]).await?;
+    let replicas = u32::try_from(family.len() - 1).unwrap_or(u32::MAX);
+    wait_until_in_step(primary, replicas).await?;
+    for node in family {
+        prove_clean(node).await?;
+    }
+    Ok(())
+}
+
+async fn tell(node: &Node, command: &[&str]) -> Result<(), EnvironmentError> {
+    let told = node.ask(command).await;
+    told.map(|_| ())
+        .map_err(|error| node.not_ready(&error.to_string()))
+}
+
+/// Proves that a server has its first role, and no key.
+///
+/// # Errors
+/// When it has another role, or keeps something.
+pub async fn prove_clean(node: &Node) -> Result<(), EnvironmentError> {
+    let server = node.server();
+    let has = async { Ok::<_, FaultError>((server.rank().await?, server.entries().await?)) };
+    let (rank, entries) = has
+        .await
+        .map_err(|error| node.not_ready(&error.to_string()))?;
+    let follows = node.role.data().is_some_and(|role| role.follows.is_some());
+    if rank.leads == follows {
+        return Err(node.not_ready(&rank.words));
+    }
+    match entries {
+        0 => Ok(()),
+        _ => Err(node.not_ready(&format!("it keeps {entries} entries"))),
+    }
+}
+
 /// Makes `node` the primary of its family. The former one is not told: nobody tells it in a real
 /// failover either.
 ///

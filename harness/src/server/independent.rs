@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{DurationSpec, Independent};
 
-use super::family::{Family, promote, wait_until_in_step};
+use super::family::{Family, clean, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
 use super::shape::{Shape, place, start_each};
@@ -47,6 +47,17 @@ impl Shape for Independent {
         start_each(nodes).await?;
         for family in nodes.chunks(family_size(self)) {
             wait_until_in_step(&family[0], self.replicas).await?;
+        }
+        Ok(())
+    }
+
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        for family in nodes.chunks(family_size(self)) {
+            clean(family).await?;
         }
         Ok(())
     }

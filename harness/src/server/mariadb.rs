@@ -17,6 +17,7 @@ use lockstorm_scenarios::{Mariadb, Memory, Persistence, System};
 use tokio::time::{Instant, sleep};
 
 use super::binary::{Program, find_mariadb};
+use super::family::prove_clean;
 use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
 use super::shape::{NodePlace, Shape, places, start_each};
@@ -42,6 +43,19 @@ const TABLE: [&str; 2] = [
     "CREATE TABLE IF NOT EXISTS lockstorm.locks \
      (name VARBINARY(255) PRIMARY KEY, owner VARCHAR(64) NOT NULL) ENGINE = InnoDB",
 ];
+
+/// Sessions of clients: others are the server's own, and those of replicas.
+const SESSIONS: &str = "SELECT id FROM information_schema.processlist \
+    WHERE user <> 'system user' AND command NOT IN ('Binlog Dump', 'Daemon') \
+    AND id <> CONNECTION_ID()";
+/// Tables that are not the server's own. A whole database is not dropped: without the tables that
+/// an installation has, a primary does it and notes an error, over which its replicas stumble.
+const TABLES: &str = "SELECT CONCAT('`', table_schema, '`.`', table_name, '`') \
+    FROM information_schema.tables WHERE table_schema \
+    NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')";
+/// Databases that clients have made.
+const DATABASES: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name \
+    NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys', 'lockstorm')";
 
 /// One server.
 struct Database {
@@ -276,6 +290,34 @@ impl Shape for Mariadb {
         Ok(())
     }
 
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    /// The locks of a session, and what it has made for itself, end with it.
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        let primary = &nodes[0];
+        end_sessions(primary).await?;
+        for table in names(primary, TABLES).await? {
+            tell(primary, &format!("DROP TABLE {table}")).await?;
+        }
+        if let Some(database) = names(primary, DATABASES).await?.first() {
+            return Err(primary.not_ready(&format!("it has a database '{database}'")));
+        }
+        for statement in TABLE {
+            tell(primary, statement).await?;
+        }
+        let end = ask(primary, "SHOW MASTER STATUS").await?;
+        let end = log_of(&end).ok_or_else(|| primary.not_ready(&format!("{end:?}")))?;
+        for replica in &nodes[1..] {
+            wait_until_has(replica, &end).await?;
+        }
+        for node in nodes {
+            prove_clean(node).await?;
+        }
+        Ok(())
+    }
+
     /// The others follow the promoted one from where its own log of changes is: what one of them
     /// has and it has not stays there.
     async fn promote(&self, nodes: &[Node], route: &Route, node: &Node) -> Result<(), FaultError> {
@@ -336,9 +378,59 @@ async fn follow(
     tell(replica, "START SLAVE").await
 }
 
-async fn tell(node: &Node, statement: &str) -> Result<(), EnvironmentError> {
+async fn ask(node: &Node, statement: &str) -> Result<Answer, EnvironmentError> {
     let answer = ask_sql::<MysqlWire>(node.private, statement, READY_WITHIN).await;
-    answer.map(|_| ()).map_err(|reason| node.not_ready(&reason))
+    answer.map_err(|reason| node.not_ready(&reason))
+}
+
+async fn tell(node: &Node, statement: &str) -> Result<(), EnvironmentError> {
+    ask(node, statement).await.map(|_| ())
+}
+
+/// The first column of what a server says.
+async fn names(node: &Node, statement: &str) -> Result<Vec<String>, EnvironmentError> {
+    let first = |row: Vec<Option<String>>| row.into_iter().next().flatten();
+    match ask(node, statement).await? {
+        Answer::Rows(rows) => Ok(rows.into_iter().filter_map(first).collect()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Ends the sessions of all clients, and waits until they are over.
+async fn end_sessions(node: &Node) -> Result<(), EnvironmentError> {
+    let deadline = Instant::now() + IN_STEP_WITHIN;
+    loop {
+        let sessions = names(node, SESSIONS).await?;
+        let Some(one) = sessions.first() else {
+            return Ok(());
+        };
+        if Instant::now() > deadline {
+            return Err(node.not_ready(&format!("session {one} does not end")));
+        }
+        for session in sessions {
+            // One that has just ended is not known any more.
+            let _ = ask(node, &format!("KILL {session}")).await;
+        }
+        sleep(POLL).await;
+    }
+}
+
+/// Waits until a replica has what its primary had written up to here.
+async fn wait_until_has(
+    replica: &Node,
+    (log, position): &(String, u64),
+) -> Result<(), EnvironmentError> {
+    let within = IN_STEP_WITHIN.as_secs();
+    let wait = format!("SELECT MASTER_POS_WAIT('{log}', {position}, {within})");
+    let answer = ask_sql::<MysqlWire>(replica.private, &wait, 2 * IN_STEP_WITHIN).await;
+    let answer = answer.map_err(|reason| replica.not_ready(&reason))?;
+    // It tells how much the replica lacked, -1 where it still does, and NULL where it follows
+    // nobody.
+    let lacked = answer.value().and_then(|value| value.parse::<i64>().ok());
+    match lacked {
+        Some(0..) => Ok(()),
+        Some(_) | None => Err(replica.not_ready("it lacks what its primary has")),
+    }
 }
 
 /// Waits until a replica has the table of locks.

@@ -10,6 +10,7 @@ mod ensemble;
 mod etcd;
 mod external;
 mod family;
+mod fleet;
 mod independent;
 mod machines;
 mod mariadb;
@@ -25,6 +26,7 @@ mod sentinel;
 mod shape;
 mod single;
 mod software;
+mod spares;
 mod wires;
 mod zookeeper;
 
@@ -33,7 +35,9 @@ pub use binary::{
     Program, find_etcd, find_mariadb, find_pgbouncer, find_postgres, find_program, find_zookeeper,
 };
 pub use deployment::{ServerSettings, Servers};
+pub use fleet::Fleet;
 pub use node::Node;
 pub use programs::{find_redis_for, versions_of};
 pub use role::{DataRole, Role};
+pub use spares::Spares;
 pub use wires::Wiring;

@@ -16,6 +16,7 @@ use lockstorm_scenarios::{Memory, Persistence, Postgres, System};
 use tokio::time::{Instant, sleep};
 
 use super::binary::{Program, find_pgbouncer, find_postgres};
+use super::family::prove_clean;
 use super::node::{Node, absolute, show};
 use super::pooler::{self, PoolerServer};
 use super::role::{DataRole, Role};
@@ -46,6 +47,29 @@ const TABLES: [&str; 3] = [
      fence bigint NOT NULL, expires timestamptz NOT NULL)",
     "CREATE SEQUENCE lockstorm.fence",
 ];
+/// Statements that remove all that clients have made in the database that they are given: sessions,
+/// and with them their locks, and schemas.
+const CLEANS: [&str; 3] = [
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    "DO $$ DECLARE one text; BEGIN \
+     FOR one IN SELECT nspname FROM pg_namespace \
+     WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' \
+     LOOP EXECUTE format('DROP SCHEMA %I CASCADE', one); END LOOP; END $$",
+    "CREATE SCHEMA public",
+];
+/// Number of things that clients can leave elsewhere: sessions that are not over yet, their locks,
+/// transactions in two steps, databases, users, and settings.
+const LEFT: &str = "SELECT \
+    (SELECT count(*) FROM pg_stat_activity \
+     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) + \
+    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') + \
+    (SELECT count(*) FROM pg_prepared_xacts) + \
+    (SELECT count(*) FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres') + \
+    (SELECT count(*) FROM pg_roles WHERE rolname !~ '^pg_' AND rolname <> 'lockstorm') + \
+    (SELECT count(*) FROM pg_db_role_setting)";
+/// Place in the log behind all that was written.
+const END_OF_LOG: &str = "SELECT pg_current_wal_lsn()";
 /// Settings of every server. What a writer was answered is on its disk, and on no other.
 const SETTINGS: [&str; 15] = [
     "unix_socket_directories=",
@@ -350,13 +374,36 @@ impl Shape for Postgres {
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         let (primary, replicas) = nodes.split_at(1);
         start_each(primary).await?;
-        for statement in TABLES {
-            let told = ask_sql::<PostgresWire>(primary[0].private, statement, READY_WITHIN).await;
-            told.map_err(|reason| primary[0].not_ready(&reason))?;
-        }
+        tell(&primary[0], &TABLES).await?;
         start_each(replicas).await?;
         for replica in data_nodes(replicas) {
             wait_until_streaming(replica).await?;
+        }
+        Ok(())
+    }
+
+    /// A pooler keeps connections that were ended for good ones.
+    fn can_be_cleaned(&self) -> bool {
+        self.pooler.is_none()
+    }
+
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        let (primary, replicas) = nodes.split_at(1);
+        tell(&primary[0], &CLEANS).await?;
+        tell(&primary[0], &TABLES).await?;
+        wait_until_says(&primary[0], LEFT, "0").await?;
+        let at = ask_sql::<PostgresWire>(primary[0].private, END_OF_LOG, PATIENCE).await;
+        let at = at.map_err(|reason| primary[0].not_ready(&reason))?;
+        for replica in replicas {
+            wait_until_streaming(replica).await?;
+            let has = format!(
+                "SELECT pg_last_wal_replay_lsn() >= '{}'",
+                at.value().unwrap_or_default()
+            );
+            wait_until_says(replica, &has, "t").await?;
+        }
+        for node in nodes {
+            prove_clean(node).await?;
         }
         Ok(())
     }
@@ -407,20 +454,37 @@ fn data_nodes(nodes: &[Node]) -> impl Iterator<Item = &Node> {
     nodes.iter().filter(|node| node.role.data().is_some())
 }
 
+async fn tell(node: &Node, statements: &[&str]) -> Result<(), EnvironmentError> {
+    for statement in statements {
+        let told = ask_sql::<PostgresWire>(node.private, statement, READY_WITHIN).await;
+        told.map_err(|reason| node.not_ready(&reason))?;
+    }
+    Ok(())
+}
+
 /// Waits until a replica hears its primary.
 async fn wait_until_streaming(replica: &Node) -> Result<(), EnvironmentError> {
     const STREAMS: &str = "SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'";
+    wait_until_says(replica, STREAMS, "1").await
+}
+
+async fn wait_until_says(
+    node: &Node,
+    statement: &str,
+    value: &str,
+) -> Result<(), EnvironmentError> {
     let deadline = Instant::now() + IN_STEP_WITHIN;
     loop {
-        let said = ask_sql::<PostgresWire>(replica.private, STREAMS, PATIENCE).await;
+        let said = ask_sql::<PostgresWire>(node.private, statement, PATIENCE).await;
         if said
             .as_ref()
-            .is_ok_and(|answer| answer.value() == Some("1"))
+            .is_ok_and(|answer| answer.value() == Some(value))
         {
             return Ok(());
         }
         if Instant::now() > deadline {
-            return Err(replica.not_ready(&format!("it does not hear its primary: {said:?}")));
+            let reason = format!("'{statement}' was answered {said:?}, and not {value}");
+            return Err(node.not_ready(&reason));
         }
         sleep(POLL).await;
     }

@@ -8,7 +8,7 @@ use lockstorm_nemesis::FaultError;
 use lockstorm_scenarios::{FailoverMode, Replicated};
 use tokio::time::{sleep, timeout};
 
-use super::family::{Family, promote, wait_until_in_step};
+use super::family::{Family, clean, promote, wait_until_in_step};
 use super::node::Node;
 use super::role::Role;
 use super::shape::{Shape, places, start_each};
@@ -41,6 +41,14 @@ impl Shape for Replicated {
         // The primary first, for its replicas ask for it at once.
         start_each(nodes).await?;
         wait_until_in_step(&nodes[0], self.replicas).await
+    }
+
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        clean(nodes).await
     }
 
     /// FAILOVER, which holds writes back until the replica has them all, and has the primary follow

@@ -150,6 +150,20 @@ pub trait Shape: Send + Sync {
     /// Starts all nodes for the first time and proves that they work together.
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError>;
 
+    /// Tells whether its servers can be used for another run, see [`Shape::clean`].
+    fn can_be_cleaned(&self) -> bool {
+        false
+    }
+
+    /// Removes all that the clients of a run have left on servers to which nothing has happened,
+    /// and proves that each has its first role, keeps nothing, and hears the others.
+    ///
+    /// # Errors
+    /// When one of them is not so within a named limit.
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        Err(nodes[0].not_ready("servers of this topology are not used twice"))
+    }
+
     /// Tells a node that was started again what it does not keep on disk.
     async fn started_again(&self, _node: &Node) -> Result<(), EnvironmentError> {
         Ok(())

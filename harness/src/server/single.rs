@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use async_trait::async_trait;
 use lockstorm_scenarios::Single;
 
+use super::family::clean;
 use super::node::Node;
 use super::role::Role;
 use super::shape::{Shape, places, start_each};
@@ -23,5 +24,13 @@ impl Shape for Single {
 
     async fn start(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
         start_each(nodes).await
+    }
+
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        clean(nodes).await
     }
 }

@@ -98,6 +98,13 @@ impl Wires {
         }
     }
 
+    /// Takes a fabric away, and waits until its connections are ended.
+    pub(super) async fn close(&self) {
+        if let Self::Fabric(fabric) = self {
+            fabric.close().await;
+        }
+    }
+
     /// Network as faults see it; `None` where no link can be faulted.
     pub(super) fn network(&self) -> Option<&dyn Network> {
         match self {

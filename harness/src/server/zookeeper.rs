@@ -18,12 +18,12 @@ use lockstorm_nemesis::{FaultError, Rank, Redis, Server};
 use lockstorm_scenarios::{Memory, Persistence, System, Timers, Zookeeper};
 
 use super::binary::{Program, class_path, find_zookeeper};
-use super::ensemble::{leader, recover, start_together};
+use super::ensemble::{leader, recover, start_together, wait_until_empty};
 use super::node::{Node, absolute};
 use super::role::{DataRole, Role};
 use super::shape::{Address, NodePlace, Shape, check_peer_port, peer, places};
 use super::software::Software;
-use crate::connection::{Ephemerals, Route, four_letters, remove};
+use crate::connection::{Ephemerals, Route, four_letters, remove, remove_all};
 use crate::environment_error::EnvironmentError;
 use crate::process::{Facade, bind_source};
 
@@ -329,6 +329,21 @@ impl Shape for Zookeeper {
 
     async fn recover(&self, nodes: &[Node]) -> Result<(), String> {
         recover(nodes).await
+    }
+
+    fn can_be_cleaned(&self) -> bool {
+        true
+    }
+
+    /// Sessions that nobody has ended have no nodes any more, and end by themselves.
+    async fn clean(&self, nodes: &[Node]) -> Result<(), EnvironmentError> {
+        let removed = async {
+            recover(nodes).await?;
+            remove_all(nodes[0].private, READY_WITHIN).await
+        };
+        let removed = removed.await;
+        removed.map_err(|reason| nodes[0].not_ready(&reason))?;
+        wait_until_empty(nodes).await
     }
 }
 

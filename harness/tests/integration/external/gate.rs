@@ -40,6 +40,7 @@ async fn doors(server: &Server, allow: &[Disturbance], folder: &tempfile::TempDi
         folder: folder.path().to_owned(),
         wiring: Wiring::Direct,
         shim: false,
+        spares: None,
     };
     Servers::start(settings).await.expect("the doors open")
 }

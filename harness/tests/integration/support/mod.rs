@@ -8,10 +8,11 @@ pub mod test_bed;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lockstorm_harness::server::{
-    DEFAULT_PORT, ServerSettings, Servers, Wiring, find_etcd, find_mariadb, find_postgres,
+    DEFAULT_PORT, ServerSettings, Servers, Spares, Wiring, find_etcd, find_mariadb, find_postgres,
     find_program, find_zookeeper,
 };
 use lockstorm_scenarios::{System, Topology};
@@ -157,6 +158,15 @@ pub async fn servers_with_shim(topology: Topology, folder: &Path) -> Servers {
         .expect("the servers start and load the shim")
 }
 
+/// Settings for servers that may be used again.
+pub fn sparing(topology: Topology, spares: Arc<Spares>, wiring: Wiring) -> ServerSettings {
+    ServerSettings {
+        wiring,
+        spares: Some(spares),
+        ..settings(topology, true, Path::new(""))
+    }
+}
+
 fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
     let asked = std::env::var_os("LOCKSTORM_REDIS_SERVER");
     ServerSettings {
@@ -172,6 +182,7 @@ fn settings(topology: Topology, fabric: bool, folder: &Path) -> ServerSettings {
             Wiring::Direct
         },
         shim: false,
+        spares: None,
     }
 }
 

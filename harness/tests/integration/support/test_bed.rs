@@ -42,7 +42,7 @@ pub struct TestBed {
     reply_timeout: Duration,
     pub servers: Arc<Servers>,
     pub nemesis: Nemesis,
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl TestBed {
@@ -71,12 +71,22 @@ impl TestBed {
         // Members that write to disk before they answer, or a JVM that has just begun, take their
         // time on a busy machine.
         let is_slow = matches!(topology, Topology::Etcd(_) | Topology::Zookeeper(_));
-        let servers = Arc::new(servers(topology, fabric, folder.path()).await);
+        let servers = servers(topology, fabric, folder.path()).await;
         Self {
             reply_timeout: REPLY_TIMEOUT * if is_slow { 4 } else { 1 },
+            _folder: Some(folder),
+            ..Self::of(servers)
+        }
+    }
+
+    /// These servers, whose files somebody else keeps.
+    pub fn of(servers: Servers) -> Self {
+        let servers = Arc::new(servers);
+        Self {
+            reply_timeout: REPLY_TIMEOUT,
             nemesis: Nemesis::new(servers.clone(), Arc::new(Silent), Seed(1).stream("lots")),
             servers,
-            _folder: folder,
+            _folder: None,
         }
     }
 
