@@ -138,6 +138,7 @@ mod tests {
             held_by: vec![name()],
             content: Some(name()),
             left_ms: Some(1),
+            until: Some(Until::SessionEnd),
             error: Some(name()),
         };
         let view = ViewNote {

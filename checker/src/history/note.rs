@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Name, Nanos};
+use super::event::{Name, Nanos, Until};
 
 /// The run entered a phase: value of a `note` with function `phase`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,9 +70,12 @@ pub struct NodeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Name>,
     /// Time for which the key has to live by the server's clock, in milliseconds; absent means for
-    /// ever.
+    /// ever, unless [`Self::until`] says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<u64>,
+    /// What ends the key, where no time does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// Reason why there is no answer, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Name>,

@@ -9,8 +9,9 @@
 //! - the token has no expiry, so that it stays until somebody removes it (a member of a collection
 //!   may have one of its own, of which the server knows nothing, and that of a session ends with
 //!   the session);
-//! - it has one, and somebody else was refused the lock more than one lease after the answer, with
-//!   the token there before and after that try, and nobody else who can have held the lock.
+//! - it has one, and somebody else was refused the lock more than one lease after the answer, and as
+//!   much later as servers may end leases, with the token there before and after that try, and
+//!   nobody else who can have held the lock.
 //!
 //! An owner believes in nothing once each of its tries on the lock was answered or given up, and
 //! each of its holds was ended by an answered release. Only what primaries have counts, and after a
@@ -106,7 +107,8 @@ fn judge(case: &Case) -> Ruling {
         let Some(closing) = closing(case, sight) else {
             continue;
         };
-        let stays = sight.node.left_ms.is_none() && sight.node.content.is_none();
+        let node = sight.node;
+        let stays = node.left_ms.is_none() && node.until.is_none() && node.content.is_none();
         let kept_out = if stays && !is_of_session(case, closing) {
             None
         } else {
@@ -227,7 +229,8 @@ fn kept_out(case: &Case, closing: OpId, sight: &Sight, later: &[Sight]) -> Optio
     let drift = case.options.drift(&digest.header);
     let ended = digest.operation(closing).completion?.time;
     let lease = lease_of(case, closing)?;
-    let over = (ended + lease + drift.of(lease)).max(sight.view.time);
+    let late = Nanos::from_millis(digest.header.ends_late_ms.unwrap_or_default());
+    let over = (ended + lease + drift.of(lease) + late).max(sight.view.time);
     let same = |other: &&Sight| {
         let (here, there) = ((sight.key, sight.owner), (other.key, other.owner));
         here == there && sight.node.node == other.node.node

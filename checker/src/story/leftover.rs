@@ -2,6 +2,7 @@
 
 use super::teller::{Change, Draft, Teller};
 use crate::case::sight;
+use crate::history::Until;
 use crate::text;
 use crate::verdict::StepKind;
 
@@ -20,12 +21,14 @@ impl Teller<'_> {
             .operation()
             .map(|id| case.digest.operation(id).owner);
         let owner = owner.map_or_else(String::new, |owner| text::name(case.digest.owner(owner)));
-        let left = node.left_ms.map_or("without an expiry".to_owned(), |left| {
-            format!(
-                "for another {}",
-                text::length(crate::Nanos::from_millis(left))
-            )
-        });
+        let left = match (node.left_ms, node.until) {
+            (Some(left), _) => {
+                let left = crate::Nanos::from_millis(left);
+                format!("for another {}", text::length(left))
+            }
+            (None, Some(Until::SessionEnd)) => "until its session ends".to_owned(),
+            (None, None) => "without an expiry".to_owned(),
+        };
         let name = text::name(&node.node);
         self.drafts.push(Draft {
             time: view.time,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::teller::{Change, Draft, Teller};
-use crate::history::{CommandNote, Name, Nanos, NodeView, ViewNote};
+use crate::history::{CommandNote, Name, Nanos, NodeView, Until, ViewNote};
 use crate::operations::{CommandAside, Digest, Interval};
 use crate::text;
 use crate::verdict::StepKind;
@@ -276,10 +276,11 @@ fn sentence(view: &NodeView, before: Option<&ViewNote>) -> String {
     let role = |view: &NodeView| view.role.as_deref().map(text::name);
     let node = text::name(&view.node);
     let place = role(view).map_or(node.clone(), |role| format!("{node} ({role})"));
-    let time = match view.left_ms {
+    let time = match (view.left_ms, view.until) {
         _ if !view.is_there() => String::new(),
-        Some(left) => format!(", {} left", text::instant(Nanos::from_millis(left))),
-        None => ", without an end".to_owned(),
+        (Some(left), _) => format!(", {} left", text::instant(Nanos::from_millis(left))),
+        (None, Some(Until::SessionEnd)) => ", until its session ends".to_owned(),
+        (None, None) => ", without an end".to_owned(),
     };
     let old = before.and_then(|before| before.nodes.iter().find(|old| old.node == view.node));
     let old = old.filter(|old| standing(old) != standing(view));

@@ -473,6 +473,7 @@ fn trace(word: &Name, number: u64) -> (ViewNote, CommandNote) {
         held_by: vec![word.clone(); (number % 3) as usize],
         content: number.is_multiple_of(5).then(|| word.clone()),
         left_ms: number.is_multiple_of(7).then_some(number),
+        until: number.is_multiple_of(13).then_some(Until::SessionEnd),
         error: number.is_multiple_of(11).then(|| word.clone()),
     };
     let view = ViewNote {

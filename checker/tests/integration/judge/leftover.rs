@@ -1,8 +1,8 @@
 //! A server keeps the token of an owner that gave up or gave back the lock.
 
-use lockstorm_checker::{Property, Verdict};
+use lockstorm_checker::{Property, Verdict, check};
 
-use crate::support::{judge, reason, verdict};
+use crate::support::{exact, history, judge, reason, verdict};
 
 fn judged(text: &str) -> (Verdict, u64) {
     verdict(Property::Leftover, text)
@@ -42,6 +42,31 @@ fn what_was_of_a_session_is_left_behind_only_where_it_keeps_another_out_for_long
     };
     assert_eq!(judged(&text(900)), (Verdict::Valid, 0));
     assert_eq!(judged(&text(1_100)), (Verdict::Violated, 1));
+}
+
+/// A client that died cannot end its session, and servers do so when its time is over: a member of
+/// ZooKeeper tells no time, and looks for such sessions now and then.
+#[test]
+fn what_goes_with_a_session_is_left_behind_once_that_had_to_be_over() {
+    let judged = |last: u64| {
+        let text = format!(
+            "a acquire 0..10 info lease 300
+             view 20 n1:leader:a:session
+             b acquire {last}..{} refused lease 300
+             view {} n1:leader:a:session",
+            last + 10,
+            last + 20
+        );
+        let mut history = history(&text);
+        history.header.ends_late_ms = Some(500);
+        let analysis = check(&history, &exact());
+        analysis.properties[&Property::Leftover].verdict
+    };
+    assert_eq!(judged(400), Verdict::Valid, "within the time of servers");
+    assert_eq!(judged(800), Verdict::Valid, "to its end");
+    assert_eq!(judged(811), Verdict::Violated);
+    let alone = "a acquire 0..10 info lease 300\n view 20 n1:leader:a:session";
+    assert_eq!(verdict(Property::Leftover, alone), (Verdict::Valid, 0));
 }
 
 #[test]

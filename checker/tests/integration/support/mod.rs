@@ -325,7 +325,7 @@ fn failed(
     event
 }
 
-/// Nodes as `name:role:holder:left`, `name:role:-`, `name:role:?content`,
+/// Nodes as `name:role:holder:left`, `name:role:holder:session`, `name:role:-`, `name:role:?content`,
 /// `name:role:holder?content` or `name:!error`.
 fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
     let node = |text: &&str| {
@@ -338,7 +338,10 @@ fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
             [_, error] => view.error = Some(error.trim_start_matches('!').into()),
             [_, role, what, ref left @ ..] => {
                 view.role = Some(role.into());
-                view.left_ms = left.first().map(|left| number(left));
+                match left.first() {
+                    Some(&"session") => view.until = Some(Until::SessionEnd),
+                    left => view.left_ms = left.map(|left| number(left)),
+                }
                 let (owner, content) = match what.split_once('?') {
                     Some((owner, content)) => (owner, Some(content)),
                     None => (what.trim_start_matches('-'), None),

@@ -1,6 +1,6 @@
 //! The view of a server of MariaDB: the row of a lock, or the connection that holds its name.
 
-use lockstorm_checker::history::{Name, NodeView};
+use lockstorm_checker::history::{Name, NodeView, Until};
 
 use super::{PATIENCE, Views};
 use crate::connection::{MysqlWire, ask_sql, mysql_literal};
@@ -30,6 +30,7 @@ async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, St
     let row = answer.value().map(|owner| (owner.to_owned(), "a row of"));
     let connection = answer.of_row(1).map(mark_of_connection);
     let connection = connection.map(|mark| (mark, "the name, held by"));
+    let until = row.is_none().then_some(Until::SessionEnd);
     let Some((mark, what)) = row.or(connection) else {
         return Ok(NodeView::default());
     };
@@ -38,6 +39,7 @@ async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, St
     Ok(NodeView {
         held_by: owner.into_iter().collect(),
         content,
+        until,
         ..NodeView::default()
     })
 }

@@ -1,6 +1,6 @@
 //! The view of a server of PostgreSQL: the row of a lock, or the connection that holds its number.
 
-use lockstorm_checker::history::{Name, NodeView};
+use lockstorm_checker::history::{Name, NodeView, Until};
 
 use super::{PATIENCE, Views};
 use crate::connection::{PostgresWire, ask_sql, postgres_literal};
@@ -38,6 +38,7 @@ async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, St
     let row = answer.value().map(|owner| (owner.to_owned(), "a row of"));
     let connection = answer.of_row(2).map(mark_of_connection);
     let connection = connection.map(|mark| (mark, "its number, held by"));
+    let until = row.is_none().then_some(Until::SessionEnd);
     let Some((mark, what)) = row.or(connection) else {
         return Ok(NodeView::default());
     };
@@ -46,6 +47,7 @@ async fn look_for(node: &Node, lock: &str, marks: &Marks) -> Result<NodeView, St
     Ok(NodeView {
         held_by: owner.into_iter().collect(),
         content,
+        until,
         left_ms: answer.of_row(1).and_then(|left| left.parse().ok()),
         ..NodeView::default()
     })

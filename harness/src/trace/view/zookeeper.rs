@@ -1,7 +1,7 @@
 //! The view of a member of ZooKeeper: the first node in line for a lock, as far as this member
 //! knows.
 
-use lockstorm_checker::history::{Name, NodeView};
+use lockstorm_checker::history::{Name, NodeView, Until};
 
 use super::Views;
 use crate::connection::{Ephemerals, four_letters};
@@ -30,6 +30,7 @@ fn view(known: &Ephemerals, lock: &str, marks: &Marks) -> NodeView {
     NodeView {
         held_by: owner.into_iter().collect(),
         content,
+        until: Some(Until::SessionEnd),
         ..NodeView::default()
     }
 }
