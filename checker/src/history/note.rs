@@ -73,7 +73,7 @@ pub struct NodeView {
     /// ever, unless [`Self::until`] says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<u64>,
-    /// What ends the key, where no time does.
+    /// End of the key, where no time is known: it goes with the session of its owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
     /// Reason why there is no answer, in words.

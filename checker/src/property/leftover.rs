@@ -9,9 +9,9 @@
 //! - the token has no expiry, so that it stays until somebody removes it (a member of a collection
 //!   may have one of its own, of which the server knows nothing, and that of a session ends with
 //!   the session);
-//! - it has one, and somebody else was refused the lock more than one lease after the answer, and as
-//!   much later as servers may end leases, with the token there before and after that try, and
-//!   nobody else who can have held the lock.
+//! - it has one, and somebody else was refused the lock more than one lease after the answer, and
+//!   later than servers may end leases, with the token there before and after that try, and nobody
+//!   else who can have held the lock.
 //!
 //! An owner believes in nothing once each of its tries on the lock was answered or given up, and
 //! each of its holds was ended by an answered release. Only what primaries have counts, and after a

@@ -9,9 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::support::test_bed::TestBed;
-use crate::support::{have_server, run, run_scenario, stderr, stdout};
+use crate::support::{have_server, have_system, run, run_scenario, stderr, stdout};
 use lockstorm_checker::history::read_jsonl;
-use serde_json::Value as Json;
+use lockstorm_harness::client::AnyLock;
+use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome};
+use lockstorm_scenarios::{LockKind, System, TopologyKind, typed_lock};
+use serde_json::{Value as Json, json};
 use tokio::time::{Instant, sleep};
 
 const FAILOVER: &str = "scenarios/library/examples/failover-loses-the-lock.toml";
@@ -261,4 +264,43 @@ async fn a_look_tells_holders_contents_and_ends_and_changes_nothing() {
     let left = views[0].1[0].left_ms.expect("it has an end");
     assert!(left > 0 && left <= 60_000, "{left}");
     assert_eq!(views[1].1[0].left_ms, None, "it has none");
+}
+
+/// Locks that end only when they are given back. A key that counts permits is of nobody, and stays.
+const ENDLESS: [LockKind; 3] = [
+    LockKind::MysqlUniqueIndex,
+    LockKind::RedissonSemaphore,
+    LockKind::RedissonPermits,
+];
+
+#[tokio::test]
+async fn a_server_tells_how_a_lock_ends_whichever_it_is() {
+    if !have_server() {
+        return;
+    }
+    for kind in LockKind::ALL {
+        let mut all = TopologyKind::ALL.into_iter();
+        let on = all.find(|on| {
+            let is_ours = *on != TopologyKind::External && on.system() != System::Custom;
+            is_ours && kind.supports(*on)
+        });
+        let is_lock = ![LockKind::Adapter, LockKind::NoLock].contains(&kind);
+        let Some(on) = on.filter(|on| is_lock && have_system(on.system())) else {
+            continue;
+        };
+        let topology = serde_json::from_value(json!({ on.name(): {} }));
+        let bed = TestBed::new(topology.expect("it has usual options"), false).await;
+        let lock = typed_lock(kind.name()).expect("it is one of ours");
+        let mut context = bed.context(0);
+        context.dialer.reply_timeout *= 6;
+        let mut client = AnyLock::new(&lock, context).expect("it is one of ours");
+        let granted = client.acquire("lock", LockRequest::default()).await;
+        assert!(matches!(granted, Outcome::Done(_)), "{kind:?}: {granted:?}");
+        let views = bed.views(&["lock"]).await;
+        let mut nodes = views.iter().flat_map(|(_, nodes)| nodes);
+        let there = nodes.find(|node| node.is_there());
+        let there = there.unwrap_or_else(|| panic!("{kind:?}: {views:?}"));
+        let ends = there.left_ms.is_some() || there.until.is_some();
+        assert_eq!(ends, !ENDLESS.contains(&kind), "{kind:?}: {there:?}");
+    }
 }

@@ -325,7 +325,8 @@ fn failed(
     event
 }
 
-/// Nodes as `name:role:holder:left`, `name:role:holder:session`, `name:role:-`, `name:role:?content`,
+/// Nodes as `name:role:holder:left`, `name:role:holder:session`,
+/// `name:role:-`, `name:role:?content`,
 /// `name:role:holder?content` or `name:!error`.
 fn view((since, time): (&str, &str), nodes: &[&str]) -> Event {
     let node = |text: &&str| {
