@@ -167,9 +167,17 @@ pub struct Abilities {
 
 impl Point {
     fn is_first_reply(&self) -> bool {
+        self.message == Message::Reply && self.is_of_first_acquire()
+    }
+
+    /// Tells whether nothing goes before it that any client has sent to its server for the lock.
+    pub fn is_first_of_all(&self) -> bool {
+        self.message == Message::Request && self.is_of_first_acquire()
+    }
+
+    fn is_of_first_acquire(&self) -> bool {
         self.client == "a"
             && self.operation == LockOperation::Acquire
-            && self.message == Message::Reply
             && self.ordinal == 1
             && self.nth == 1
     }

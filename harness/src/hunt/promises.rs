@@ -25,11 +25,17 @@ const ALWAYS: [Promise; 9] = [
     Promise::Permits,
 ];
 
+/// Tells whether a server forgets what it had granted: before the first request there is nothing to
+/// be forgotten.
+fn forgets(placement: &Placement) -> bool {
+    placement.fault.victim() == Victim::Memory && !placement.point.is_first_of_all()
+}
+
 /// The promises that a plan puts to the test.
 pub fn tests(plan: &Plan, terms: &Terms) -> Vec<Promise> {
     let mut tests: BTreeSet<Promise> = ALWAYS.into();
-    let of_memory = |placement: &&Placement| placement.fault.victim() == Victim::Memory;
-    let forgetting: Vec<&Placement> = plan.placements.iter().filter(of_memory).collect();
+    let forgetting = plan.placements.iter().filter(|one| forgets(one));
+    let forgetting: Vec<&Placement> = forgetting.collect();
     let is_failover = |placement: &&Placement| placement.fault == Fault::Failover;
     if forgetting.is_empty() {
         tests.insert(Promise::Exclusive);
@@ -135,9 +141,7 @@ pub fn inherent(plan: &Plan, terms: &Terms) -> BTreeMap<Property, String> {
         let mut properties = tested.iter().flat_map(|promise| promise.properties());
         properties.any(|judged| *judged == property)
     };
-    let of_memory = |placement: &&Placement| placement.fault.victim() == Victim::Memory;
-    let forgets = plan.placements.iter().find(of_memory);
-    if let Some(placement) = forgets {
+    if let Some(placement) = plan.placements.iter().find(|one| forgets(one)) {
         let reason = match placement.fault {
             Fault::Failover => "A replica that takes over may not know what was granted.",
             Fault::ClockJump => "Redis ends leases by the wall clock of the server.",
@@ -220,6 +224,26 @@ mod tests {
                 let inherent = inherent(&plan, &terms);
                 assert_eq!(inherent.contains_key(&Property::SpuriousRefusal), !tested);
             }
+        }
+    }
+
+    #[test]
+    fn a_server_that_has_granted_nothing_yet_forgets_nothing() {
+        let terms = terms(usual_servers(TopologyKind::Replicated));
+        for fault in Fault::ALL {
+            let mut plan = plan(fault, "primary");
+            let is_exclusive = |plan: &Plan| {
+                let tested = tests(plan, &terms).contains(&Promise::Exclusive);
+                let inherent = inherent(plan, &terms);
+                let is_inherent = inherent.contains_key(&Property::MutualExclusion);
+                // What a failover forgets is a promise of its own.
+                assert!(tested != is_inherent || fault == Fault::Failover);
+                tested
+            };
+            assert!(is_exclusive(&plan), "{fault:?}: nothing is granted");
+            plan.placements[0].point.message = Message::Reply;
+            let keeps = fault.victim() != Victim::Memory;
+            assert_eq!(is_exclusive(&plan), keeps, "{fault:?}");
         }
     }
 

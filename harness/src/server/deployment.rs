@@ -63,7 +63,7 @@ pub struct Servers {
     registry: Arc<ClientRegistry>,
     /// Address that the connections of each client come from.
     introduced: Mutex<BTreeMap<String, IpAddr>>,
-    /// Dropped last, when no process and no file of theirs is left.
+    /// Dropped last, when no process and no file of theirs is left, unless they are kept.
     gone: watch::Sender<()>,
 }
 

@@ -32,7 +32,15 @@ pub struct Caught {
 }
 
 /// Why a hunt catches none of these, as far as it is known.
-pub const WHY_NONE: [(Mutant, &str); 2] = [
+pub const WHY_NONE: [(Mutant, &str); 4] = [
+    (
+        Mutant::NobodyIsWoken,
+        "a waiter asks again when the lease that it saw is over, which in a hunt is soon",
+    ),
+    (
+        Mutant::DeadWaitersStay,
+        "the correct lock keeps a dead waiter for five minutes, and no trial waits for longer",
+    ),
     (
         Mutant::DriftIgnored,
         "it grants the last hundredth of a lease, and no fault of a hunt is that exact",
@@ -81,11 +89,9 @@ fn caught(folder: &Path, within: &str) -> Option<Caught> {
     let record = known::record(folder);
     let hunts = record.hunts.iter();
     let found = hunts.flat_map(|hunted| hunted.found.iter().map(move |found| (hunted, found)));
-    let mut promised: Vec<_> = found
-        .filter(|(_, found)| found.is_confirmed() && found.is_promised)
-        .collect();
-    promised.sort_by_key(|(_, found)| (found.faults, found.steps));
-    let (hunted, found) = promised
+    let mut confirmed: Vec<_> = found.filter(|(_, found)| found.is_confirmed()).collect();
+    confirmed.sort_by_key(|(_, found)| (!found.is_promised, found.faults, found.steps));
+    let (hunted, found) = confirmed
         .into_iter()
         .find(|(_, found)| is_kept_without_the_mistake(&folder.join(&found.file), found.promise))?;
     Some(Caught {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lockstorm_reports::{Endured, HuntRecord, HuntSummary, Hunted};
-use lockstorm_scenarios::{LockKind, Promise};
+use lockstorm_scenarios::{LockKind, Mutant, Promise, typed_lock};
 
 use super::known::{hunted, servers};
 use super::literature::STATED;
@@ -72,11 +72,27 @@ fn known_bad(page: &mut String, mutants: &BTreeMap<String, Option<Caught>>) {
                 format!("| – | | none found | {why} |")
             },
             |one| {
-                let (promise, on) = (one.promise.name(), &one.topology);
+                let (promise, on) = (promise_of(name, one.promise), &one.topology);
                 format!("| {promise} | {on} | {} | {} |", one.faults, one.plan)
             },
         );
         put(page, &format!("| `{name}` {told}"));
+    }
+}
+
+/// Name of a promise that a mutant breaks, in brackets where its lock does not make it.
+fn promise_of(mutant: &str, promise: Promise) -> String {
+    let mut all = Mutant::ALL.into_iter();
+    let known = all.find(|known| known.name() == mutant);
+    let lock = known.map(|mutant| typed_lock(mutant.lock().name()));
+    let is_promised = match lock {
+        Some(Ok(lock)) => lock.promises().contains(&promise),
+        Some(Err(_)) | None => false,
+    };
+    if is_promised {
+        promise.name().to_owned()
+    } else {
+        format!("({})", promise.name())
     }
 }
 
