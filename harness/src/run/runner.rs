@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn servers_go_on_to_the_next_run_unless_a_fault_is_one_of_theirs() {
-        let lost = "{ lose-message = { client = \"a\", operation = \"acquire\" } }, ";
+        let lost = "{ lose-message = { client = \"a\", message = \"request\" } }, ";
         let killed = "{ kill = { node = \"primary\" } }, ";
         let of_clients = |more: &str| {
             let case = case("single = {}", "token = { lease = \"2s\" }", more);

@@ -32,7 +32,11 @@ pub struct Caught {
 }
 
 /// Why a hunt catches none of these, as far as it is known.
-pub const WHY_NONE: [(Mutant, &str); 4] = [
+pub const WHY_NONE: [(Mutant, &str); 5] = [
+    (
+        Mutant::LatchNotRead,
+        "the answer to a repeated unlock is told only if a replica is gone, which no fault does",
+    ),
     (
         Mutant::NobodyIsWoken,
         "a waiter asks again when the lease that it saw is over, which in a hunt is soon",
