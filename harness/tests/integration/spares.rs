@@ -11,7 +11,7 @@ use lockstorm_scenarios::{
 };
 
 use crate::support::test_bed::TestBed;
-use crate::support::{have_server, have_system, sparing};
+use crate::support::{TRIES_MAX, have_server, have_system, sparing};
 
 /// Name of the lock that the first client takes.
 const KEY: &str = "lock";
@@ -24,11 +24,23 @@ fn pids(servers: &Servers) -> Vec<Option<i32>> {
     servers.nodes().iter().map(Node::pid).collect()
 }
 
-/// A client takes each of the locks, nobody gives them back, and the servers go to another.
+/// Servers on which locks were taken and not given back are used again, with nothing left on them.
 async fn nothing_is_left(topology: Topology, locks: &[&str]) {
     if !(have_server() && have_system(topology.kind().system())) {
         return;
     }
+    for _ in 0..TRIES_MAX {
+        if are_used_again(&topology, locks).await {
+            return;
+        }
+    }
+    panic!("they are not used again");
+}
+
+/// A client takes each of the locks, nobody gives them back, and another finds them free. Tells
+/// whether that was on the same servers: where one does not answer in time, on a busy machine,
+/// others take their place.
+async fn are_used_again(topology: &Topology, locks: &[&str]) -> bool {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let spares = Arc::new(Spares::new(folder.path().join("servers")));
     let start = async || {
@@ -49,7 +61,6 @@ async fn nothing_is_left(topology: Topology, locks: &[&str]) {
     drop(first);
     spares.keep(fleet, WIRING).await;
     let second = start().await;
-    assert_eq!(pids(&second.servers), running, "it has other servers");
     for node in second.servers.nodes() {
         let entries = node.server().entries().await;
         assert_eq!(entries.expect("it says"), 0, "{}", node.name);
@@ -59,6 +70,7 @@ async fn nothing_is_left(topology: Topology, locks: &[&str]) {
         let granted = client.acquire(KEY, LockRequest::default()).await;
         assert!(matches!(granted, Outcome::Done(_)), "{lock}: {granted:?}");
     }
+    pids(&second.servers) == running
 }
 
 #[tokio::test]
