@@ -72,7 +72,8 @@ pub struct RunRecord {
     pub changed: Option<Changes>,
 }
 
-/// A try of a run that was not as expected, and was followed by another.
+/// A try of a run that was not as expected, or that the machine had held up, and that was followed
+/// by another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierTry {
     /// Its folder, below that of the run.

@@ -35,9 +35,10 @@ const KNOWN_BAD: &str = "
 
 These [mutants](mutants.md) were hunted by the same command, which knows nothing of their mistakes,
 on a single server, on a primary with a replica, or on independent masters, whichever they can have.
-The table has a promise that each breaks with the fewest faults, and the mistake is the reason: no
-hunt of the correct lock broke it with as few, or the same script was run five times with the
-correct lock, which kept the promise each time.
+The table has a promise that each breaks with the fewest faults, one that its lock makes before any
+other, and the mistake is the reason: no hunt of the correct lock broke it with as few, or the same
+script was run five times with the correct lock, which kept the promise each time. Some of those
+that were not found out were hunted on one kind of these servers alone.
 
 | mutant | promise | on | faults | which |
 |---|---|---|---|---|";
