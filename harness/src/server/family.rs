@@ -17,6 +17,25 @@ const IN_STEP_WITHIN: Duration = Duration::from_secs(10);
 /// Pause between two questions whether they are.
 const POLL: Duration = Duration::from_millis(2);
 
+/// Commands by which a client changes a server for all who come after it, as `INFO commandstats`
+/// names them; before Redis 7 it counts the subcommands of one together.
+const CHANGES_OF_A_SERVER: [&str; 14] = [
+    "acl",
+    "acl|deluser",
+    "acl|load",
+    "acl|setuser",
+    "client|pause",
+    "config",
+    "config|resetstat",
+    "config|rewrite",
+    "config|set",
+    "debug",
+    "module",
+    "module|load",
+    "module|loadex",
+    "module|unload",
+];
+
 /// Settings of a primary and its replicas, as a scenario gives them.
 pub struct Family {
     /// Number of replicas.
@@ -55,7 +74,7 @@ impl Family {
 }
 
 /// Empties a primary, and with it its replicas: keys, scripts, functions and the connections of
-/// clients. Proves that each has its role and nothing else.
+/// clients. Proves that each has its role, the settings of its start, and nothing else.
 ///
 /// # Errors
 /// When one of them does not within a named limit.
@@ -74,8 +93,29 @@ pub async fn clean(family: &[Node]) -> Result<(), EnvironmentError> {
     wait_until_in_step(primary, replicas).await?;
     for node in family {
         prove_clean(node).await?;
+        prove_unchanged(node).await?;
     }
     Ok(())
+}
+
+/// Proves that no client has changed how a server works since it started.
+async fn prove_unchanged(node: &Node) -> Result<(), EnvironmentError> {
+    let counts = node.ask(&["INFO", "commandstats"]).await;
+    let counts = counts.map_err(|error| node.not_ready(&error.to_string()))?;
+    match change_in(&counts) {
+        None => Ok(()),
+        Some(command) => Err(node.not_ready(&format!("a client has sent it {command}"))),
+    }
+}
+
+/// The first of the commands counted here that changes a server.
+fn change_in(counts: &str) -> Option<&str> {
+    let names = counts
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("cmdstat_")?.split_once(':')?.0));
+    names
+        .into_iter()
+        .find(|name| CHANGES_OF_A_SERVER.contains(name))
 }
 
 async fn tell(node: &Node, command: &[&str]) -> Result<(), EnvironmentError> {
@@ -139,5 +179,20 @@ pub async fn wait_until_in_step(primary: &Node, replicas: u32) -> Result<(), Env
             }));
         }
         sleep(POLL).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change_in;
+
+    #[test]
+    fn a_change_of_settings_is_seen_in_what_servers_count() {
+        let seven = "# Commandstats\r\ncmdstat_config|get:calls=1,usec=9\r\n";
+        assert_eq!(change_in(seven), None);
+        let set = format!("{seven}cmdstat_config|set:calls=1,usec=9\r\n");
+        assert_eq!(change_in(&set), Some("config|set"));
+        let six = "# Commandstats\r\ncmdstat_set:calls=1\r\ncmdstat_config:calls=1,usec=9\r\n";
+        assert_eq!(change_in(six), Some("config"));
     }
 }

@@ -123,8 +123,9 @@ async fn nothing_is_left_on_zookeeper() {
     nothing_is_left(zookeeper, &["zookeeper-mutex = { session = \"20s\" }"]).await;
 }
 
-#[tokio::test]
-async fn a_server_that_has_died_is_not_used_again() {
+/// A server to which something is done, while a trial uses it or afterwards, is not used again, and
+/// another is.
+async fn is_replaced(used: impl AsyncFnOnce(&Node), kept: impl FnOnce(Option<i32>)) {
     if !have_server() {
         return;
     }
@@ -136,23 +137,39 @@ async fn a_server_that_has_died_is_not_used_again() {
         Servers::start(settings).await.expect("the servers start")
     };
     let first = start().await;
-    let dead = pids(&first);
+    let changed = pids(&first);
+    used(&first.nodes()[0]).await;
     let fleet = first.fleet();
     first.close_network().await;
     drop(first);
-    spares.keep(fleet.clone(), WIRING).await;
-    drop(fleet);
-    let pid = dead[0].expect("it runs");
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::SIGKILL)
-        .expect("it can be killed");
+    spares.keep(fleet, WIRING).await;
+    kept(changed[0]);
     let second = start().await;
-    assert_ne!(pids(&second), dead);
+    assert_ne!(pids(&second), changed);
     second
         .server("primary")
         .expect("it is there")
         .greet()
         .await
         .expect("it answers");
+}
+
+#[tokio::test]
+async fn a_server_that_has_died_is_not_used_again() {
+    let kill = |pid: Option<i32>| {
+        let pid = nix::unistd::Pid::from_raw(pid.expect("it runs"));
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGKILL).expect("it can be killed");
+    };
+    is_replaced(async |_| {}, kill).await;
+}
+
+#[tokio::test]
+async fn a_server_whose_settings_were_changed_is_not_used_again() {
+    let change = async |node: &Node| {
+        let change = ["CONFIG", "SET", "notify-keyspace-events", "KEA"];
+        node.ask(&change).await.expect("it obeys");
+    };
+    is_replaced(change, |_| {}).await;
 }
 
 #[tokio::test]

@@ -50,6 +50,7 @@ fn compare(pairs: &[Pair]) -> String {
                 ("different, for a reason", false)
             }
             (Told::Otherwise(_), None) => ("different", true),
+            (Told::Nothing(_), _) => ("nothing", true),
         };
         *count.entry(what).or_insert(0) += 1;
         if unnamed {

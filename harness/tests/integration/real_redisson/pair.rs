@@ -16,13 +16,16 @@ use crate::support::situations::{all_shipped, shipped};
 use crate::support::{root, run_scenario, stderr, stdout};
 
 /// Our locks that the adapter has, each with its word for it.
-const LOCKS: [(LockKind, &str); 6] = [
+const LOCKS: [(LockKind, &str); 9] = [
     (LockKind::Redisson, "lock"),
     (LockKind::RedissonSpin, "spin"),
     (LockKind::RedissonFair, "fair"),
     (LockKind::RedissonFenced, "fenced"),
+    (LockKind::RedissonRw, "rw"),
     (LockKind::RedissonMulti, "multi"),
     (LockKind::RedissonRed, "red"),
+    (LockKind::RedissonSemaphore, "semaphore"),
+    (LockKind::RedissonPermits, "permits"),
 ];
 
 /// One situation with a lock of ours.
@@ -40,6 +43,8 @@ pub enum Told {
     Otherwise(String),
     /// The situation is not for adapters.
     Refused(String),
+    /// One of the runs said nothing, and why.
+    Nothing(String),
 }
 
 impl fmt::Display for Told {
@@ -48,6 +53,7 @@ impl fmt::Display for Told {
             Self::Alike => f.write_str("alike"),
             Self::Otherwise(how) => f.write_str(how),
             Self::Refused(why) => write!(f, "not for adapters: {why}"),
+            Self::Nothing(why) => write!(f, "a run said nothing: {why}"),
         }
     }
 }
@@ -64,11 +70,12 @@ fn of_loaded(loaded: &Loaded) -> Vec<Pair> {
         .clone()
         .expect("it is a situation");
     let mut pairs = Vec::new();
-    for (kind, era) in LOCKS
-        .iter()
-        .flat_map(|(kind, _)| kind.eras().iter().map(move |era| (kind, *era)))
-    {
-        let typed = format!("{}={{era=\"{}\"}}", kind.name(), era.name());
+    for (kind, era) in LOCKS.iter().flat_map(|&(kind, _)| eras_of(kind)) {
+        let typed = if kind.eras().is_empty() {
+            kind.name().to_owned()
+        } else {
+            format!("{}={{era=\"{}\"}}", kind.name(), era.name())
+        };
         let lock = typed_lock(&typed).expect("it is one of ours");
         for topology in &situation.topologies {
             for hits in situation.numbers_hit() {
@@ -84,6 +91,13 @@ fn of_loaded(loaded: &Loaded) -> Vec<Pair> {
         }
     }
     pairs
+}
+
+/// Eras of a lock of ours; the newest for one that has been the same in all of them.
+fn eras_of(kind: LockKind) -> impl Iterator<Item = (LockKind, Era)> {
+    let newest = kind.eras().is_empty().then(Era::default);
+    let eras = kind.eras().iter().copied().chain(newest);
+    eras.map(move |era| (kind, era))
 }
 
 /// Cuts a script off where Redisson cannot follow: it has no call by which its user renews a lease.
@@ -137,7 +151,7 @@ impl Pair {
     fn real(&self) -> Option<Case> {
         let kind = self.case.lock.kind();
         let (_, word) = LOCKS.iter().find(|(ours, _)| *ours == kind)?;
-        let (lease, is_kept) = lease_of(&self.case.lock)?;
+        let (lease, is_kept) = lease_of(&self.case.lock);
         let mut command = vec![
             root()
                 .join("adapters/java/redisson/run")
@@ -156,13 +170,13 @@ impl Pair {
         let lock = Lock::Adapter(Adapter {
             name: format!("real-{}", kind.name()),
             command,
-            lease,
+            expires: lease.is_some(),
+            lease: lease.unwrap_or(DurationSpec::from_secs(10)),
             renew_every: None,
             // It tries dead masters again, one after the other.
             answers_within: Some(DurationSpec::from_secs(60)),
-            expires: true,
             node_timeout: None,
-            permits: 1,
+            permits: self.case.lock.permits(),
             denies: Vec::new(),
             promises: Vec::new(),
         });
@@ -183,42 +197,41 @@ impl Pair {
         }
         let ours = answers(&self.case, &to_toml(&self.case.to_scenario()));
         let real = answers(&self.case, &real);
-        if ours == real {
-            return Told::Alike;
+        match (ours, real) {
+            (Err(why), _) | (_, Err(why)) => Told::Nothing(why),
+            (Ok(ours), Ok(real)) if ours == real => Told::Alike,
+            (Ok(ours), Ok(real)) => Told::Otherwise(format!("ours {ours}, the real one {real}")),
         }
-        Told::Otherwise(format!("ours {ours}, the real one {real}"))
     }
 }
 
-/// The time to live of its grants, and whether a watchdog keeps them.
-fn lease_of(lock: &Lock) -> Option<(DurationSpec, bool)> {
+/// The time to live of its grants if they end, and whether a watchdog keeps them.
+fn lease_of(lock: &Lock) -> (Option<DurationSpec>, bool) {
     match lock {
         Lock::Redisson(spec)
         | Lock::RedissonSpin(spec)
         | Lock::RedissonFenced(spec)
+        | Lock::RedissonRw(spec)
         | Lock::RedissonMulti(spec)
-        | Lock::RedissonRed(spec) => Some((spec.time_to_live(), spec.lease.is_none())),
+        | Lock::RedissonRed(spec) => (Some(spec.time_to_live()), spec.lease.is_none()),
         Lock::RedissonFair(spec) => {
-            Some((spec.lease.unwrap_or(spec.watchdog), spec.lease.is_none()))
+            let lease = spec.lease.unwrap_or(spec.watchdog);
+            (Some(lease), spec.lease.is_none())
         }
-        _ => None,
+        other => (other.lease(), false),
     }
 }
 
 /// Runs a scenario, twice if nobody was told anything: many virtual machines that start at once on
 /// a busy machine may be too late for the run.
-fn answers(case: &Case, scenario: &str) -> String {
-    let first = try_once(case, scenario);
-    if first.starts_with("[]") {
-        return try_once(case, scenario);
-    }
-    first
+fn answers(case: &Case, scenario: &str) -> Result<String, String> {
+    try_once(case, scenario).or_else(|_| try_once(case, scenario))
 }
 
 /// Runs a scenario; what each client was told, in order, and whether two held the lock. Of several
 /// tries in a row by one client the last counts: ours are operations of their own, a real one is
-/// one call.
-fn try_once(case: &Case, scenario: &str) -> String {
+/// one call. It fails where no client was told anything.
+fn try_once(case: &Case, scenario: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("scenario.toml");
     fs::write(&path, scenario).expect("the file can be written");
@@ -231,7 +244,7 @@ fn try_once(case: &Case, scenario: &str) -> String {
     );
     let Ok(record) = serde_json::from_str::<Json>(&stdout(&output)) else {
         let said = stderr(&output);
-        return format!("nothing: {}", said.lines().last().unwrap_or_default());
+        return Err(said.lines().last().unwrap_or_default().to_owned());
     };
     let mut results = record["expectations"].as_array().into_iter().flatten();
     // Whether all is well or nobody knows is a matter of how far the run came.
@@ -243,12 +256,15 @@ fn try_once(case: &Case, scenario: &str) -> String {
         "one holds"
     };
     let mut told = told(&folder.path().join("latest/history.jsonl"));
+    if told.is_empty() {
+        return Err("no client was told anything".to_owned());
+    }
     leave_out_the_end(&mut told, case);
     let said = format!("[{}], {held_by}", told.join(", "));
     if std::env::var_os("LOCKSTORM_KEEP").is_some() {
         super::say(&format!("{}: {said}", folder.keep().display()));
     }
-    said
+    Ok(said)
 }
 
 fn told(history: &Path) -> Vec<String> {
