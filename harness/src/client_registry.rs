@@ -172,7 +172,7 @@ impl ClientRegistry {
 
     fn known(&self, client: &str) -> Result<Member, FaultError> {
         self.member(client)
-            .ok_or_else(|| FaultError::UnknownClient(client.to_owned()))
+            .ok_or_else(|| FaultError::no_client(client))
     }
 }
 

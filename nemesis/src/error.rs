@@ -16,6 +16,9 @@ pub enum FaultError {
     /// The scenario names a client that does not exist (yet).
     #[error("there is no client '{0}'; a client comes into being with its first step")]
     UnknownClient(String),
+    /// A storm was to hit one of the clients, and none of them runs.
+    #[error("no client runs at this moment that could be 'one'")]
+    NoClientRuns,
     /// The fault needs a network that can break links.
     #[error("this run has no switchable network, so that no link can be broken")]
     NoNetwork,
@@ -98,6 +101,15 @@ impl FaultError {
             Self::NobodyIs(name.to_owned())
         } else {
             Self::UnknownNode(name.to_owned())
+        }
+    }
+
+    /// The error about a client that is not there, or that none runs of which one could be hit.
+    pub fn no_client(name: &str) -> Self {
+        if name == "one" {
+            Self::NoClientRuns
+        } else {
+            Self::UnknownClient(name.to_owned())
         }
     }
 }

@@ -211,7 +211,7 @@ fn client<'a>(clients: &'a Clients, name: &str) -> Result<&'a ClientTask, Stoppe
     let known = clients.iter().find(|(client, _)| client == name);
     known
         .map(|(_, client)| client)
-        .ok_or_else(|| Stopped::new(FaultError::UnknownClient(name.to_owned()).to_string()))
+        .ok_or_else(|| Stopped::new(FaultError::no_client(name).to_string()))
 }
 
 fn said(result: Result<(), FaultError>) -> Result<(), Stopped> {

@@ -71,7 +71,7 @@ fn told(readings: Readings) -> String {
 impl Fault for ClientClock {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         match on.clients().state(&self.client) {
-            None => return Err(FaultError::UnknownClient(self.client.clone())),
+            None => return Err(FaultError::no_client(&self.client)),
             Some(ClientState::Dead) => return Err(self.cannot("it is dead")),
             Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {}
         }

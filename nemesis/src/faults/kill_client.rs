@@ -34,7 +34,7 @@ impl Fault for KillClient {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         let client = &self.spec.client;
         match on.clients().state(client) {
-            None => Err(FaultError::UnknownClient(client.clone())),
+            None => Err(FaultError::no_client(client)),
             Some(ClientState::Dead) => Err(FaultError::Client {
                 action: "kill",
                 client: client.clone(),

@@ -41,7 +41,7 @@ impl KillConnections {
             return Ok(None);
         };
         let address = on.client_address(client);
-        let unknown = || FaultError::UnknownClient(client.clone());
+        let unknown = || FaultError::no_client(client);
         address.ok_or_else(unknown).map(Some)
     }
 

@@ -163,6 +163,6 @@ pub(super) async fn members(on: &dyn Deployment, end: &str) -> Result<Vec<String
         name if nodes.iter().chain(&clients).any(|known| known == name) => {
             Ok(vec![name.to_owned()])
         }
-        name => Err(FaultError::UnknownClient(name.to_owned())),
+        name => Err(FaultError::no_client(name)),
     }
 }

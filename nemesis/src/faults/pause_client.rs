@@ -35,7 +35,7 @@ impl PauseClient {
     fn state(&self, on: &dyn Deployment) -> Result<ClientState, FaultError> {
         on.clients()
             .state(&self.client)
-            .ok_or_else(|| FaultError::UnknownClient(self.client.clone()))
+            .ok_or_else(|| FaultError::no_client(&self.client))
     }
 }
 

@@ -50,7 +50,7 @@ impl Fault for StallWatchdog {
     async fn inject(&mut self, on: &dyn Deployment) -> Result<(), FaultError> {
         let clients = on.clients();
         match clients.state(&self.client) {
-            None => return Err(FaultError::UnknownClient(self.client.clone())),
+            None => return Err(FaultError::no_client(&self.client)),
             Some(ClientState::Dead) => return Err(self.cannot("it is dead")),
             Some(ClientState::Running | ClientState::Paused | ClientState::DeathScheduled) => {}
         }

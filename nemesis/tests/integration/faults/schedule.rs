@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstorm_nemesis::{Deployment, Plan, Schedule};
+use lockstorm_nemesis::{Deployment, FaultError, Plan, Schedule};
 use lockstorm_scenarios::{
-    Cut, CutMode, DurationSpec, FaultSpec, Kill, Memory, NemesisEntry, PauseClient, Promote,
-    Restart,
+    Cut, CutMode, DurationSpec, FaultSpec, Kill, KillClient, Memory, NemesisEntry, PauseClient,
+    Promote, Restart,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -214,6 +214,24 @@ async fn a_fault_that_fails_does_not_end_the_storm() {
     assert_eq!(nobody.count(), errors.len(), "requested, and no more");
     assert!(!errors.is_empty());
     assert!(lines.iter().any(|line| line.ends_with("kill n1: healed")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storm_whose_clients_are_all_dead_says_so() {
+    let (_fake, _notes, mut nemesis) = stage(Fake::independent(3));
+    let kill = FaultSpec::KillClient(KillClient {
+        client: "one".into(),
+        after_commands: None,
+    });
+    let stop = CancellationToken::new();
+    let mut schedule = Schedule::new(&[entry(kill, 1000, 100)], None, &seed(1));
+    let (errors, ()) = tokio::join!(schedule.run(&mut nemesis, stop.clone()), async {
+        sleep(Duration::from_secs(20)).await;
+        stop.cancel();
+    });
+    let none_runs = |error: &FaultError| matches!(error, FaultError::NoClientRuns);
+    assert!(!errors.is_empty());
+    assert!(errors.iter().all(none_runs), "{errors:?}");
 }
 
 #[tokio::test(start_paused = true)]
