@@ -17,6 +17,7 @@ use super::examples;
 use super::exit::ExitCode;
 use crate::carried::{carried_adapters, driven_by};
 use crate::output;
+use crate::usage_error::UsageError;
 
 /// Arguments of `lockstorm list`.
 #[derive(Debug, Args)]
@@ -109,9 +110,14 @@ impl Entry {
 /// When a folder cannot be read or nothing can be written.
 pub fn execute(args: &ListArgs) -> Result<ExitCode, Error> {
     let all = What::value_variants().iter().copied();
-    let entries = match args.what {
-        Some(what) => things(what, args.scenarios.as_deref())?,
-        None => all.filter_map(kind).collect(),
+    let entries = match (args.what, args.scenarios.as_deref()) {
+        (None, None) => all.filter_map(kind).collect(),
+        (Some(what), None) => things(what, None)?,
+        (None | Some(What::Scenarios), folder) => things(What::Scenarios, folder)?,
+        (Some(_), Some(_)) => {
+            let text = "--scenarios names a folder of scenarios: list 'scenarios' with it";
+            return Err(UsageError(text.to_owned()).into());
+        }
     };
     match args.format {
         AnswerFormat::Human => output::answer(&table(&entries))?,

@@ -56,7 +56,7 @@ fn waited_for(log: &str) -> usize {
         if clients.len() < 2 && !clients.contains(&address) {
             clients.push(address);
         }
-        let is_free = ["\"HELLO\"", "\"UNSUBSCRIBE\""]
+        let is_free = ["\"HELLO\"", "\"PING\"", "\"UNSUBSCRIBE\""]
             .iter()
             .any(|word| command.starts_with(word));
         count += usize::from(clients.contains(&address) && !is_free);
@@ -378,4 +378,20 @@ fn a_list_of_nothing_in_particular_names_the_lists_that_there_are() {
     for list in lists {
         assert!(!words(&[&list]).is_empty(), "{list}");
     }
+}
+
+#[test]
+fn a_folder_of_scenarios_is_listed_and_no_other_list_takes_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let scenario = "name = \"mine\"\nlock.token = {}\ntopology.single = {}\n";
+    fs::write(folder.path().join("mine.toml"), scenario).expect("the folder is ours");
+    let path = folder.path().to_str().expect("it is plain");
+    for words in [&["list"][..], &["list", "scenarios"]] {
+        let listed = stdout(&run(&[words, &["--scenarios", path]].concat()));
+        assert!(listed.contains("mine.toml"), "{listed}");
+        assert_eq!(listed.lines().count(), 1, "{listed}");
+    }
+    let output = run(&["list", "locks", "--scenarios", path]);
+    assert_eq!(output.status.code(), Some(64));
+    assert!(stderr(&output).contains("list 'scenarios'"));
 }
