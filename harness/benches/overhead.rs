@@ -169,6 +169,7 @@ fn session(
         source: servers.introduce_client(&name, n),
         gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
+        batch_timeout: Duration::ZERO,
         trail: Arc::new(NoTrail),
         commands: &[],
     };

@@ -59,6 +59,7 @@ const ORDER: &[&str] = &[
     "failover-to-a-lagging-replica",
     "failover-with-clocks-apart",
     "replicas-out-of-reach",
+    "permits-with-replicas-out-of-reach",
     "replica-lost-before-the-release",
     "client-clock-ahead",
     "client-clock-ahead-in-a-queue",

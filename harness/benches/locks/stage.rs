@@ -83,6 +83,7 @@ impl Stage {
             source: self.servers.introduce_client(&name, n),
             gate: gate.clone(),
             reply_timeout: Duration::from_secs(5),
+            batch_timeout: Duration::ZERO,
             trail: Arc::new(NoTrail),
             commands: &[],
         };

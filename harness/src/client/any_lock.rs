@@ -66,6 +66,10 @@ macro_rules! any_lock {
 with_every_lock!(any_lock);
 
 impl Lock for AnyLock {
+    async fn connect(&mut self) {
+        each!(self, lock => lock.connect().await);
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         each!(self, lock => lock.acquire(key, ask).await)
     }

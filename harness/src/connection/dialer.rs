@@ -23,6 +23,9 @@ pub struct Dialer {
     pub gate: Arc<Gate>,
     /// Time to wait for a connection together with a reply.
     pub reply_timeout: Duration,
+    /// Time that several commands in one go may take beyond that: WAIT answers only when its own
+    /// time is over.
+    pub batch_timeout: Duration,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
     /// The commands that the lock says it sends, by which users of servers of somebody else are
@@ -41,7 +44,7 @@ pub struct Connection {
     wire: Option<Wire>,
     /// `true` if a new connection is used only once the server has answered a PING on it.
     greets: bool,
-    /// `true` if the last command found a connection.
+    /// `true` if the last command found a connection, or a way on which nothing is heard.
     sent: bool,
     /// Node that commands went to so far, if they did; then the reason why they go elsewhere, or to
     /// it over a new connection.
@@ -143,8 +146,9 @@ impl Connection {
         self.greets = true;
     }
 
-    /// Tells whether there was a connection for the last command: without one it certainly had no
-    /// effect.
+    /// Tells whether the last command was sent, as far as a client with several connections knows:
+    /// over a way on which nothing is heard it has another open one. Where there is none to be had
+    /// it certainly had no effect.
     pub const fn was_sent(&self) -> bool {
         self.sent
     }
@@ -197,7 +201,7 @@ impl Connection {
         commands: &[&Cmd],
     ) -> Result<Vec<Result<Value, CallError>>, CallError> {
         self.dialer.gate.pass().await?;
-        let within = self.dialer.reply_timeout;
+        let within = self.dialer.time_for(commands.len());
         let exchange = async {
             let mut wire = self.take_wire().await?;
             self.dialer.gate.count_command();
@@ -215,9 +219,10 @@ impl Connection {
             self.wire = Some(wire);
             Ok(replies)
         };
-        let result = timeout(within, exchange)
-            .await
-            .unwrap_or_else(|_| Err(late(within)));
+        let result = timeout(within, exchange).await.unwrap_or_else(|_| {
+            self.sent = true;
+            Err(late(within))
+        });
         match &result {
             Ok(_) => self.dialer.gate.count_reply(),
             Err(error) => self.why = error.to_string(),
@@ -240,9 +245,11 @@ impl Connection {
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
         self.dialer.gate.pass().await?;
         let within = self.dialer.reply_timeout;
-        let result = timeout(within, self.exchange(command))
-            .await
-            .unwrap_or_else(|_| Err(late(within)));
+        let result = timeout(within, self.exchange(command)).await;
+        let result = result.unwrap_or_else(|_| {
+            self.sent = true;
+            Err(late(within))
+        });
         if let Err(WireError::Lost(text)) = &result {
             self.why.clone_from(text);
         } else {
@@ -254,6 +261,14 @@ impl Connection {
         }
         passed?;
         Ok(result?)
+    }
+
+    /// Opens the connection, if it is not open. Whether it can be had the next command tells.
+    pub async fn connect(&mut self) {
+        let within = self.dialer.reply_timeout;
+        if let Ok(Ok(wire)) = timeout(within, self.take_wire()).await {
+            self.wire = Some(wire);
+        }
     }
 
     async fn exchange(&mut self, command: &Cmd) -> Result<Value, WireError> {
@@ -287,6 +302,14 @@ impl Connection {
 }
 
 impl Dialer {
+    /// Time to wait for the replies to so many commands in one go.
+    pub fn time_for(&self, commands: usize) -> Duration {
+        match commands {
+            0 | 1 => self.reply_timeout,
+            _ => self.reply_timeout + self.batch_timeout,
+        }
+    }
+
     /// Stops a debug build where a lock sends a command that the table of locks does not say of it:
     /// users who grant what the table says could not use the lock.
     fn hold_to_table(&self, command: &Cmd) {

@@ -135,6 +135,14 @@ impl Primary {
         self.connection.greet();
     }
 
+    /// Opens the connection to one server, if it is not open; those to shards are opened when they
+    /// are needed.
+    pub async fn connect(&mut self) {
+        if !self.is_sharded() && self.follow().await.is_ok() {
+            self.connection.connect().await;
+        }
+    }
+
     /// Drops a connection that the server has closed.
     pub fn drop_closed(&mut self) {
         self.connection.drop_closed();

@@ -8,6 +8,12 @@ use crate::connection::CallError;
 
 /// One client's side of a lock. Each call is one try: nothing is repeated inside.
 pub trait Lock: Send {
+    /// Opens the connections that its library opens before anybody asks for anything. One that
+    /// cannot be had now is opened when it is needed.
+    fn connect(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Asks for `key`; denied means that another holds it.
     fn acquire(
         &mut self,

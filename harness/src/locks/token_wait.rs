@@ -37,7 +37,7 @@ impl TokenWait {
         let context = LockContext {
             dialer: Dialer {
                 // WAIT answers only when its own time is over.
-                reply_timeout: context.dialer.reply_timeout + timeout,
+                batch_timeout: timeout,
                 ..context.dialer
             },
             ..context

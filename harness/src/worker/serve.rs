@@ -103,7 +103,7 @@ impl Worker {
         // under a lock that never looks at it.
         wall_ms();
         let Some(subject) = &mut self.subject else {
-            return Ok(self.introduce(call));
+            return Ok(self.introduce(call).await);
         };
         subject.begin(id);
         let cancel = tokio::select! {
@@ -117,7 +117,7 @@ impl Worker {
     }
 
     /// The first two requests; nothing else makes sense before them.
-    fn introduce(&mut self, call: Call) -> Answer {
+    async fn introduce(&mut self, call: Call) -> Answer {
         match call {
             Call::Hello { protocol } => Answer::Hello {
                 protocol: PROTOCOL.min(protocol),
@@ -125,7 +125,8 @@ impl Worker {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
             Call::Open(open) => match Subject::new(*open) {
-                Ok(subject) => {
+                Ok(mut subject) => {
+                    subject.connect().await;
                     let can = subject.can().collect();
                     self.subject = Some(subject);
                     Answer::Opened(Opened {

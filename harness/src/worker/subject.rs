@@ -49,6 +49,7 @@ impl Subject {
                 // Who stops this process stops all of it.
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
+                batch_timeout: Duration::ZERO,
                 trail: Arc::new(Told),
                 commands: &[],
             },
@@ -69,6 +70,11 @@ impl Subject {
             tokens: open.lock.kind().has(LockFeature::Tokens),
             request: (0, Instant::now()),
         })
+    }
+
+    /// Opens the connections that its lock opens when it starts.
+    pub(super) async fn connect(&mut self) {
+        self.lock.connect().await;
     }
 
     /// A request of this number is carried out from now on.

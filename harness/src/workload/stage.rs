@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use lockstorm_checker::history::{Name, Until};
@@ -21,6 +22,7 @@ use crate::adapter::{Can, Complaints, Directory, Open, Remote, RemoteSettings};
 use crate::client::{AnyLock, Job, Session, SessionParts};
 use crate::client_registry::ClientRegistry;
 use crate::connection::{Dialer, Recorded};
+use crate::locks::Lock as _;
 use crate::locks::{ClientGroups, LockContext, SharedState};
 use crate::orders::OrderDatabase;
 use crate::process::{Page, Shim};
@@ -187,6 +189,7 @@ impl Stage {
                         source,
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
+                        batch_timeout: Duration::ZERO,
                         trail: self.trail(name, n),
                         commands: &[],
                     },
@@ -194,7 +197,10 @@ impl Stage {
                     shared: self.shared(n),
                     rng: self.seed.stream(&lock_stream(name)),
                 };
-                AnyLock::new(spec, context).expect("a lock without a program of its own is ours")
+                let mut lock = AnyLock::new(spec, context)
+                    .expect("a lock without a program of its own is ours");
+                lock.connect().await;
+                lock
             }
             Some(command) => self.embodied(command, name, n, source).await?,
         };

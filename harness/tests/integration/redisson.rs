@@ -1,9 +1,11 @@
 //! Redisson's locks against real servers: what each era sends, and what it leaves on the server. A
 //! lock of one era that did as another one would fail here.
 
+use std::fs;
 use std::time::Duration;
 
 use crate::support::have_server;
+use crate::support::situations::outcome_of_file;
 use crate::support::test_bed::{TestBed, with_command};
 use lockstorm_checker::history::Mode;
 use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
@@ -345,4 +347,58 @@ async fn a_fair_waiter_whose_try_got_no_answer_leaves_the_queue() {
     waiter.end_wait(KEY, WaitEnd::Refused).await;
     bed.until(&["LLEN", "redisson_lock_queue:{lock}"], "0")
         .await;
+}
+
+/// No replica hears of anything. A refusal changes nothing, but comes after what its client wrote
+/// before, and Redisson takes it back like a grant: with one permit out there is another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_semaphore_that_no_replica_has_takes_back_grants_and_refusals() {
+    if !have_server() {
+        return;
+    }
+    let mut bed = TestBed::replicated(1).await;
+    let lock = "redisson-semaphore = { permits = 1, sync-timeout = \"100ms\" }";
+    let (mut holder, mut other) = (bed.client(0, lock), bed.client(1, lock));
+    assert_done(&holder.acquire(KEY, NOW).await);
+    let refused = other.acquire(KEY, NOW).await;
+    assert!(matches!(refused, Outcome::Denied), "{refused:?}");
+    assert_done(&other.acquire("another", NOW).await);
+    bed.cut("primary", "replicas").await;
+    assert_unknown(&other.release("another", NOW).await);
+    assert_unknown(&other.acquire("another", NOW).await);
+    assert_eq!(bed.number(&["GET", "another"]).await, 1, "it is given back");
+    assert_unknown(&other.acquire(KEY, NOW).await);
+    assert_eq!(bed.number(&["GET", KEY]).await, 1, "it was never taken");
+}
+
+/// An acquire is sent once to a single server, and with WAIT in one batch to one that has replicas;
+/// the batch is sent again, and what comes twice counts twice.
+#[test]
+fn an_acquire_that_asks_replicas_is_sent_again_without_a_reply() {
+    if !have_server() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for (topology, first, next) in [
+        ("single = {}", "unknown", "granted"),
+        ("replicated = {}", "granted", "not-granted"),
+    ] {
+        let script = format!(
+            r#"
+name = "reply-lost"
+topology.{topology}
+lock.redisson = {{ lease = "5s" }}
+step = [
+    {{ lose-message = {{ client = "a", operation = "acquire", message = "reply" }} }},
+    {{ acquire = {{ client = "a", expect = "{first}" }} }},
+    {{ release = {{ client = "a" }} }},
+    {{ acquire = {{ client = "b", expect = "{next}" }} }},
+]
+"#
+        );
+        let path = folder.path().join("reply-lost.toml");
+        fs::write(&path, script).expect("the file can be written");
+        let run = outcome_of_file(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(run.stopped, None, "{topology}");
+    }
 }

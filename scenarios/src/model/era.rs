@@ -72,8 +72,8 @@ impl Era {
     }
 
     /// How often a command that has no reply is sent again, by default; from 3.37.0 on, those that
-    /// take or give back a lock are not. (Where there are replicas it sends them in one batch with
-    /// WAIT, and that again all the same; here it is sent once.)
+    /// take or give back a lock are not, unless they go to replicas as well: then they are in one
+    /// batch with WAIT, and that is sent again all the same, `retry_attempts` times.
     pub const fn sends_again(self) -> u32 {
         match self {
             Self::V3_10 | Self::V3_17 => 3,

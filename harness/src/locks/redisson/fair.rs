@@ -138,6 +138,10 @@ impl RedissonFair {
 }
 
 impl Lock for RedissonFair {
+    async fn connect(&mut self) {
+        self.instance.connect().await;
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.queued = false;
         let command = self.acquire_script(key, ask);

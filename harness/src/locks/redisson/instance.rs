@@ -38,7 +38,7 @@ pub struct Instance {
     /// Replicas of the primary, as far as known, and the place that it is true of.
     replicas: Option<((SocketAddr, u64), u32)>,
     rng: ChaCha8Rng,
-    /// True if it tries again where a server is away, by itself and as often as Redisson does.
+    /// False while it leaves a server that is away alone, and does not try again.
     persists: bool,
     /// True if the last command reached a server that said nothing.
     unanswered: bool,
@@ -70,6 +70,18 @@ pub struct Synced {
     pub enough: bool,
 }
 
+impl Synced {
+    /// The reply, unless too few replicas have what it says: then it was done where it was sent,
+    /// and whether it outlives that server, nobody knows.
+    pub fn reply_or(self, done: &str) -> Result<Value, CallError> {
+        if self.enough {
+            Ok(self.reply)
+        } else {
+            Err(too_few_replicas(done))
+        }
+    }
+}
+
 impl Instance {
     /// A new thread of the instance.
     pub fn new(era: Era, sync: Sync, sync_timeout: Duration, mut context: LockContext) -> Self {
@@ -77,15 +89,11 @@ impl Instance {
         let id = shared.id(context.rng.random());
         let thread = shared.next_thread();
         let dialer = Dialer {
-            // WAIT answers only when its own time is over.
-            reply_timeout: context.dialer.reply_timeout
-                + match sync {
-                    Sync::Off => Duration::ZERO,
-                    Sync::Any | Sync::All => sync_timeout,
-                },
+            batch_timeout: sync_timeout,
             ..context.dialer
         };
-        let primary = Primary::new(dialer.clone(), context.route).scanning();
+        let mut primary = Primary::new(dialer.clone(), context.route).scanning();
+        primary.greet();
         let reach = if primary.is_sharded() && era.publishes_to_shards() {
             Reach::Shard
         } else {
@@ -103,7 +111,7 @@ impl Instance {
             sync_timeout,
             replicas: None,
             rng: context.rng,
-            persists: false,
+            persists: true,
             unanswered: false,
             refusal: None,
             woken: None,
@@ -124,24 +132,14 @@ impl Instance {
         self
     }
 
-    /// Returns this instance so that it tries again by itself where a server is away or no replica
-    /// has a grant. What a caller sees of a lock on one server is one try after the other anyway;
-    /// of a lock on several it sees the time that this takes.
-    #[must_use]
-    pub fn persistent(mut self) -> Self {
-        self.persists = true;
-        self.primary.greet();
-        self
-    }
-
-    /// Tells whether it tries again by itself.
-    pub const fn persists(&self) -> bool {
-        self.persists
-    }
-
     /// Tells whether the last command reached a server that said nothing.
     pub const fn is_unanswered(&self) -> bool {
         self.unanswered
+    }
+
+    /// Opens its connection, as Redisson does when it starts.
+    pub async fn connect(&mut self) {
+        self.primary.connect().await;
     }
 
     /// The text of a script to send.
@@ -149,9 +147,10 @@ impl Instance {
         self.mutation.script(correct)
     }
 
-    /// A new thread of the instance, for what is the same in all eras and asks no replica.
-    pub fn without_sync(context: LockContext) -> Self {
-        Self::new(Era::default(), Sync::Off, Duration::ZERO, context)
+    /// A new thread of the newest Redisson, which asks its replicas as it does by default.
+    pub fn newest(sync_timeout: Duration, context: LockContext) -> Self {
+        let era = Era::default();
+        Self::new(era, era.sync(), sync_timeout, context)
     }
 
     /// `uuid:thread`, by which the server knows who holds.
@@ -176,17 +175,24 @@ impl Instance {
 
     /// Sends one command; again while there is no reply, in an era that does so.
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
-        self.call_beside(command, command).await
+        self.call_beside(command, command, self.era.sends_again())
+            .await
     }
 
-    /// Sends a command to where `beside` would go: for a command that names no key.
-    async fn call_beside(&mut self, command: &Cmd, beside: &Cmd) -> Result<Value, CallError> {
+    /// Sends a command to where `beside` would go: for a command that names no key. It is sent
+    /// again so often at most, while there is no reply.
+    async fn call_beside(
+        &mut self,
+        command: &Cmd,
+        beside: &Cmd,
+        again_max: u32,
+    ) -> Result<Value, CallError> {
         self.begin();
         let mut already = 0;
         loop {
             let begun = Instant::now();
             let result = self.primary.call_beside(command, beside).await;
-            if !self.tries_again(already, begun, &result).await {
+            if !self.tries_again(already, again_max, begun, &result).await {
                 return result;
             }
             already += 1;
@@ -214,10 +220,11 @@ impl Instance {
     }
 
     /// Tells whether to send a command again that was sent at `begun`, and again so often
-    /// `already`; waits until it is time to.
+    /// `already`, and may be sent again so often without a reply; waits until it is time to.
     async fn tries_again<T>(
         &mut self,
         already: u32,
+        again_max: u32,
         begun: Instant,
         result: &Result<T, CallError>,
     ) -> bool {
@@ -227,9 +234,9 @@ impl Instance {
             return false;
         }
         if !self.persists {
-            return already < self.era.sends_again();
+            return already < again_max;
         }
-        let may_again = !self.unanswered || self.era.sends_again() > 0;
+        let may_again = !self.unanswered || again_max > 0;
         if already == self.era.retry_attempts() || !may_again {
             return false;
         }
@@ -252,7 +259,7 @@ impl Instance {
         draw(&mut self.rng, self.era.retry_pause(already))
     }
 
-    /// Sends two commands in one go.
+    /// Sends two commands in one batch, which is sent again in every era while it has no reply.
     async fn call_both(
         &mut self,
         commands: [&Cmd; 2],
@@ -262,7 +269,8 @@ impl Instance {
         loop {
             let begun = Instant::now();
             let results = self.primary.call_both(commands).await;
-            if !self.tries_again(already, begun, &results).await {
+            let again_max = self.era.retry_attempts();
+            if !self.tries_again(already, again_max, begun, &results).await {
                 return results;
             }
             already += 1;
@@ -272,12 +280,36 @@ impl Instance {
     /// Sends one command and asks its replicas whether they have it, as the configuration says.
     /// Without replicas there is nothing to ask.
     pub async fn call_synced(&mut self, command: &Cmd) -> Result<Synced, CallError> {
+        self.call_synced_at_most(command, self.era.sends_again())
+            .await
+    }
+
+    /// Sends a command that does no harm if it is repeated, until it has a reply and as many
+    /// replicas have it as must: as Redisson does by `syncedEvalWithRetry`.
+    pub async fn call_until_synced(&mut self, command: &Cmd) -> Result<Value, CallError> {
+        let again_max = self.era.retry_attempts();
+        let mut synced = self.call_synced_at_most(command, again_max).await?;
+        for already in 1..=again_max {
+            if synced.enough {
+                break;
+            }
+            self.pause_before_retry(already).await;
+            synced = self.call_synced_at_most(command, again_max).await?;
+        }
+        synced.reply_or("done all the same")
+    }
+
+    async fn call_synced_at_most(
+        &mut self,
+        command: &Cmd,
+        again_max: u32,
+    ) -> Result<Synced, CallError> {
         let replicas = match self.sync {
             Sync::Off => 0,
-            Sync::Any | Sync::All => self.replicas(command).await?,
+            Sync::Any | Sync::All => self.replicas(command, again_max).await?,
         };
         if replicas == 0 {
-            let reply = self.call(command).await?;
+            let reply = self.call_beside(command, command, again_max).await?;
             return Ok(Synced {
                 reply,
                 enough: true,
@@ -318,12 +350,7 @@ impl Instance {
             unlocked = self.call_synced(&unlock.command).await?;
         }
         self.forget(unlock).await?;
-        if unlocked.enough {
-            Ok(unlocked.reply)
-        } else {
-            // Done where it was sent; whether it outlives that server, nobody knows.
-            Err(too_few_replicas("given back all the same"))
-        }
+        unlocked.reply_or("given back all the same")
     }
 
     /// Withdraws a grant that too few replicas have: it was there. A newer Redisson gives it back
@@ -372,7 +399,7 @@ impl Instance {
     }
 
     /// Number of replicas that the primary has: asked once, and again after a surprise.
-    async fn replicas(&mut self, of: &Cmd) -> Result<u32, CallError> {
+    async fn replicas(&mut self, of: &Cmd, again_max: u32) -> Result<u32, CallError> {
         if let Some((place, known)) = self.replicas
             && place == self.primary.place_of(of)
         {
@@ -380,7 +407,7 @@ impl Instance {
         }
         let mut info = redis::cmd("INFO");
         info.arg("replication");
-        let count = match self.call_beside(&info, of).await? {
+        let count = match self.call_beside(&info, of, again_max).await? {
             Value::BulkString(text) => {
                 info_field(&String::from_utf8_lossy(&text), "connected_slaves")
                     .and_then(|count| count.parse().ok())
@@ -460,7 +487,8 @@ pub fn eval(script: &str, keys: &[&str]) -> Cmd {
     command
 }
 
-fn too_few_replicas(and: &str) -> CallError {
+/// The error of what too few replicas have, and what became of it.
+pub fn too_few_replicas(and: &str) -> CallError {
     CallError::Unknown(format!("too few replicas acknowledged it in time; {and}"))
 }
 

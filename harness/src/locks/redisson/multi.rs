@@ -83,7 +83,7 @@ impl<const MAJORITY: bool> MultiLock<MAJORITY> {
                 rng: rand_chacha::ChaCha8Rng::from_rng(&mut context.rng),
             };
             Part {
-                lock: Redisson::new(spec, context).persistent(),
+                lock: Redisson::new(spec, context),
                 place,
                 asked: Instant::now(),
             }
@@ -310,9 +310,7 @@ impl Part {
                 continue;
             }
             let released = match &outcome {
-                Outcome::Unknown(_) if self.lock.is_unanswered() => {
-                    self.lock.take_back(key, ask).await
-                }
+                Outcome::Unknown(_) if self.lock.is_unanswered() => self.lock.take_back(key).await,
                 Outcome::Killed => Outcome::Killed,
                 _ => Outcome::Denied,
             };
@@ -396,6 +394,10 @@ impl Tally {
 }
 
 impl<const MAJORITY: bool> Lock for MultiLock<MAJORITY> {
+    async fn connect(&mut self) {
+        join_all(self.parts.iter_mut().map(|part| part.lock.connect())).await;
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.follow();
         let begun = Instant::now();

@@ -10,10 +10,10 @@ use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use redis::Value;
+use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::Instance;
+use super::instance::{Instance, too_few_replicas};
 use super::names;
 use super::semaphore::Stock;
 use crate::clock::wall_ms;
@@ -48,7 +48,7 @@ impl RedissonPermits {
     pub fn new(spec: &scenarios::Permits, mut context: LockContext) -> Self {
         Self {
             rng: rand::SeedableRng::from_rng(&mut context.rng),
-            instance: Instance::without_sync(context).mutated(spec.mutant),
+            instance: Instance::newest(spec.sync_timeout.0, context).mutated(spec.mutant),
             stock: Stock::new(spec.permits),
             lease: spec.lease.0,
             held: HashMap::new(),
@@ -60,9 +60,55 @@ impl RedissonPermits {
             .map(|_| self.rng.random::<u128>().to_be_bytes())
             .collect()
     }
+
+    /// Outcome that the reply to an acquire at `now` tells of.
+    fn read(&mut self, reply: &Value, now: u64) -> Outcome<Grant> {
+        match reply {
+            Value::BulkString(text) if text == b"OK" => Outcome::Done(Grant::of(self.lease)),
+            Value::BulkString(next) => {
+                self.instance.refused(until_ms(next, now));
+                Outcome::Denied
+            }
+            Value::Nil => {
+                self.instance.refused(-1);
+                Outcome::Denied
+            }
+            odd => Outcome::odd(odd),
+        }
+    }
+
+    fn release_script(&self, key: &str, id: &Permit) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command
+            .arg(self.instance.script(RELEASE))
+            .arg(3)
+            .arg(key)
+            .arg(names::semaphore_channel(key))
+            .arg(names::suffixed(key, "timeout"))
+            .arg(id)
+            .arg(1)
+            .arg(wall_ms())
+            .arg(self.instance.publish());
+        command
+    }
+
+    /// Gives permits back of which too few replicas know that they are out.
+    async fn withdraw(&mut self, key: &str, ids: &[Permit]) -> Outcome<Grant> {
+        for id in ids {
+            let command = self.release_script(key, id);
+            if let Err(CallError::Killed) = self.instance.call_until_synced(&command).await {
+                return Outcome::Killed;
+            }
+        }
+        too_few_replicas("withdrawn").into()
+    }
 }
 
 impl Lock for RedissonPermits {
+    async fn connect(&mut self) {
+        self.instance.connect().await;
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         if let Err(error) = self.stock.set(&mut self.instance, key).await {
             return error.into();
@@ -84,17 +130,9 @@ impl Lock for RedissonPermits {
         for id in &ids {
             command.arg(id);
         }
-        let outcome = match self.instance.call(&command).await {
-            Ok(Value::BulkString(text)) if text == b"OK" => Outcome::Done(Grant::of(self.lease)),
-            Ok(Value::BulkString(next)) => {
-                self.instance.refused(until_ms(&next, now));
-                Outcome::Denied
-            }
-            Ok(Value::Nil) => {
-                self.instance.refused(-1);
-                Outcome::Denied
-            }
-            Ok(odd) => Outcome::odd(&odd),
+        let outcome = match self.instance.call_synced(&command).await {
+            Ok(synced) if !synced.enough => return self.withdraw(key, &ids).await,
+            Ok(synced) => self.read(&synced.reply, now),
             Err(error) => error.into(),
         };
         // Without an answer they may be out, and then they are these.
@@ -114,18 +152,8 @@ impl Lock for RedissonPermits {
         };
         let mut given_back = true;
         for (n, id) in ids.iter().enumerate() {
-            let mut command = redis::cmd("EVAL");
-            command
-                .arg(self.instance.script(RELEASE))
-                .arg(3)
-                .arg(key)
-                .arg(names::semaphore_channel(key))
-                .arg(names::suffixed(key, "timeout"))
-                .arg(id)
-                .arg(1)
-                .arg(wall_ms())
-                .arg(self.instance.publish());
-            match self.instance.call(&command).await {
+            let command = self.release_script(key, id);
+            match self.instance.call_until_synced(&command).await {
                 Ok(Value::Int(back)) => given_back &= back == 1,
                 Ok(odd) => return Outcome::odd(&odd),
                 // Some are back, so it cannot be said to have had no effect.

@@ -118,6 +118,10 @@ impl RedissonRw {
 }
 
 impl Lock for RedissonRw {
+    async fn connect(&mut self) {
+        self.instance.connect().await;
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key, ask.mode);
         let synced = match self.instance.call_synced(&command).await {

@@ -69,19 +69,11 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
         self.lease = lease;
     }
 
-    /// Returns this lock as a part of a lock on several masters, which bears one that is away by
-    /// itself.
-    #[must_use]
-    pub(super) fn persistent(mut self) -> Self {
-        self.instance = self.instance.persistent();
-        self
-    }
-
     /// Gives back what a server may have granted that said nothing, in one try: Redisson uses the
     /// connection that it has.
-    pub(super) async fn take_back(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
+    pub(super) async fn take_back(&mut self, key: &str) -> Outcome<Released> {
         let persists = self.instance.set_persists(false);
-        let released = self.release(key, ask).await;
+        let released = self.release(key, LockRequest::default()).await;
         self.instance.set_persists(persists);
         released
     }
@@ -171,10 +163,14 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
 }
 
 impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
+    async fn connect(&mut self) {
+        self.instance.connect().await;
+    }
+
     async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key);
         let mut asked = self.ask(&command, key).await;
-        if self.instance.persists() && self.instance.era().withdraws() {
+        if self.instance.era().withdraws() {
             for already in 1..=self.instance.era().retry_attempts() {
                 if !matches!(asked, Ok(Asked::Withdrawn(Outcome::Unknown(_)))) {
                     break;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use lockstorm_checker::history::Name;
 use lockstorm_scenarios as scenarios;
-use redis::Value;
+use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::Instance;
+use super::instance::{Instance, too_few_replicas};
 use super::names;
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
@@ -34,13 +34,40 @@ impl RedissonSemaphore {
     /// Holds nothing yet.
     pub fn new(spec: &scenarios::Semaphore, context: LockContext) -> Self {
         Self {
-            instance: Instance::without_sync(context).mutated(spec.mutant),
+            instance: Instance::newest(spec.sync_timeout.0, context).mutated(spec.mutant),
             stock: Stock::new(spec.permits),
+        }
+    }
+
+    fn release_script(&self, key: &str, ask: LockRequest) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command
+            .arg(self.instance.script(RELEASE))
+            .arg(2)
+            .arg(key)
+            .arg(names::semaphore_channel(key))
+            .arg(ask.permits)
+            .arg(self.instance.publish());
+        command
+    }
+
+    /// Gives permits back of which too few replicas know that they are taken. Redisson does so
+    /// without a look at whether they were taken at all: after a refusal it makes new ones.
+    /// Source: `RedissonSemaphore.tryAcquireAsync` and `CommandAsyncService.handleNoSync` of 4.7.0.
+    async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
+        let command = self.release_script(key, ask);
+        match self.instance.call_synced(&command).await {
+            Err(CallError::Killed) => Outcome::Killed,
+            Ok(_) | Err(_) => too_few_replicas("withdrawn").into(),
         }
     }
 }
 
 impl Lock for RedissonSemaphore {
+    async fn connect(&mut self) {
+        self.instance.connect().await;
+    }
+
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         if let Err(error) = self.stock.set(&mut self.instance, key).await {
             return error.into();
@@ -51,14 +78,20 @@ impl Lock for RedissonSemaphore {
             .arg(1)
             .arg(key)
             .arg(ask.permits);
-        match self.instance.call(&command).await {
-            Ok(Value::Int(1)) => Outcome::Done(Grant::default()),
-            Ok(Value::Int(_)) => {
+        let synced = match self.instance.call_synced(&command).await {
+            Ok(synced) => synced,
+            Err(error) => return error.into(),
+        };
+        if !synced.enough {
+            return self.withdraw(key, ask).await;
+        }
+        match synced.reply {
+            Value::Int(1) => Outcome::Done(Grant::default()),
+            Value::Int(_) => {
                 self.instance.refused(-1);
                 Outcome::Denied
             }
-            Ok(odd) => Outcome::odd(&odd),
-            Err(error) => error.into(),
+            odd => Outcome::odd(&odd),
         }
     }
 
@@ -67,15 +100,10 @@ impl Lock for RedissonSemaphore {
     }
 
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
-        let mut command = redis::cmd("EVAL");
-        command
-            .arg(self.instance.script(RELEASE))
-            .arg(2)
-            .arg(key)
-            .arg(names::semaphore_channel(key))
-            .arg(ask.permits)
-            .arg(self.instance.publish());
-        match self.instance.call(&command).await {
+        let command = self.release_script(key, ask);
+        let synced = self.instance.call_synced(&command).await;
+        let reply = synced.and_then(|synced| synced.reply_or("given back all the same"));
+        match reply {
             Ok(Value::Int(_)) => Outcome::Done(Released::default()),
             Ok(odd) => Outcome::odd(&odd),
             Err(error) => error.into(),
@@ -134,7 +162,7 @@ impl Stock {
             .arg(names::semaphore_channel(key))
             .arg(self.permits)
             .arg(instance.publish());
-        instance.call(&command).await?;
+        instance.call_until_synced(&command).await?;
         self.set.insert(key.to_owned());
         Ok(())
     }

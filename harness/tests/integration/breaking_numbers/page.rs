@@ -24,7 +24,8 @@ it without being confirmed; `none found` that the same is so of a promise that o
 the test. What stands in brackets is not promised. Locks that are not here were not hunted yet. The
 locks were hunted before hunts knew threads, lines with a newcomer, readers of unlike leases and
 permits in one call, and while they waited a second for replicas: some of the mutants below were
-hunted with all of that.
+hunted with all of that. `redisson`, `redisson-spin`, `redisson-fenced`, `redisson-fair` and
+`redisson-rw` were hunted before they sent again what finds no server.
 
 This page is written by `make breaking-numbers`, from real runs; `make test` repeats a script of
 each lock.

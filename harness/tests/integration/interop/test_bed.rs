@@ -70,6 +70,7 @@ impl TestBed {
             source: self.servers.introduce_client(name, n),
             gate: self.servers.registry().register(name),
             reply_timeout: WITHIN,
+            batch_timeout: Duration::ZERO,
             trail: Arc::new(NoTrail),
             commands: &[],
         }

@@ -1,10 +1,10 @@
 //! Every situation that both know, with the real Redisson beside ours, on every topology and in
 //! every era. A difference in what clients are told has its reason in `differences.toml`, or the
-//! test fails; so does a reason for a difference that is not there any more. The real one is driven
-//! by the adapter in `adapters/java/redisson`, which `.ci/setup adapters` builds; without it the
-//! tests are skipped. `make interop` runs all of it, or the pairs whose titles contain one of the
-//! texts in `LOCKSTORM_ONLY`, with commas between them; `LOCKSTORM_KEEP=1` keeps the folders of the
-//! runs. CI runs a cheap part.
+//! test fails; so does a reason for a difference that is not there any more, and a run that says
+//! nothing. The real one is driven by the adapter in `adapters/java/redisson`, which `.ci/setup
+//! adapters` builds; without it the tests are skipped. `make interop` runs all of it, or the pairs
+//! whose titles contain one of the texts in `LOCKSTORM_ONLY`, with commas between them;
+//! `LOCKSTORM_KEEP=1` keeps the folders of the runs. CI runs a cheap part.
 
 mod differences;
 mod pair;
@@ -81,7 +81,7 @@ fn what_costs_little_is_told_alike_by_the_real_redisson_and_ours() {
 }
 
 #[test]
-#[ignore = "takes most of an hour; make interop"]
+#[ignore = "takes two hours; make interop"]
 fn every_situation_is_told_alike_by_the_real_redisson_and_ours() {
     if can_run() {
         let only = std::env::var("LOCKSTORM_ONLY").unwrap_or_default();

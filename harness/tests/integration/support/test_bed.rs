@@ -123,6 +123,7 @@ impl TestBed {
             source: self.servers.introduce_client(&name, n),
             gate: self.servers.registry().register(&name),
             reply_timeout: self.reply_timeout,
+            batch_timeout: Duration::ZERO,
             trail,
             commands: &[],
         };

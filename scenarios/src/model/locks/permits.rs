@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_lease, default_permits};
+use super::options::{LockOptions, default_lease, default_permits, default_sync_timeout};
 use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 
@@ -17,6 +17,9 @@ pub struct Permits {
     /// After how long a permit may be taken back.
     #[serde(default = "default_lease")]
     pub lease: DurationSpec,
+    /// Time that a replica may take to acknowledge (`slavesSyncTimeout`).
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
@@ -41,6 +44,10 @@ impl LockOptions for Permits {
             return Err("it renews nothing");
         }
         Ok(())
+    }
+
+    fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.sync_timeout = self.sync_timeout.min(most);
     }
 
     fn mutant(&self) -> Option<Mutant> {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::{LockOptions, default_permits};
+use super::options::{LockOptions, default_permits, default_sync_timeout};
+use crate::model::duration::DurationSpec;
 use crate::model::mutant::Mutant;
 use crate::model::promise::Promise;
 
@@ -14,6 +15,9 @@ pub struct Semaphore {
     /// Number of permits.
     #[serde(default = "default_permits")]
     pub permits: u32,
+    /// Time that a replica may take to acknowledge (`slavesSyncTimeout`).
+    #[serde(default = "default_sync_timeout")]
+    pub sync_timeout: DurationSpec,
     /// A mistake to make on purpose, one of `lockstorm list mutants` for this lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<Mutant>,
@@ -31,6 +35,10 @@ impl LockOptions for Semaphore {
     /// Anybody may give a permit back: the documentation of `RSemaphore` knows no owners.
     fn denies(&self) -> &[Promise] {
         &[Promise::OwnRelease]
+    }
+
+    fn limit_sync_timeout(&mut self, most: DurationSpec) {
+        self.sync_timeout = self.sync_timeout.min(most);
     }
 
     fn mutant(&self) -> Option<Mutant> {

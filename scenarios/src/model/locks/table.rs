@@ -89,15 +89,15 @@ macro_rules! with_every_lock {
                 promises [KeepsAlive, Reentrant, SurvivesMinority], eras [V3_10, V3_17, V4_7];
             /// Redisson's semaphore: counts permits; nobody takes back those of the dead
             "redisson-semaphore" => RedissonSemaphore(Semaphore) on ONE_MASTER,
-                sends ["EVAL", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET", "SETNX", "INCRBY",
-                    "DECRBY"],
-                has [], promises [Permits], eras [];
+                sends ["EVAL", "INFO", "WAIT", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET",
+                    "SETNX", "INCRBY", "DECRBY"],
+                has [ReplicaWait], promises [Permits], eras [];
             /// Redisson's semaphore with permits that expire, by the clocks of its clients
             "redisson-permits" => RedissonPermits(Permits) on ONE_MASTER,
-                sends ["EVAL", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET", "SETNX", "INCRBY",
-                    "DECRBY", "PTTL", "PEXPIRE", "ZADD", "ZREM", "ZSCORE", "ZRANGE",
-                    "ZRANGEBYSCORE"],
-                has [], promises [Permits], eras [];
+                sends ["EVAL", "INFO", "WAIT", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH", "GET",
+                    "SETNX", "INCRBY", "DECRBY", "PTTL", "PEXPIRE", "ZADD", "ZREM", "ZSCORE",
+                    "ZRANGE", "ZRANGEBYSCORE"],
+                has [ReplicaWait], promises [Permits], eras [];
             /// etcd's `concurrency.Mutex`: a queue of keys bound to leases, kept by a majority of
             /// members
             "etcd-mutex" => EtcdMutex(EtcdMutex) on ETCD,
