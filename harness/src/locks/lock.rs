@@ -6,7 +6,8 @@ use lockstorm_checker::history::Mode;
 
 use crate::connection::CallError;
 
-/// One client's side of a lock. Each call is one try: nothing is repeated inside.
+/// One client's side of a lock. Each call is one try: nothing is repeated inside, but what the
+/// library that it stands for sends again by itself.
 pub trait Lock: Send {
     /// Opens the connections that its library opens before anybody asks for anything. One that
     /// cannot be had now is opened when it is needed.

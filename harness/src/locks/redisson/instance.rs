@@ -288,15 +288,27 @@ impl Instance {
     /// replicas have it as must: as Redisson does by `syncedEvalWithRetry`.
     pub async fn call_until_synced(&mut self, command: &Cmd) -> Result<Value, CallError> {
         let again_max = self.era.retry_attempts();
-        let mut synced = self.call_synced_at_most(command, again_max).await?;
+        let synced = self.call_until_enough(command, again_max, again_max).await;
+        synced?.reply_or("done all the same")
+    }
+
+    /// Sends a command again so often at most while too few replicas have it, each time so often
+    /// at most as there is no reply.
+    async fn call_until_enough(
+        &mut self,
+        command: &Cmd,
+        unanswered_max: u32,
+        again_max: u32,
+    ) -> Result<Synced, CallError> {
+        let mut synced = self.call_synced_at_most(command, unanswered_max).await?;
         for already in 1..=again_max {
             if synced.enough {
                 break;
             }
             self.pause_before_retry(already).await;
-            synced = self.call_synced_at_most(command, again_max).await?;
+            synced = self.call_synced_at_most(command, unanswered_max).await?;
         }
-        synced.reply_or("done all the same")
+        Ok(synced)
     }
 
     async fn call_synced_at_most(
@@ -341,14 +353,9 @@ impl Instance {
     pub async fn unlock(&mut self, unlock: &Unlock) -> Result<Value, CallError> {
         let attempts = self.era.retry_attempts();
         let again_max = unlock.latch.as_ref().map_or(0, |_| attempts);
-        let mut unlocked = self.call_synced(&unlock.command).await?;
-        for already in 1..=again_max {
-            if unlocked.enough {
-                break;
-            }
-            self.pause_before_retry(already).await;
-            unlocked = self.call_synced(&unlock.command).await?;
-        }
+        let unanswered_max = self.era.sends_again();
+        let unlocked = self.call_until_enough(&unlock.command, unanswered_max, again_max);
+        let unlocked = unlocked.await?;
         self.forget(unlock).await?;
         unlocked.reply_or("given back all the same")
     }

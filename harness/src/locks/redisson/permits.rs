@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::{Instance, too_few_replicas};
+use super::instance::{Instance, eval, too_few_replicas};
 use super::names;
 use super::semaphore::Stock;
 use crate::clock::wall_ms;
@@ -78,13 +78,10 @@ impl RedissonPermits {
     }
 
     fn release_script(&self, key: &str, id: &Permit) -> Cmd {
-        let mut command = redis::cmd("EVAL");
+        let channel = names::semaphore_channel(key);
+        let keys = [key, &channel, &names::suffixed(key, "timeout")];
+        let mut command = eval(self.instance.script(RELEASE), &keys);
         command
-            .arg(self.instance.script(RELEASE))
-            .arg(3)
-            .arg(key)
-            .arg(names::semaphore_channel(key))
-            .arg(names::suffixed(key, "timeout"))
             .arg(id)
             .arg(1)
             .arg(wall_ms())

@@ -11,7 +11,7 @@ use lockstorm_scenarios as scenarios;
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::{Instance, too_few_replicas};
+use super::instance::{Instance, eval, too_few_replicas};
 use super::names;
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
@@ -40,19 +40,15 @@ impl RedissonSemaphore {
     }
 
     fn release_script(&self, key: &str, ask: LockRequest) -> Cmd {
-        let mut command = redis::cmd("EVAL");
-        command
-            .arg(self.instance.script(RELEASE))
-            .arg(2)
-            .arg(key)
-            .arg(names::semaphore_channel(key))
-            .arg(ask.permits)
-            .arg(self.instance.publish());
+        let keys = [key, &names::semaphore_channel(key)];
+        let mut command = eval(self.instance.script(RELEASE), &keys);
+        command.arg(ask.permits).arg(self.instance.publish());
         command
     }
 
     /// Gives permits back of which too few replicas know that they are taken. Redisson does so
-    /// without a look at whether they were taken at all: after a refusal it makes new ones.
+    /// without a look at whether they were taken at all: after a refusal, to a client whose earlier
+    /// writes are not acknowledged either, it makes new ones.
     /// Source: `RedissonSemaphore.tryAcquireAsync` and `CommandAsyncService.handleNoSync` of 4.7.0.
     async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = self.release_script(key, ask);

@@ -93,7 +93,7 @@ fn of_loaded(loaded: &Loaded) -> Vec<Pair> {
     pairs
 }
 
-/// Eras of a lock of ours; the newest for one that has been the same in all of them.
+/// Eras of a lock of ours; the newest for one that imitates no other.
 fn eras_of(kind: LockKind) -> impl Iterator<Item = (LockKind, Era)> {
     let newest = kind.eras().is_empty().then(Era::default);
     let eras = kind.eras().iter().copied().chain(newest);
