@@ -251,7 +251,7 @@ pub enum Ownership {
     Unknown,
 }
 
-/// End of a hold that has no lease.
+/// End that the service puts to a hold, beside a lease or in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
@@ -271,8 +271,8 @@ pub struct Value {
     pub permits: Option<u32>,
     /// Lease asked for or granted, in milliseconds; absent means no lease.
     pub lease_ms: Option<u64>,
-    /// On an acquire without a lease, or in the reply to it: up to when the lock is held; absent
-    /// means until its release.
+    /// On an acquire, or in the reply to it: what ends the hold, beside a lease or in its place;
+    /// absent means its release.
     pub until: Option<Until>,
     /// Time that the caller is ready to wait, in milliseconds.
     pub wait_ms: Option<u64>,

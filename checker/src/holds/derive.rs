@@ -13,6 +13,7 @@
 //! the other, as far as it can be told which is meant.
 
 mod belief;
+mod linger;
 mod modes;
 mod moment;
 
@@ -54,6 +55,7 @@ pub(crate) fn holds_by(threads: usize, digest: &Digest, drift: Drift) -> Vec<Hol
         };
         builder.take_all(key, &notes[first..last]);
         belief::settle(digest, key, &mut builder.holds);
+        linger::settle(digest, &mut builder.holds);
         builder.holds
     });
     if let [one] = &mut *by_key {
@@ -348,6 +350,7 @@ impl Builder<'_> {
             told_lost: Nanos::MAX,
             shown: Nanos::MAX,
             acting: self.digest.alive[acquire.owner.0 as usize],
+            lingers: Nanos(0),
         });
         self.holds.len() - 1
     }

@@ -69,6 +69,9 @@ pub struct Hold {
     /// is known to be alive; where no release says when it left, up to the end of its lease
     /// or the last that it did as holder.
     pub acting: Nanos,
+    /// Up to when the session of its owner may have kept it after a release that may not have
+    /// arrived; zero if no session keeps it.
+    pub lingers: Nanos,
 }
 
 impl Hold {
@@ -141,8 +144,9 @@ impl Hold {
     }
 
     /// When the service may regard the lock as held: the hull, cut where the lease has certainly
-    /// run out.
+    /// run out, and no session keeps it.
     pub fn possible(&self) -> Interval {
-        Interval::new(self.hull.start, self.hull.end.min(self.lease.ceiling))
+        let kept = self.lease.ceiling.max(self.lingers);
+        Interval::new(self.hull.start, self.hull.end.min(kept))
     }
 }

@@ -261,6 +261,7 @@ impl DigestBuilder {
             completion: None,
             lease: event.value.lease_ms.map(Nanos::from_millis),
             is_of_session: false,
+            is_kept_by_session: false,
             token: event.value.token,
             process,
             key,

@@ -184,6 +184,9 @@ pub struct Operation {
     pub lease: Option<Nanos>,
     /// True if an acquire without a lease holds the lock until the session of its owner ends.
     pub is_of_session: bool,
+    /// True if an acquire with a lease goes with the session of its owner: the lease is what the
+    /// owner may rely on, and the service keeps the lock until the session ends.
+    pub is_kept_by_session: bool,
     /// Fencing token of the reply or, on the resource, of the request.
     pub token: Option<u64>,
     /// The process that sent it.

@@ -296,7 +296,7 @@ fn leases_end(case: &Case, key: KeyId, window: Interval) -> Nanos {
 
 /// When the lease of a granted hold has run out, as far as it was asked for before the final phase.
 fn lease_end(case: &Case, hold: &Hold, window: Interval, drift: Drift) -> Nanos {
-    let end = hold.possible().end;
+    let end = hold.hull.end.min(hold.lease.ceiling);
     let acquire = case.digest.operation(hold.acquire);
     // Most holds are long over, and of few the renewals have to be looked up.
     if end <= window.start || acquire.invoked >= window.start {

@@ -248,7 +248,7 @@ pub enum Answer {
         /// Fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// Up to when it is held, where it has no lease; absent means until it is given back.
+        /// What ends it though nobody gives it back: beside a lease, or in its place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Until>,
         /// Time from the request to the sending of the try that was granted, at least.

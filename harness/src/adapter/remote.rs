@@ -331,7 +331,7 @@ impl Lock for Remote {
                 givers.clone_from(by);
                 return Some(Outcome::Done(Grant {
                     lease: lease_ms.map(Duration::from_millis),
-                    is_of_session: lease_ms.is_none() && until.is_some(),
+                    is_of_session: until.is_some(),
                     token: *token,
                     waited: Duration::from_millis(waited_ms.unwrap_or_default()),
                 }));

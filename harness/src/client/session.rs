@@ -239,7 +239,7 @@ impl Session {
             if let Some(token) = grant.token {
                 self.tokens.insert(key.clone(), token);
             }
-            if grant.is_of_session {
+            if grant.is_of_session && grant.lease.is_none() {
                 self.until = Some(Until::SessionEnd);
             }
             self.hear_of_losses().await;

@@ -62,7 +62,8 @@ pub struct Grant {
     /// From the sending of the request on, the lock is kept for this long; `None`: until it is
     /// given back.
     pub lease: Option<Duration>,
-    /// `true` if the lock is kept only as long as the session in which it was granted.
+    /// `true` if the lock goes with the session in which it was granted: with a lease, that is what
+    /// the holder may rely on, and the servers keep the lock as long as the session.
     pub is_of_session: bool,
     /// Fencing token.
     pub token: Option<u64>,
@@ -71,6 +72,14 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// As long as its session, on which the holder may rely for `lease`; without a token.
+    pub const fn in_session(lease: Duration) -> Self {
+        Self {
+            is_of_session: true,
+            ..Self::of(lease)
+        }
+    }
+
     /// For `lease`, without a token.
     pub const fn of(lease: Duration) -> Self {
         Self {

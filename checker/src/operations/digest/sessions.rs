@@ -28,15 +28,19 @@ struct Session {
 /// An acquire asks for the lock until its session ends. One that is never answered shows nothing of
 /// its session.
 pub(super) fn ask(acquire: &mut Operation, until: Option<Until>) {
+    acquire.is_kept_by_session = acquire.lease.is_some() && until.is_some();
     if acquire.lease.is_none() && until.is_some() {
         (acquire.is_of_session, acquire.lease) = (true, OPEN);
     }
 }
 
-/// An acquire was granted: a lease that the reply names goes before a session.
+/// An acquire was granted: a lease that the reply names goes before a session, which may yet keep
+/// the lock for longer.
 pub(super) fn answer(acquire: &mut Operation, reply: &Value) {
-    let is_asked = acquire.is_of_session || reply.until.is_some();
-    acquire.is_of_session = is_asked && reply.lease_ms.is_none();
+    let has_lease = acquire.is_kept_by_session || reply.lease_ms.is_some();
+    let is_asked = acquire.is_of_session || acquire.is_kept_by_session || reply.until.is_some();
+    acquire.is_of_session = is_asked && !has_lease;
+    acquire.is_kept_by_session = is_asked && has_lease;
 }
 
 /// An acquire is read once more: nothing is known yet of how its session goes on.

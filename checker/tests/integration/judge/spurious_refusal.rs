@@ -322,3 +322,29 @@ fn servers_may_keep_a_lock_for_all_of_the_lease_that_was_asked_for() {
     let text = format!("{granted} a release 90..100 ok\n b acquire 420..430 refused");
     assert_eq!(judged(&text).0, Verdict::Violated);
 }
+
+/// ZooKeeper keeps a node as long as the session of its client, which goes by a lease.
+#[test]
+fn a_session_may_keep_what_a_release_without_an_answer_gave_back() {
+    let by_session = "a acquire 0..10 ok lease 100 until session-end\n";
+    let refused = "b acquire 500..510 refused";
+    let left_by = |between: &str| judged(&format!("{by_session}{between}\n{refused}"));
+    assert_eq!(left_by("a release 50..60 info").0, Verdict::Valid);
+    assert_eq!(left_by("a release 50..60 failed").0, Verdict::Valid);
+    assert_eq!(left_by("a release 150..160 info").0, Verdict::Valid);
+    for ended in [
+        "a release 50..60 ok",
+        "a release 50..60 not-owner",
+        "a release 50..60 info\n a release 70..80 ok",
+        "a release 50..60 info\n c acquire 200..210 ok lease 100\n c release 220..230 ok",
+        // It is not known to have gone on, and its session ends with it.
+        "",
+    ] {
+        assert_eq!(left_by(ended), (Verdict::Violated, 1), "{ended}");
+    }
+    let by_lease = format!(
+        "{} a release 50..60 info\n{refused}",
+        by_session.replace("until session-end", "")
+    );
+    assert_eq!(judged(&by_lease).0, Verdict::Violated);
+}

@@ -129,7 +129,7 @@ impl ZookeeperMutex {
     fn hold(&mut self, key: &str, place: Place) -> Outcome<Grant> {
         let grant = Grant {
             token: Some(place.change),
-            ..Grant::of(self.line.relies_on())
+            ..Grant::in_session(self.line.relies_on())
         };
         self.held.insert(key.to_owned(), place);
         Outcome::Done(grant)
