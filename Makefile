@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` shows what Lockstorm does, `make test` proves it.
 
-.PHONY: field-guide docs demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers scoreboard scoreboard-hunts track-record pictures setup setup-tests
+.PHONY: field-guide docs demo test test-quick dist check bench interop mutants clean-exits kills storms control promises breaking-numbers shrunk-storms scoreboard scoreboard-hunts track-record pictures setup setup-tests
 
 # The comparison of the README on real servers: a lock on one server, the same on a primary with a replica, and
 # Redlock on five masters. What would have to go wrong for each, and how many faults does it take? Four minutes, once
@@ -94,6 +94,12 @@ promises: setup
 breaking-numbers: setup
 	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration -- --ignored --test-threads 1 \
 	  breaking_numbers::every_lock breaking_numbers::every_mutant
+
+# Storms that violate something, each shrunk to a script of a few steps: docs/shrunk-storms.md, from real runs; half an
+# hour. Shrinks those of scenarios/shrunk/storms that have no script yet; ONLY is the same.
+shrunk-storms: setup-tests
+	LOCKSTORM_ONLY="$(ONLY)" cargo test --locked -p lockstorm --test integration -- --ignored --test-threads 1 \
+	  shrunk_storms::
 
 # What the libraries of adapters/scoreboard.toml keep and break: docs/scoreboard.md, from real runs; some hours.
 # Assesses what adapters/scoreboard has no facts of yet; `make scoreboard ONLY=redsync` takes some of it, and

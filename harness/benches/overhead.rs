@@ -170,6 +170,7 @@ fn session(
         gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
         batch_timeout: Duration::ZERO,
+        keeps_late: false,
         trail: Arc::new(NoTrail),
         commands: &[],
     };

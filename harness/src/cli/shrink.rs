@@ -39,7 +39,8 @@ pub struct ShrinkArgs {
     /// File to write; `shrunk.toml` in the folder of the run unless you say.
     #[arg(long, value_name = "FILE")]
     pub to: Option<PathBuf>,
-    /// Time for looking for a script that does what a storm did.
+    /// Time for looking for a script that does what a storm did; making a script shorter takes as
+    /// long at most.
     #[arg(long = "for", default_value = "3m", value_name = "TIME")]
     pub time: DurationSpec,
     /// Faults of the script at most.

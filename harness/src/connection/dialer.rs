@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lockstorm_checker::history::{Name, RouteNote};
 use redis::{Arg, Cmd, Value};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::gate::{CLIENT_KILLED, Gate, Killed};
 use super::stream::connect;
@@ -26,6 +26,9 @@ pub struct Dialer {
     /// Time that several commands in one go may take beyond that: WAIT answers only when its own
     /// time is over.
     pub batch_timeout: Duration,
+    /// `true` if a connection on which a reply is late is used again, and waits for that reply
+    /// first: as in a pool that gives out what came back last. Otherwise it is closed.
+    pub keeps_late: bool,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
     /// The commands that the lock says it sends, by which users of servers of somebody else are
@@ -202,27 +205,7 @@ impl Connection {
     ) -> Result<Vec<Result<Value, CallError>>, CallError> {
         self.dialer.gate.pass().await?;
         let within = self.dialer.time_for(commands.len());
-        let exchange = async {
-            let mut wire = self.take_wire().await?;
-            self.dialer.gate.count_command();
-            for command in commands {
-                self.dialer.hold_to_table(command);
-                wire.write(command).await?;
-            }
-            let mut replies = Vec::with_capacity(commands.len());
-            for _ in commands {
-                match wire.read().await {
-                    Err(WireError::Lost(text)) => return Err(WireError::Lost(text)),
-                    reply => replies.push(reply),
-                }
-            }
-            self.wire = Some(wire);
-            Ok(replies)
-        };
-        let result = timeout(within, exchange).await.unwrap_or_else(|_| {
-            self.sent = true;
-            Err(late(within))
-        });
+        let result = self.exchange(commands, within).await;
         match &result {
             Ok(_) => self.dialer.gate.count_reply(),
             Err(error) => self.why = error.to_string(),
@@ -237,30 +220,13 @@ impl Connection {
             .collect())
     }
 
-    /// Sends one command; nothing is ever sent twice. A connection that gave no reply is closed:
-    /// a late reply must not be taken for that of a later command.
+    /// Sends one command; nothing is ever sent twice.
     ///
     /// # Errors
     /// See [`CallError`].
     pub async fn call(&mut self, command: &Cmd) -> Result<Value, CallError> {
-        self.dialer.gate.pass().await?;
-        let within = self.dialer.reply_timeout;
-        let result = timeout(within, self.exchange(command)).await;
-        let result = result.unwrap_or_else(|_| {
-            self.sent = true;
-            Err(late(within))
-        });
-        if let Err(WireError::Lost(text)) = &result {
-            self.why.clone_from(text);
-        } else {
-            self.dialer.gate.count_reply();
-        }
-        let passed = self.dialer.gate.pass().await;
-        if passed.is_err() {
-            self.wire = None;
-        }
-        passed?;
-        Ok(result?)
+        let mut replies = self.call_all(&[command]).await?;
+        replies.pop().expect("as many replies as commands")
     }
 
     /// Opens the connection, if it is not open. Whether it can be had the next command tells.
@@ -271,19 +237,33 @@ impl Connection {
         }
     }
 
-    async fn exchange(&mut self, command: &Cmd) -> Result<Value, WireError> {
-        self.dialer.hold_to_table(command);
-        let mut wire = self.take_wire().await?;
-        self.dialer.gate.count_command();
-        let result = wire.send(command).await;
-        if !matches!(result, Err(WireError::Lost(_))) {
+    /// Sends commands, and waits for their replies within this time. A connection that gave none is
+    /// closed, unless it is to be used again behind them: a late reply must not be taken for that
+    /// of a later command.
+    async fn exchange(
+        &mut self,
+        commands: &[&Cmd],
+        within: Duration,
+    ) -> Result<Vec<Result<Value, WireError>>, WireError> {
+        let until = Instant::now() + within;
+        let Ok(taken) = timeout_at(until, self.take_wire()).await else {
+            self.sent = true;
+            return Err(late(within));
+        };
+        let mut wire = taken?;
+        let spoken = timeout_at(until, self.dialer.speak(&mut wire, commands)).await;
+        let is_kept = match &spoken {
+            Ok(replies) => replies.is_ok(),
+            Err(_) => self.dialer.keeps_late,
+        };
+        if is_kept {
             self.wire = Some(wire);
         }
-        result
+        spoken.unwrap_or_else(|_| Err(late(within)))
     }
 
-    /// The open connection, or a new one. It is put back only with all its replies read: an
-    /// exchange that is given up half-way closes the connection.
+    /// The open connection, or a new one. It is put back only with all its replies read, or to wait
+    /// for them: an exchange that is given up half-way closes the connection.
     async fn take_wire(&mut self) -> Result<Wire, WireError> {
         self.sent = false;
         let wire = if let Some(wire) = self.wire.take() {
@@ -322,6 +302,28 @@ impl Dialer {
                 );
             }
         }
+    }
+
+    /// Sends commands over a connection, one after the other, and gives as many replies.
+    async fn speak(
+        &self,
+        wire: &mut Wire,
+        commands: &[&Cmd],
+    ) -> Result<Vec<Result<Value, WireError>>, WireError> {
+        self.gate.count_command();
+        for command in commands {
+            self.hold_to_table(command);
+            wire.write(command).await?;
+        }
+        wire.skip_late(commands.len()).await?;
+        let mut replies = Vec::with_capacity(commands.len());
+        for _ in commands {
+            match wire.read().await {
+                Err(WireError::Lost(text)) => return Err(WireError::Lost(text)),
+                reply => replies.push(reply),
+            }
+        }
+        Ok(replies)
     }
 
     /// Opens a connection to `address` from the client's own address.

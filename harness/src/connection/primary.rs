@@ -172,6 +172,11 @@ impl Primary {
         (self.address_of(slot_of_command(command)), version)
     }
 
+    /// The slot of the key of `command`, where keys are spread over shards.
+    pub fn slot_of(&self, command: &Cmd) -> Option<u16> {
+        slot_of_command(command).filter(|_| self.is_sharded())
+    }
+
     /// Tells whether keys are spread over shards.
     pub const fn is_sharded(&self) -> bool {
         matches!(self.way, Way::Shards(_))

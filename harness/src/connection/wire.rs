@@ -4,18 +4,23 @@
 //! read. A client has one command under way at a time, so it needs no task that shares the
 //! connection out, and there is nothing that could reconnect, retry or time out unseen.
 
+use std::task::{Context, Poll, Waker};
+
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use redis::{Cmd, RedisError, Value, ValueCodec};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::codec::Framed;
 
 /// An open connection; dropping it closes it.
 ///
-/// An exchange that was given up leaves its reply behind: drop the connection then.
+/// An exchange that was given up leaves its reply behind: drop the connection then, or
+/// [skip](Wire::skip_late) it.
 pub struct Wire<S = TcpStream> {
     frames: Framed<S, ValueCodec>,
+    /// Commands whose replies were not read.
+    owed: usize,
 }
 
 /// The half of a [`Wire`] that hears.
@@ -55,6 +60,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     pub fn new(stream: S) -> Self {
         Self {
             frames: Framed::new(stream, ValueCodec::default()),
+            owed: 0,
         }
     }
 
@@ -72,7 +78,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     /// # Errors
     /// The loss of the connection.
     pub async fn write(&mut self, command: &Cmd) -> Result<(), WireError> {
-        Ok(self.frames.send(command.get_packed_command()).await?)
+        self.frames.feed(command.get_packed_command()).await?;
+        self.owed += 1;
+        Ok(self.frames.flush().await?)
     }
 
     /// Waits for the next reply or, after SUBSCRIBE, the next message. Nothing is lost when the
@@ -81,7 +89,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     /// # Errors
     /// The server's own error, or the loss of the connection.
     pub async fn read(&mut self) -> Result<Value, WireError> {
-        reply(self.frames.next().await)
+        let next = self.frames.next().await;
+        self.owed = self.owed.saturating_sub(1);
+        reply(next)
+    }
+
+    /// Waits for the replies that were not read, up to those of the last `fresh` commands, and
+    /// forgets them.
+    ///
+    /// # Errors
+    /// The loss of the connection.
+    pub async fn skip_late(&mut self, fresh: usize) -> Result<(), WireError> {
+        while self.owed > fresh {
+            if let Err(WireError::Lost(text)) = self.read().await {
+                return Err(WireError::Lost(text));
+            }
+        }
+        Ok(())
     }
 
     /// The stream, for somebody else to speak over. All that was asked must have been answered.
@@ -94,10 +118,13 @@ impl Wire {
     /// Tells whether the server has closed the connection, as far as is known here by now.
     pub fn is_closed(&self) -> bool {
         let mut byte = [0];
-        match self.frames.get_ref().try_read(&mut byte) {
-            // What was never asked for is read here: the connection is of no more use either.
-            Ok(_) => true,
-            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        let mut read = ReadBuf::new(&mut byte);
+        let mut nobody = Context::from_waker(Waker::noop());
+        match self.frames.get_ref().poll_peek(&mut nobody, &mut read) {
+            // What was never asked for is no reply: the connection is of no more use either.
+            Poll::Ready(Ok(bytes)) => bytes == 0 || self.owed == 0,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
         }
     }
 

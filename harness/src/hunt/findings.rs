@@ -27,6 +27,8 @@ const FOUND_MAX: usize = 2;
 const CANDIDATES_MAX: usize = 24;
 /// Time at least in which a plan is looked for that breaks a promise each time.
 const LOOKS_FOR: Duration = Duration::from_secs(60);
+/// Time for looking for a shorter script of one plan.
+const SHORTENED_WITHIN: Duration = Duration::from_secs(30);
 /// Runs at most to have one whose story tells how the promise is broken.
 const RUNS_FOR_STORY: usize = 4;
 
@@ -127,6 +129,7 @@ impl Gathering<'_> {
             settings: self.settings,
             folder: self.trials,
             at_once: self.limits.at_once,
+            within: SHORTENED_WITHIN,
             seed: self.limits.seed,
         }
     }

@@ -159,6 +159,7 @@ fn shrinker<'a>(
         settings,
         folder,
         at_once: limits.at_once,
+        within: limits.time,
         seed: limits.seed,
     }
 }

@@ -23,8 +23,6 @@ use crate::seed::Seed;
 const TAKEN_AFTER: [usize; 2] = [2, RUNS];
 /// Runs of what is left in the end.
 pub const RUNS: usize = 5;
-/// Time for looking for shorter scripts.
-const WITHIN: Duration = Duration::from_secs(30);
 /// Lengths of the parts of a script that are left out together, longest first: a fault at a point
 /// is three or four steps.
 const PARTS: [usize; 4] = [4, 3, 2, 1];
@@ -87,6 +85,8 @@ pub struct Shrinker<'a> {
     pub folder: &'a Path,
     /// Runs at once.
     pub at_once: usize,
+    /// Time for looking for shorter scripts.
+    pub within: Duration,
     /// Chance of the runs.
     pub seed: Seed,
 }
@@ -142,41 +142,58 @@ impl Shrinker<'_> {
         Ok(case.map(|case| Shrunk { case, steps, times }))
     }
 
-    /// Leaves out one part after the other, as long as what is left breaks it each time; gives the
-    /// scripts on the way, the shortest last. Several parts are tried at once: the last of the
-    /// script that can be spared is left out, and those before it are tried again without it. What
-    /// goes wrong stays: without it, a script could break something by what its clients do, and
-    /// would tell of faults that it does not have.
+    /// Leaves out one part after the other, as long as what is left breaks it each time, until none
+    /// can be left out; gives the scripts on the way, the shortest last.
     async fn cut(&self, script: Scenario, needed: usize) -> Result<Vec<Scenario>, RunError> {
-        let until = Instant::now() + WITHIN;
-        let at_once = (self.at_once / needed).max(1);
-        let mut all = Vec::new();
-        let mut shortest = script;
-        for length in PARTS {
-            let mut end = shortest.step.len();
-            while end >= length && Instant::now() < until && !self.is_interrupted() {
-                let spared = |end: &usize| can_be_spared(&shortest.step[end - length..*end]);
-                let ends = (length..=end).rev().filter(spared).take(at_once);
-                let ends: Vec<usize> = ends.collect();
-                if ends.is_empty() {
-                    break;
-                }
-                let tried = ends
-                    .iter()
-                    .map(|end| without(&shortest, end - length..*end));
-                let tried: Vec<Scenario> = tried.collect();
-                let runs = tried.iter().map(|shorter| self.breaks(shorter, needed));
-                let times = try_join_all(runs).await?;
-                let spared = times.iter().position(|times| *times == needed);
-                if let Some(at) = spared {
-                    all.push(std::mem::replace(&mut shortest, tried[at].clone()));
-                }
-                let last = ends[spared.unwrap_or(ends.len() - 1)];
-                end = (last - 1).min(shortest.step.len());
+        let until = Instant::now() + self.within;
+        let mut all = vec![script];
+        loop {
+            let before = all.len();
+            for length in PARTS {
+                self.cut_parts(length, needed, until, &mut all).await?;
+            }
+            if all.len() == before || Instant::now() >= until || self.is_interrupted() {
+                return Ok(all);
             }
         }
-        all.push(shortest);
-        Ok(all)
+    }
+
+    /// Leaves out parts of one length, and adds what is left each time to `all`. Several parts are
+    /// tried at once: the last of the script that can be spared is left out, and those before it
+    /// are tried again without it. What goes wrong stays: without it, a script could break
+    /// something by what its clients do, and would tell of faults that it does not have.
+    async fn cut_parts(
+        &self,
+        length: usize,
+        needed: usize,
+        until: Instant,
+        all: &mut Vec<Scenario>,
+    ) -> Result<(), RunError> {
+        let at_once = (self.at_once / needed).max(1);
+        let mut shortest = all.last().expect("there is the whole script").clone();
+        let mut end = shortest.step.len();
+        while end >= length && Instant::now() < until && !self.is_interrupted() {
+            let spared = |end: &usize| can_be_spared(&shortest.step[end - length..*end]);
+            let ends = (length..=end).rev().filter(spared).take(at_once);
+            let ends: Vec<usize> = ends.collect();
+            if ends.is_empty() {
+                break;
+            }
+            let tried = ends
+                .iter()
+                .map(|end| without(&shortest, end - length..*end));
+            let tried: Vec<Scenario> = tried.collect();
+            let runs = tried.iter().map(|shorter| self.breaks(shorter, needed));
+            let times = try_join_all(runs).await?;
+            let spared = times.iter().position(|times| *times == needed);
+            if let Some(at) = spared {
+                shortest.clone_from(&tried[at]);
+                all.push(shortest.clone());
+            }
+            let last = ends[spared.unwrap_or(ends.len() - 1)];
+            end = (last - 1).min(shortest.step.len());
+        }
+        Ok(())
     }
 
     async fn with_fewer_faults(&self, plan: &Plan, quarry: &Quarry) -> Result<Plan, RunError> {

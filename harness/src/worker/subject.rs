@@ -50,6 +50,7 @@ impl Subject {
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
                 batch_timeout: Duration::ZERO,
+                keeps_late: false,
                 trail: Arc::new(Told),
                 commands: &[],
             },

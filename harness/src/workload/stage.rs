@@ -190,6 +190,7 @@ impl Stage {
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
                         batch_timeout: Duration::ZERO,
+                        keeps_late: false,
                         trail: self.trail(name, n),
                         commands: &[],
                     },

@@ -53,6 +53,7 @@ mod redisson_multi;
 mod report_extent;
 mod scoreboard;
 mod sentinel;
+mod shrunk_storms;
 mod spares;
 mod stalls;
 mod support;

@@ -100,6 +100,24 @@ impl Era {
         }
     }
 
+    /// Tells whether its pool gives out the connection that came back last, also where a reply on
+    /// it is late; the older ones give out one after the other.
+    pub const fn uses_last_connection(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
+    /// Tells whether it counts the replicas of a primary once, and again after a surprise only,
+    /// whoever is primary by then; the older ones know which servers there are.
+    pub const fn keeps_count_of_replicas(self) -> bool {
+        match self {
+            Self::V3_10 | Self::V3_17 => false,
+            Self::V4_7 => true,
+        }
+    }
+
     /// Tells whether `MultiLock.unlock` gives back one sub-lock after the other, and stops at the
     /// first that it cannot; the older ones ask all at once.
     pub const fn unlock_stops_half_way(self) -> bool {

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
+use super::withdrawal::Withdraws;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
@@ -145,15 +146,11 @@ impl Lock for RedissonFair {
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         self.queued = false;
         let command = self.acquire_script(key, ask);
-        match self.instance.call_synced(&command).await {
-            Ok(synced) => match granted(&synced.reply) {
+        match self.ask(&command, key, ask).await {
+            Ok(reply) => match granted(&reply) {
                 Ok(()) => {
                     self.places.remove(key);
-                    if synced.enough {
-                        return Outcome::Done(Grant::of(self.lease));
-                    }
-                    let unlock = self.unlock(key);
-                    self.instance.withdraw(&unlock).await
+                    Outcome::Done(Grant::of(self.lease))
                 }
                 Err(ttl) => {
                     if ask.wait.is_some() {
@@ -180,6 +177,17 @@ impl Lock for RedissonFair {
     async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key);
         released(self.instance.unlock(&unlock).await)
+    }
+}
+
+impl Withdraws for RedissonFair {
+    fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    async fn withdraw(&mut self, key: &str, _: LockRequest) -> Result<(), CallError> {
+        let unlock = self.unlock(key);
+        self.instance.withdraw(&unlock).await
     }
 }
 

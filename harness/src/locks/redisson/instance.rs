@@ -1,5 +1,6 @@
 //! State that all locks of one Redisson instance share: its name, how it asks, and how it waits.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -14,7 +15,6 @@ use super::names;
 use super::shared::SharedInstance;
 use crate::connection::{CallError, Dialer, Listener, Primary, Reach, Wake, info_field};
 use crate::locks::context::{LockContext, random_value};
-use crate::locks::lock::Outcome;
 use crate::locks::mutation::Mutation;
 use crate::locks::waiting::WaitEnd;
 use crate::seed::draw;
@@ -35,8 +35,8 @@ pub struct Instance {
     era: Era,
     sync: Sync,
     sync_timeout: Duration,
-    /// Replicas of the primary, as far as known, and the place that it is true of.
-    replicas: Option<((SocketAddr, u64), u32)>,
+    /// Replicas of the primary, or of that of a slot, as far as known.
+    replicas: HashMap<Option<u16>, Counted>,
     rng: ChaCha8Rng,
     /// False while it leaves a server that is away alone, and does not try again.
     persists: bool,
@@ -54,6 +54,15 @@ pub struct Instance {
 struct Refusal {
     /// For how long there is no use in asking, unless told otherwise, as far as anybody knows.
     asking_is_vain_for: Option<Duration>,
+}
+
+/// Replicas that were counted.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    /// Their number.
+    replicas: u32,
+    /// The primary that was asked.
+    place: (SocketAddr, u64),
 }
 
 /// A request to give back a lock once.
@@ -90,6 +99,7 @@ impl Instance {
         let thread = shared.next_thread();
         let dialer = Dialer {
             batch_timeout: sync_timeout,
+            keeps_late: era.uses_last_connection(),
             ..context.dialer
         };
         let mut primary = Primary::new(dialer.clone(), context.route).scanning();
@@ -109,7 +119,7 @@ impl Instance {
             era,
             sync,
             sync_timeout,
-            replicas: None,
+            replicas: HashMap::new(),
             rng: context.rng,
             persists: true,
             unanswered: false,
@@ -137,9 +147,17 @@ impl Instance {
         self.unanswered
     }
 
-    /// Opens its connection, as Redisson does when it starts.
+    /// Opens its connection, as Redisson does when it starts. One that counts replicas once does so
+    /// here, as if it had been used before.
     pub async fn connect(&mut self) {
         self.primary.connect().await;
+        let counts = self.sync != Sync::Off && self.era.keeps_count_of_replicas();
+        if counts && !self.is_sharded() {
+            let persists = self.set_persists(false);
+            // Otherwise the first request counts them.
+            let _ = self.replicas(&info_of_replicas(), 0).await;
+            self.set_persists(persists);
+        }
     }
 
     /// The text of a script to send.
@@ -318,7 +336,10 @@ impl Instance {
     ) -> Result<Synced, CallError> {
         let replicas = match self.sync {
             Sync::Off => 0,
-            Sync::Any | Sync::All => self.replicas(command, again_max).await?,
+            Sync::Any | Sync::All => {
+                let again_max = self.era.retry_attempts();
+                self.replicas(command, again_max).await?
+            }
         };
         if replicas == 0 {
             let reply = self.call_beside(command, command, again_max).await?;
@@ -337,7 +358,7 @@ impl Instance {
             odd => return Err(CallError::Unknown(format!("WAIT was answered {odd:?}"))),
         };
         if reached != replicas {
-            self.replicas = None;
+            self.replicas.remove(&self.primary.slot_of(command));
         }
         let enough = match self.sync {
             Sync::Any | Sync::All if self.mutation.is(Mutant::SyncNotRead) => true,
@@ -360,20 +381,10 @@ impl Instance {
         unlocked.reply_or("given back all the same")
     }
 
-    /// Withdraws a grant that too few replicas have: it was there. A newer Redisson gives it back
-    /// by `unlock`, an older one leaves it.
-    pub async fn withdraw<T>(&mut self, unlock: &Unlock) -> Outcome<T> {
-        if !self.era.withdraws() {
-            return too_few_replicas("left as it is").into();
-        }
-        let mut withdrawn = self.call_synced(&unlock.command).await.map(|_| ());
-        if !matches!(withdrawn, Err(CallError::Killed)) {
-            withdrawn = self.forget(unlock).await;
-        }
-        match withdrawn {
-            Err(CallError::Killed) => Outcome::Killed,
-            Ok(()) | Err(_) => too_few_replicas("withdrawn").into(),
-        }
+    /// Gives back by `unlock`, once, what too few replicas know to be taken.
+    pub async fn withdraw(&mut self, unlock: &Unlock) -> Result<(), CallError> {
+        self.call_synced(&unlock.command).await?;
+        self.forget(unlock).await
     }
 
     /// Drops the latch of a request that will not be sent again.
@@ -407,23 +418,25 @@ impl Instance {
 
     /// Number of replicas that the primary has: asked once, and again after a surprise.
     async fn replicas(&mut self, of: &Cmd, again_max: u32) -> Result<u32, CallError> {
-        if let Some((place, known)) = self.replicas
-            && place == self.primary.place_of(of)
+        let slot = self.primary.slot_of(of);
+        if let Some(known) = self.replicas.get(&slot)
+            && (self.era.keeps_count_of_replicas() || known.place == self.primary.place_of(of))
         {
-            return Ok(known);
+            return Ok(known.replicas);
         }
-        let mut info = redis::cmd("INFO");
-        info.arg("replication");
-        let count = match self.call_beside(&info, of, again_max).await? {
+        let count = match self.call_beside(&info_of_replicas(), of, again_max).await? {
             Value::BulkString(text) => {
                 info_field(&String::from_utf8_lossy(&text), "connected_slaves")
                     .and_then(|count| count.parse().ok())
             }
             _ => None,
         };
-        let count = count.unwrap_or(0);
-        self.replicas = Some((self.primary.place_of(of), count));
-        Ok(count)
+        let counted = Counted {
+            replicas: count.unwrap_or(0),
+            place: self.primary.place_of(of),
+        };
+        self.replicas.insert(slot, counted);
+        Ok(counted.replicas)
     }
 
     /// Remembers the time to live of the holder that a refusal told of, in milliseconds; negative
@@ -485,6 +498,13 @@ pub fn granted(reply: &Value) -> Result<(), i64> {
         Value::Int(ttl) => Err(*ttl),
         _ => Err(-1),
     }
+}
+
+/// Asks a server how many replicas it has.
+fn info_of_replicas() -> Cmd {
+    let mut info = redis::cmd("INFO");
+    info.arg("replication");
+    info
 }
 
 /// `EVAL` of a script with its keys; arguments follow.

@@ -14,6 +14,7 @@ mod reentrant;
 mod renewal;
 mod semaphore;
 mod shared;
+mod withdrawal;
 
 pub use fair::RedissonFair;
 pub use multi::{RedissonMulti, RedissonRed};

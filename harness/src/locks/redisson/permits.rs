@@ -13,9 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::{Instance, eval, too_few_replicas};
+use super::instance::{Instance, eval};
 use super::names;
 use super::semaphore::Stock;
+use super::withdrawal::Withdraws;
 use crate::clock::wall_ms;
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
@@ -39,6 +40,8 @@ pub struct RedissonPermits {
     stock: Stock,
     lease: Duration,
     rng: ChaCha8Rng,
+    /// The permits that the request under way asks for.
+    asked: Vec<Permit>,
     /// The permits that this client has of each key, or may have, grant by grant.
     held: HashMap<String, Vec<Vec<Permit>>>,
 }
@@ -51,6 +54,7 @@ impl RedissonPermits {
             instance: Instance::newest(spec.sync_timeout.0, context).mutated(spec.mutant),
             stock: Stock::new(spec.permits),
             lease: spec.lease.0,
+            asked: Vec::new(),
             held: HashMap::new(),
         }
     }
@@ -88,16 +92,21 @@ impl RedissonPermits {
             .arg(self.instance.publish());
         command
     }
+}
 
-    /// Gives permits back of which too few replicas know that they are out.
-    async fn withdraw(&mut self, key: &str, ids: &[Permit]) -> Outcome<Grant> {
-        for id in ids {
-            let command = self.release_script(key, id);
+impl Withdraws for RedissonPermits {
+    fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    async fn withdraw(&mut self, key: &str, _: LockRequest) -> Result<(), CallError> {
+        for at in 0..self.asked.len() {
+            let command = self.release_script(key, &self.asked[at]);
             if let Err(CallError::Killed) = self.instance.call_until_synced(&command).await {
-                return Outcome::Killed;
+                return Err(CallError::Killed);
             }
         }
-        too_few_replicas("withdrawn").into()
+        Ok(())
     }
 }
 
@@ -110,7 +119,7 @@ impl Lock for RedissonPermits {
         if let Err(error) = self.stock.set(&mut self.instance, key).await {
             return error.into();
         }
-        let ids = self.draw(ask.permits);
+        self.asked = self.draw(ask.permits);
         let now = wall_ms();
         let mut command = redis::cmd("EVAL");
         command
@@ -124,17 +133,17 @@ impl Lock for RedissonPermits {
             .arg(now)
             .arg(NEVER_MS)
             .arg(self.instance.publish());
-        for id in &ids {
+        for id in &self.asked {
             command.arg(id);
         }
-        let outcome = match self.instance.call_synced(&command).await {
-            Ok(synced) if !synced.enough => return self.withdraw(key, &ids).await,
-            Ok(synced) => self.read(&synced.reply, now),
+        let outcome = match self.ask(&command, key, ask).await {
+            Ok(reply) => self.read(&reply, now),
             Err(error) => error.into(),
         };
         // Without an answer they may be out, and then they are these.
         if matches!(outcome, Outcome::Done(_) | Outcome::Unknown(_)) {
-            self.held.entry(key.to_owned()).or_default().push(ids);
+            let asked = std::mem::take(&mut self.asked);
+            self.held.entry(key.to_owned()).or_default().push(asked);
         }
         outcome
     }

@@ -15,6 +15,8 @@ use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
 use super::reentrant::released;
 use super::renewal::{keep_script, kept};
+use super::withdrawal::Withdraws;
+use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
 use crate::locks::lock::{Grant, Lock, LockRequest, Outcome, Released};
@@ -124,16 +126,12 @@ impl Lock for RedissonRw {
 
     async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key, ask.mode);
-        let synced = match self.instance.call_synced(&command).await {
-            Ok(synced) => synced,
+        let reply = match self.ask(&command, key, ask).await {
+            Ok(reply) => reply,
             Err(error) => return error.into(),
         };
-        match granted(&synced.reply) {
-            Ok(()) if synced.enough => Outcome::Done(Grant::of(self.lease)),
-            Ok(()) => {
-                let unlock = self.unlock(key, ask.mode);
-                self.instance.withdraw(&unlock).await
-            }
+        match granted(&reply) {
+            Ok(()) => Outcome::Done(Grant::of(self.lease)),
             Err(ttl) => {
                 self.instance.refused(ttl);
                 Outcome::Denied
@@ -152,6 +150,17 @@ impl Lock for RedissonRw {
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key, ask.mode);
         released(self.instance.unlock(&unlock).await)
+    }
+}
+
+impl Withdraws for RedissonRw {
+    fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Result<(), CallError> {
+        let unlock = self.unlock(key, ask.mode);
+        self.instance.withdraw(&unlock).await
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::instance::{Instance, LATCH_MS, Unlock, eval, granted};
 use super::names;
+use super::withdrawal::{Remedy, Withdraws};
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
@@ -27,15 +28,6 @@ const UNLOCK_SPIN: &str = include_str!("scripts/unlock_spin.lua");
 
 /// The first and the longest pause of a spinning client.
 const SPIN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
-
-/// Answer to one request for the lock.
-enum Asked {
-    Granted(Option<u64>),
-    /// For how long the holder has it, in milliseconds.
-    Refused(i64),
-    /// Too few replicas have the grant.
-    Withdrawn(Outcome<Grant>),
-}
 
 /// The lock with pub/sub.
 pub type Redisson = RLock<false, false>;
@@ -89,19 +81,6 @@ impl<const SPINS: bool, const FENCED: bool> RLock<SPINS, FENCED> {
         let mut command = redis::cmd("PEXPIRE");
         command.arg(key).arg(lease.as_millis() as u64);
         self.instance.call(&command).await.map(|_| ())
-    }
-
-    /// Asks once. A grant that too few replicas have is withdrawn, in an era that does so.
-    async fn ask(&mut self, command: &Cmd, key: &str) -> Result<Asked, CallError> {
-        let synced = self.instance.call_synced(command).await?;
-        Ok(match Self::read(&synced.reply) {
-            Ok(token) if synced.enough => Asked::Granted(token),
-            Ok(_) => {
-                let unlock = self.unlock(key);
-                Asked::Withdrawn(self.instance.withdraw(&unlock).await)
-            }
-            Err(ttl) => Asked::Refused(ttl),
-        })
     }
 
     fn lock_script(&self, key: &str) -> Cmd {
@@ -167,29 +146,21 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
         self.instance.connect().await;
     }
 
-    async fn acquire(&mut self, key: &str, _: LockRequest) -> Outcome<Grant> {
+    async fn acquire(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
         let command = self.lock_script(key);
-        let mut asked = self.ask(&command, key).await;
-        if self.instance.era().withdraws() {
-            for already in 1..=self.instance.era().retry_attempts() {
-                if !matches!(asked, Ok(Asked::Withdrawn(Outcome::Unknown(_)))) {
-                    break;
-                }
-                self.instance.pause_before_retry(already).await;
-                asked = self.ask(&command, key).await;
-            }
-        }
-        match asked {
-            Ok(Asked::Granted(token)) => Outcome::Done(Grant {
+        let reply = match self.ask(&command, key, ask).await {
+            Ok(reply) => reply,
+            Err(error) => return error.into(),
+        };
+        match Self::read(&reply) {
+            Ok(token) => Outcome::Done(Grant {
                 token,
                 ..Grant::of(self.lease)
             }),
-            Ok(Asked::Withdrawn(outcome)) => outcome,
-            Ok(Asked::Refused(ttl)) => {
+            Err(ttl) => {
                 self.instance.refused(ttl);
                 Outcome::Denied
             }
-            Err(error) => error.into(),
         }
     }
 
@@ -200,6 +171,29 @@ impl<const SPINS: bool, const FENCED: bool> Lock for RLock<SPINS, FENCED> {
     async fn release(&mut self, key: &str, _: LockRequest) -> Outcome<Released> {
         let unlock = self.unlock(key);
         released(self.instance.unlock(&unlock).await)
+    }
+}
+
+impl<const SPINS: bool, const FENCED: bool> Withdraws for RLock<SPINS, FENCED> {
+    fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    async fn withdraw(&mut self, key: &str, _: LockRequest) -> Result<(), CallError> {
+        let unlock = self.unlock(key);
+        self.instance.withdraw(&unlock).await
+    }
+
+    /// `RedissonSpinLock` asks no second time, and `RedissonFencedLock.tryLockAndGetToken` leaves
+    /// the grant where it is.
+    fn remedy(&self) -> Remedy {
+        if FENCED {
+            Remedy::LeavesIt
+        } else if SPINS {
+            Remedy::Withdraws
+        } else {
+            Remedy::AsksAgain
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use lockstorm_scenarios as scenarios;
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use super::instance::{Instance, eval, too_few_replicas};
+use super::instance::{Instance, eval};
 use super::names;
+use super::withdrawal::Withdraws;
 use crate::connection::CallError;
 use crate::locks::batch_renewal::BatchRenewal;
 use crate::locks::context::LockContext;
@@ -45,17 +46,20 @@ impl RedissonSemaphore {
         command.arg(ask.permits).arg(self.instance.publish());
         command
     }
+}
 
-    /// Gives permits back of which too few replicas know that they are taken. Redisson does so
-    /// without a look at whether they were taken at all: after a refusal, to a client whose earlier
-    /// writes are not acknowledged either, it makes new ones.
+impl Withdraws for RedissonSemaphore {
+    fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    /// Gives the permits back without a look at whether they were taken at all, as Redisson does:
+    /// after a refusal, to a client whose earlier writes are not acknowledged either, it makes new
+    /// ones.
     /// Source: `RedissonSemaphore.tryAcquireAsync` and `CommandAsyncService.handleNoSync` of 4.7.0.
-    async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Outcome<Grant> {
+    async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Result<(), CallError> {
         let command = self.release_script(key, ask);
-        match self.instance.call_synced(&command).await {
-            Err(CallError::Killed) => Outcome::Killed,
-            Ok(_) | Err(_) => too_few_replicas("withdrawn").into(),
-        }
+        self.instance.call_synced(&command).await.map(|_| ())
     }
 }
 
@@ -74,14 +78,11 @@ impl Lock for RedissonSemaphore {
             .arg(1)
             .arg(key)
             .arg(ask.permits);
-        let synced = match self.instance.call_synced(&command).await {
-            Ok(synced) => synced,
+        let reply = match self.ask(&command, key, ask).await {
+            Ok(reply) => reply,
             Err(error) => return error.into(),
         };
-        if !synced.enough {
-            return self.withdraw(key, ask).await;
-        }
-        match synced.reply {
+        match reply {
             Value::Int(1) => Outcome::Done(Grant::default()),
             Value::Int(_) => {
                 self.instance.refused(-1);
@@ -96,6 +97,9 @@ impl Lock for RedissonSemaphore {
     }
 
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {
+        if let Err(error) = self.stock.set(&mut self.instance, key).await {
+            return error.into();
+        }
         let command = self.release_script(key, ask);
         let synced = self.instance.call_synced(&command).await;
         let reply = synced.and_then(|synced| synced.reply_or("given back all the same"));

@@ -71,6 +71,7 @@ impl TestBed {
             gate: self.servers.registry().register(name),
             reply_timeout: WITHIN,
             batch_timeout: Duration::ZERO,
+            keeps_late: false,
             trail: Arc::new(NoTrail),
             commands: &[],
         }

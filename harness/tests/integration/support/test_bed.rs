@@ -124,6 +124,7 @@ impl TestBed {
             gate: self.servers.registry().register(&name),
             reply_timeout: self.reply_timeout,
             batch_timeout: Duration::ZERO,
+            keeps_late: false,
             trail,
             commands: &[],
         };
