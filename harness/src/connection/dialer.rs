@@ -164,6 +164,13 @@ impl Connection {
         }
     }
 
+    /// Drops a connection on which a reply is late.
+    pub fn drop_late(&mut self) {
+        if self.wire.as_ref().is_some_and(Wire::is_late) {
+            self.wire = None;
+        }
+    }
+
     /// Returns the reason why there is no connection, or why there was none before this one.
     pub fn why(&self) -> &str {
         &self.why

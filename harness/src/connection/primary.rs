@@ -148,6 +148,14 @@ impl Primary {
         self.connection.drop_closed();
     }
 
+    /// Drops the connections on which a reply is late.
+    pub fn drop_late(&mut self) {
+        match &mut self.way {
+            Way::Told(_) | Way::Asks(_) => self.connection.drop_late(),
+            Way::Shards(shards) => shards.drop_late(),
+        }
+    }
+
     /// The server that the last command went to.
     pub fn asked(&self) -> Option<Name> {
         match &self.way {

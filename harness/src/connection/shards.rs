@@ -94,6 +94,13 @@ impl Shards {
         known.unwrap_or(self.servers[0].1)
     }
 
+    /// Drops the connections on which a reply is late.
+    pub fn drop_late(&mut self) {
+        for connection in self.connections.values_mut() {
+            connection.drop_late();
+        }
+    }
+
     /// The server that the last command went to.
     pub fn asked(&self) -> Option<Name> {
         self.asked.clone()

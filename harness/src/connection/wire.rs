@@ -94,6 +94,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         reply(next)
     }
 
+    /// Tells whether a reply is missing.
+    pub const fn is_late(&self) -> bool {
+        self.owed > 0
+    }
+
     /// Waits for the replies that were not read, up to those of the last `fresh` commands, and
     /// forgets them.
     ///

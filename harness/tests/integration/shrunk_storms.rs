@@ -65,7 +65,7 @@ fn all() -> Vec<Shrunk> {
     shrunk.collect()
 }
 
-/// What a script violates: the one property that it asks for.
+/// The one property that a script has judged, and violates.
 fn violated(script: &Scenario) -> String {
     let only = script.checks.only.iter().flatten();
     let names: Vec<&str> = only.map(|property| property.name()).collect();

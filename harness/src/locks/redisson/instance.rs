@@ -217,11 +217,13 @@ impl Instance {
         }
     }
 
-    /// Sends a command, but leaves a server that is away alone for now.
-    pub async fn call_in_passing(&mut self, command: &Cmd) -> Result<Value, CallError> {
+    /// Sends a request of the watchdog, which leaves a server that is away alone for now. It waits
+    /// for its reply on a connection of its own: whatever comes next takes another.
+    pub async fn call_of_watchdog(&mut self, command: &Cmd) -> Result<Value, CallError> {
         let persists = self.set_persists(false);
         let result = self.call(command).await;
         self.set_persists(persists);
+        self.primary.drop_late();
         result
     }
 

@@ -144,7 +144,7 @@ impl Lock for RedissonRw {
             Mode::Write => keep_script(&self.instance, &[key], self.lease, &self.writer()),
             Mode::Read => self.read_renew_script(key),
         };
-        kept(self.instance.call(&command).await, self.lease)
+        kept(self.instance.call_of_watchdog(&command).await, self.lease)
     }
 
     async fn release(&mut self, key: &str, ask: LockRequest) -> Outcome<Released> {

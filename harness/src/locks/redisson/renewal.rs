@@ -16,7 +16,7 @@ impl Instance {
     /// Keeps one lock.
     pub async fn keep(&mut self, key: &str, lease: Duration) -> Outcome<Grant> {
         let command = keep_script(self, &[key], lease, self.holder());
-        kept(self.call_in_passing(&command).await, lease)
+        kept(self.call_of_watchdog(&command).await, lease)
     }
 
     /// Keeps several locks; gives an outcome for each, in order.
@@ -29,7 +29,7 @@ impl Instance {
         for group in self.together(leases) {
             let keys: Vec<&str> = group.iter().map(|&n| &*leases[n].0).collect();
             let command = keep_script(self, &keys, lease, self.holder());
-            let kept = match self.call_in_passing(&command).await {
+            let kept = match self.call_of_watchdog(&command).await {
                 Ok(Value::Array(each)) if each.len() == keys.len() => {
                     each.into_iter().map(|kept| judged(&kept, lease)).collect()
                 }

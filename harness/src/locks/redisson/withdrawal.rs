@@ -31,10 +31,10 @@ pub trait Withdraws {
     ///
     /// # Errors
     ///
-    /// That there was no answer changes nothing for the caller; only that the client is dead does.
+    /// As for any command; a withdrawal that failed is not tried again.
     async fn withdraw(&mut self, key: &str, ask: LockRequest) -> Result<(), CallError>;
 
-    /// What it does in an era that withdraws anything.
+    /// Measure that it takes in an era that withdraws anything.
     fn remedy(&self) -> Remedy {
         Remedy::AsksAgain
     }
