@@ -248,7 +248,7 @@ pub enum Answer {
         /// Fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// What ends it though nobody gives it back: beside a lease, or in its place.
+        /// End that the servers put to it, beside a lease or in its place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Until>,
         /// Time from the request to the sending of the try that was granted, at least.

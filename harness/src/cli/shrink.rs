@@ -16,7 +16,7 @@ use super::examples;
 use super::exit::ExitCode;
 use super::interrupt::Interrupt;
 use crate::folder::SCENARIO;
-use crate::hunt::{Abilities, Limits, Quarry, RUNS, Shrunk, alike, reproduce, shorten};
+use crate::hunt::{Abilities, Limits, Quarry, Shrunk, alike, reproduce, shorten};
 use crate::output;
 use crate::progress;
 use crate::run::{NetworkChoice, Networks, RunSettings};
@@ -172,22 +172,23 @@ fn keep(
     ended: Option<ExitCode>,
 ) -> Result<ExitCode, Error> {
     let path = args.to.clone().unwrap_or_else(|| args.run.join(SHRUNK));
-    let (name, times) = (property.name(), shrunk.times);
+    let (name, times, runs) = (property.name(), shrunk.times, shrunk.runs);
+    let is_reliable = shrunk.is_reliable();
     let case = Case {
         name: format!("shrunk-{name}"),
         description: format!(
-            "The shortest script that was found to violate {name}, in {times} of {RUNS} runs."
+            "The shortest script that was found to violate {name}, in {times} of {runs} runs."
         ),
         ..shrunk.case
     };
     fs::write(&path, effective(&case))
         .with_context(|| format!("cannot write '{}'", path.display()))?;
     output::human(&format!(
-        "{name} violated in {times} of {RUNS} runs by a script of {} steps: {}",
+        "{name} violated in {times} of {runs} runs by a script of {} steps: {}",
         shrunk.steps,
         path.display()
     ));
-    let code = if times == RUNS {
+    let code = if is_reliable {
         ExitCode::AsExpected
     } else {
         ExitCode::Unknown

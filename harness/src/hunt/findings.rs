@@ -130,6 +130,7 @@ impl Gathering<'_> {
             folder: self.trials,
             at_once: self.limits.at_once,
             within: SHORTENED_WITHIN,
+            runs: RUNS,
             seed: self.limits.seed,
         }
     }

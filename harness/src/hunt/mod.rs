@@ -27,5 +27,5 @@ pub use account::account;
 pub use fault::Abilities;
 pub use reproduce::{alike, reproduce, shorten};
 pub use search::{Limits, Quarry, folder_of, search};
-pub use shrink::{RUNS, Shrunk};
+pub use shrink::Shrunk;
 pub use store::Store;

@@ -12,10 +12,13 @@ use super::fault::Fault;
 use super::placements::SearchSpace;
 use super::plan::Placement;
 use super::search::{Hunter, Limits, Quarry, survey, with_spares};
-use super::shrink::{Aim, RUNS, Shrinker, Shrunk};
+use super::shrink::{Aim, Shrinker, Shrunk};
 use super::store::Store;
 use super::trial::{Trial, case_of};
 use crate::run::{RunError, RunSettings};
+
+/// Runs of a script in the end: what one run in ten does not do would be no regression test.
+const RUNS: usize = 20;
 
 /// Faults at single messages that do what the faults of a storm do; all, where none was in force.
 pub fn alike(kinds: &[FaultKind]) -> Vec<Fault> {
@@ -104,7 +107,7 @@ pub async fn reproduce(
                 Ok(shrunk) => best = better(best.take(), shrunk),
                 Err(error) => failure = Some(error),
             }
-            let is_sure = best.as_ref().is_some_and(|best| best.times == RUNS);
+            let is_sure = best.as_ref().is_some_and(Shrunk::is_reliable);
             if is_sure || failure.is_some() {
                 ControlFlow::Break(())
             } else {
@@ -117,7 +120,7 @@ pub async fn reproduce(
         if let Some(error) = failure.or(error) {
             return Err(error);
         }
-        if best.as_ref().is_some_and(|best| best.times == RUNS) {
+        if best.as_ref().is_some_and(Shrunk::is_reliable) {
             break;
         }
         failure = None;
@@ -160,6 +163,7 @@ fn shrinker<'a>(
         folder,
         at_once: limits.at_once,
         within: limits.time,
+        runs: RUNS,
         seed: limits.seed,
     }
 }
