@@ -331,3 +331,30 @@ fn case(script: &Scenario) -> Option<Case> {
     let loaded = load_str(&to_toml(script), "hunt.toml", &[]).ok()?;
     expand(&loaded).ok()?.cases.into_iter().next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Step, can_be_spared};
+
+    fn steps(text: &str) -> Vec<Step> {
+        let text =
+            format!("name = \"x\"\ntopology.single = {{}}\nlock.token = {{}}\nstep = [{text}]");
+        let loaded = lockstorm_scenarios::load_str(&text, "x.toml", &[]);
+        loaded
+            .unwrap_or_else(|mistakes| panic!("{mistakes}"))
+            .scenario
+            .step
+    }
+
+    #[test]
+    fn a_wait_is_left_out_only_with_what_it_waits_for() {
+        let all = steps(
+            "{ acquire = { client = \"a\", under-way = true } },
+             { await = { answer-to = \"a\" } },
+             { acquire = { client = \"b\" } }",
+        );
+        assert!(can_be_spared(&all[..2]));
+        assert!(!can_be_spared(&all[1..]));
+        assert!(can_be_spared(&all[2..]));
+    }
+}
