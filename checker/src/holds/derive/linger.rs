@@ -6,15 +6,22 @@
 
 use crate::history::{Mode, Nanos};
 use crate::holds::Hold;
-use crate::operations::Digest;
+use crate::operations::{Digest, OwnerId};
 
 /// Sets up to when sessions may have kept the holds of one key: until somebody else was certainly
 /// granted the lock, which shows that it was gone.
 pub(super) fn settle(digest: &Digest, holds: &mut [Hold]) {
-    for at in 0..holds.len() {
-        if lingers(digest, &holds[at]) {
-            holds[at].lingers = next_grant(digest, holds, &holds[at]);
-        }
+    if !holds.iter().any(|hold| lingers(digest, hold)) {
+        return;
+    }
+    let all = Grants::new(holds, |_| true);
+    let writes = Grants::new(holds, |mode| mode == Mode::Write);
+    for hold in holds.iter_mut().filter(|hold| lingers(digest, hold)) {
+        hold.lingers = match hold.mode {
+            _ if digest.header.permits > Some(1) => Nanos::MAX,
+            Mode::Write => all.of_another(hold),
+            Mode::Read => writes.of_another(hold),
+        };
     }
 }
 
@@ -25,17 +32,41 @@ fn lingers(digest: &Digest, hold: &Hold) -> bool {
     is_kept && hold.hull.end == Nanos::MAX && hold.core.end < Nanos::MAX
 }
 
-fn next_grant(digest: &Digest, holds: &[Hold], kept: &Hold) -> Nanos {
-    if digest.header.permits > Some(1) {
-        return Nanos::MAX;
+/// Grants in the order in which they certainly were there.
+struct Grants {
+    by_time: Vec<(Nanos, OwnerId)>,
+    /// For each the next one to another owner, or the number of all.
+    next: Vec<usize>,
+}
+
+impl Grants {
+    fn new(holds: &[Hold], includes: impl Fn(Mode) -> bool) -> Self {
+        let granted = holds
+            .iter()
+            .filter(|hold| hold.is_granted() && includes(hold.mode));
+        let mut by_time: Vec<_> = granted.map(|hold| (hold.core.start, hold.owner)).collect();
+        by_time.sort_unstable();
+        let mut next = vec![by_time.len(); by_time.len()];
+        for at in (1..by_time.len()).rev() {
+            let is_same = by_time[at - 1].1 == by_time[at].1;
+            next[at - 1] = if is_same { next[at] } else { at };
+        }
+        Self { by_time, next }
     }
-    let excludes = |other: &&Hold| {
-        let alone = other.mode == Mode::Write || kept.mode == Mode::Write;
-        alone && other.owner != kept.owner && other.is_granted()
-    };
-    let later = holds.iter().filter(excludes).map(|other| other.core.start);
-    later
-        .filter(|&granted| granted >= kept.core.end)
-        .min()
-        .unwrap_or(Nanos::MAX)
+
+    /// Time of the first grant to somebody else after the owner left this one; [`Nanos::MAX`] if
+    /// there is none.
+    fn of_another(&self, left: &Hold) -> Nanos {
+        let first = self
+            .by_time
+            .partition_point(|&(granted, _)| granted < left.core.end);
+        let is_own = self
+            .by_time
+            .get(first)
+            .is_some_and(|&(_, owner)| owner == left.owner);
+        let at = if is_own { self.next[first] } else { first };
+        self.by_time
+            .get(at)
+            .map_or(Nanos::MAX, |&(granted, _)| granted)
+    }
 }
