@@ -190,6 +190,37 @@ async fn a_grant_that_too_few_replicas_have_is_withdrawn_by_the_newest_era_and_l
     }
 }
 
+/// What the caller was told is the same; what it leaves differs, and how often it asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_spin_lock_withdraws_and_asks_no_more_and_the_fenced_one_leaves_its_grant() {
+    if !have_server() {
+        return;
+    }
+    let mut bed = TestBed::replicated(1).await;
+    bed.cut("primary", "replicas").await;
+    for (n, (lock, left, asks_again)) in [
+        ("redisson", 0, true),
+        ("redisson-spin", 0, false),
+        ("redisson-fenced", 1, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut client = bed.client(n, &format!("{lock} = {{ sync-timeout = \"100ms\" }}"));
+        let mut monitor = bed.monitor().await;
+        assert_unknown(&client.acquire(KEY, NOW).await);
+        let lines = monitor.so_far(&bed).await;
+        let acquires = lines
+            .iter()
+            .filter(|line| line.contains("'HINCRBY', KEYS[1], ARGV[2], 1)"));
+        let tries = acquires.count();
+        assert_eq!(tries > 1, asks_again, "{lock}: {lines:#?}");
+        assert!(tries > 0, "{lock}: {lines:#?}");
+        assert_eq!(bed.number(&["EXISTS", KEY]).await, left, "{lock}");
+        bed.ask(&["FLUSHALL"]).await;
+    }
+}
+
 /// The holder has it twice. No replica hears of its unlock, so that it is sent again; the link
 /// heals only then. Without the latch both would count, and the lock be free.
 #[tokio::test(flavor = "multi_thread")]
