@@ -13,7 +13,7 @@ use lockstorm_checker::history::{Header, Name, read_jsonl};
 use lockstorm_checker::{Options, check};
 use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::connection::{Dialer, Gate, NoTrail};
+use lockstorm_harness::connection::{Dialer, Gate, LateReply, NoTrail};
 use lockstorm_harness::locks::{
     LockContext, LockRequest, SharedState, delete_if_equal, set_if_absent,
 };
@@ -170,7 +170,7 @@ fn session(
         gate: gate.clone(),
         reply_timeout: Duration::from_secs(5),
         batch_timeout: Duration::ZERO,
-        keeps_late: false,
+        late: LateReply::Closes,
         trail: Arc::new(NoTrail),
         commands: &[],
     };

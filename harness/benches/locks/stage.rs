@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use lockstorm_checker::history::{Header, History, read_jsonl};
 use lockstorm_harness::client::{AnyLock, Session, SessionParts};
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::connection::{Dialer, Gate, NoTrail, Wire};
+use lockstorm_harness::connection::{Dialer, Gate, LateReply, NoTrail, Wire};
 use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
@@ -84,7 +84,7 @@ impl Stage {
             gate: gate.clone(),
             reply_timeout: Duration::from_secs(5),
             batch_timeout: Duration::ZERO,
-            keeps_late: false,
+            late: LateReply::Closes,
             trail: Arc::new(NoTrail),
             commands: &[],
         };

@@ -26,15 +26,30 @@ pub struct Dialer {
     /// Time that several commands in one go may take beyond that: WAIT answers only when its own
     /// time is over.
     pub batch_timeout: Duration,
-    /// `true` if a connection on which a reply is late is used again, and waits for that reply
-    /// first: as in a pool that gives out what came back last. Otherwise it is closed.
-    pub keeps_late: bool,
+    /// What it does where a reply is late.
+    pub late: LateReply,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
     /// The commands that the lock says it sends, by which users of servers of somebody else are
     /// tried out; empty where nothing is said. A debug build holds the lock to it.
     pub commands: &'static [&'static str],
 }
+
+/// What a client does about a connection on which a reply is late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateReply {
+    /// It closes it, and opens another.
+    Closes,
+    /// It uses it again, and waits for that reply first: as in a pool that gives out what came back
+    /// last.
+    WaitsBehind,
+    /// It takes another that is open already: as in a pool that gives out one after the other.
+    TakesSpare,
+}
+
+/// Spare connections of a client that [takes one](LateReply::TakesSpare): one for each time that a
+/// library sends a command again.
+const SPARES: usize = 3;
 
 /// Commands by which a client finds its way, whatever its lock sends.
 const OF_THE_WAY: [&str; 4] = ["ASKING", "CLUSTER", "PING", "ROLE"];
@@ -45,6 +60,8 @@ pub struct Connection {
     name: Name,
     address: SocketAddr,
     wire: Option<Wire>,
+    /// Connections that are open, and were not used yet.
+    spares: Vec<Wire>,
     /// `true` if a new connection is used only once the server has answered a PING on it.
     greets: bool,
     /// `true` if the last command found a connection, or a way on which nothing is heard.
@@ -101,6 +118,7 @@ impl Connection {
             name: name.into(),
             address,
             wire: None,
+            spares: Vec::new(),
             greets: false,
             sent: false,
             was_at: None,
@@ -114,6 +132,7 @@ impl Connection {
         self.name = name.into();
         self.address = address;
         self.wire = None;
+        self.spares.clear();
         self.why = why;
     }
 
@@ -236,11 +255,19 @@ impl Connection {
         replies.pop().expect("as many replies as commands")
     }
 
-    /// Opens the connection, if it is not open. Whether it can be had the next command tells.
+    /// Opens the connection, if it is not open, and spare ones where the client takes those.
+    /// Whether it can be had the next command tells.
     pub async fn connect(&mut self) {
         let within = self.dialer.reply_timeout;
         if let Ok(Ok(wire)) = timeout(within, self.take_wire()).await {
             self.wire = Some(wire);
+        }
+        if self.dialer.late == LateReply::TakesSpare {
+            while self.spares.len() < SPARES
+                && let Ok(Ok(spare)) = timeout(within, self.open()).await
+            {
+                self.spares.push(spare);
+            }
         }
     }
 
@@ -261,7 +288,7 @@ impl Connection {
         let spoken = timeout_at(until, self.dialer.speak(&mut wire, commands)).await;
         let is_kept = match &spoken {
             Ok(replies) => replies.is_ok(),
-            Err(_) => self.dialer.keeps_late,
+            Err(_) => self.dialer.late == LateReply::WaitsBehind,
         };
         if is_kept {
             self.wire = Some(wire);
@@ -269,22 +296,36 @@ impl Connection {
         spoken.unwrap_or_else(|_| Err(late(within)))
     }
 
-    /// The open connection, or a new one. It is put back only with all its replies read, or to wait
+    /// The open connection, or a spare or new one. It is put back only with all its replies read, or to wait
     /// for them: an exchange that is given up half-way closes the connection.
     async fn take_wire(&mut self) -> Result<Wire, WireError> {
         self.sent = false;
         let wire = if let Some(wire) = self.wire.take() {
             wire
+        } else if let Some(spare) = self.take_spare() {
+            self.arrive().await;
+            spare
         } else {
-            let mut wire = self.dialer.dial(self.address).await?;
-            if self.greets {
-                wire.send(&redis::cmd("PING")).await?;
-            }
+            let wire = self.open().await?;
             self.arrive().await;
             wire
         };
         self.sent = true;
         Ok(wire)
+    }
+
+    /// A new connection, which the server has answered on if it is to be greeted.
+    async fn open(&self) -> Result<Wire, WireError> {
+        let mut wire = self.dialer.dial(self.address).await?;
+        if self.greets {
+            wire.send(&redis::cmd("PING")).await?;
+        }
+        Ok(wire)
+    }
+
+    /// A spare connection that the server has not closed.
+    fn take_spare(&mut self) -> Option<Wire> {
+        std::iter::from_fn(|| self.spares.pop()).find(|spare| !spare.is_closed())
     }
 }
 

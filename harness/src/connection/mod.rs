@@ -29,7 +29,7 @@ mod trail;
 mod wire;
 mod zookeeper;
 
-pub use dialer::{CallError, Connection, Dialer};
+pub use dialer::{CallError, Connection, Dialer, LateReply};
 pub use etcd_gateway::{Order, encoded, key_of, number, one_below, the_key};
 pub use gate::{CANCELLED, CLIENT_KILLED, Gate, Killed};
 pub use http::{HttpAnswer, HttpLines, ask_http};

@@ -135,10 +135,12 @@ impl Primary {
         self.connection.greet();
     }
 
-    /// Opens the connection to one server, if it is not open; those to shards are opened when they
-    /// are needed.
+    /// Opens the connection to one server, if it is not open. Those to shards are opened when they
+    /// are needed: it learns who leads which slots.
     pub async fn connect(&mut self) {
-        if !self.is_sharded() && self.follow().await.is_ok() {
+        if let Way::Shards(shards) = &mut self.way {
+            shards.connect().await;
+        } else if self.follow().await.is_ok() {
             self.connection.connect().await;
         }
     }

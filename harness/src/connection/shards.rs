@@ -68,6 +68,11 @@ impl Shards {
         }
     }
 
+    /// Learns who leads which slots, if it can. Whether it could the first command tells.
+    pub async fn connect(&mut self) {
+        let _ = self.learn().await;
+    }
+
     /// Sends commands in one go to the shard of the first one's key, or of the key of `beside`.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::serve::say;
 use crate::adapter::{Answer, Can, Mark, Note, Open, Server, Target, Word};
 use crate::client::{AnyLock, Holds};
-use crate::connection::{Dialer, Gate, Route, Sentinels, Trail};
+use crate::connection::{Dialer, Gate, LateReply, Route, Sentinels, Trail};
 use crate::locks::{
     BatchRenewal as _, Grant, Lock as _, LockContext, LockRequest, Outcome, Provenance as _,
     SharedState, WaitEnd, Waiting as _,
@@ -50,7 +50,7 @@ impl Subject {
                 gate: Arc::new(Gate::default()),
                 reply_timeout: Duration::from_millis(open.reply_timeout_ms),
                 batch_timeout: Duration::ZERO,
-                keeps_late: false,
+                late: LateReply::Closes,
                 trail: Arc::new(Told),
                 commands: &[],
             },

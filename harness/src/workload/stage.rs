@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::{Can, Complaints, Directory, Open, Remote, RemoteSettings};
 use crate::client::{AnyLock, Job, Session, SessionParts};
 use crate::client_registry::ClientRegistry;
-use crate::connection::{Dialer, Recorded};
+use crate::connection::{Dialer, LateReply, Recorded};
 use crate::locks::Lock as _;
 use crate::locks::{ClientGroups, LockContext, SharedState};
 use crate::orders::OrderDatabase;
@@ -190,7 +190,7 @@ impl Stage {
                         gate: gate.clone(),
                         reply_timeout: self.case.clients.reply_timeout.0,
                         batch_timeout: Duration::ZERO,
-                        keeps_late: false,
+                        late: LateReply::Closes,
                         trail: self.trail(name, n),
                         commands: &[],
                     },

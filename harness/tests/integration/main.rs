@@ -40,6 +40,7 @@ mod init;
 mod instance;
 mod interop;
 mod kernel_network;
+mod late_replies;
 mod library;
 mod messages;
 mod mutants;

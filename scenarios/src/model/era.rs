@@ -90,13 +90,49 @@ impl Era {
         }
     }
 
-    /// The pause before that, drawn from this (`retryInterval`, `retryDelay`), by default, where a
-    /// command was sent again so often already.
+    /// The pause before it sends a command again that has no reply, drawn from this, where it did
+    /// so so often already.
+    pub const fn pause_after_silence(self, already: u32) -> DurationRange {
+        match self {
+            Self::V3_10 => DurationRange::from_millis(0, 0),
+            Self::V3_17 | Self::V4_7 => self.retry_pause(already),
+        }
+    }
+
+    /// The pause before it looks for a connection again, drawn from this (`retryInterval`,
+    /// `retryDelay`), by default, where it did so so often already.
     pub const fn retry_pause(self, already: u32) -> DurationRange {
         match (self, already) {
             (Self::V3_10 | Self::V3_17, _) => DurationRange::from_millis(1500, 1500),
             (Self::V4_7, 0) => DurationRange::from_millis(500, 1000),
             (Self::V4_7, _) => DurationRange::from_millis(1000, 2000),
+        }
+    }
+
+    /// Words with which refusals begin after which it sends a command again, whatever the command
+    /// is: the server has done nothing.
+    pub const fn refusals_tried_again(self) -> &'static [&'static str] {
+        match self {
+            Self::V3_10 => &["LOADING", "TRYAGAIN"],
+            Self::V3_17 => &["LOADING", "TRYAGAIN", "CLUSTERDOWN", "BUSY"],
+            Self::V4_7 => &[
+                "LOADING",
+                "TRYAGAIN",
+                "CLUSTERDOWN",
+                "BUSY",
+                "MASTERDOWN",
+                "NOREPLICAS",
+            ],
+        }
+    }
+
+    /// The pause before that, where a command was sent again so often already, by a client that
+    /// waits so many milliseconds for a reply.
+    pub const fn pause_after_refusal(self, already: u32, timeout_ms: u64) -> DurationRange {
+        match self {
+            Self::V3_10 if timeout_ms < 1000 => DurationRange::from_millis(timeout_ms, timeout_ms),
+            Self::V3_10 => DurationRange::from_millis(1000, 1000),
+            Self::V3_17 | Self::V4_7 => self.retry_pause(already),
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::names;
 use super::shared::SharedInstance;
-use crate::connection::{CallError, Dialer, Listener, Primary, Reach, Wake, info_field};
+use crate::connection::{CallError, Dialer, LateReply, Listener, Primary, Reach, Wake, info_field};
 use crate::locks::context::{LockContext, random_value};
 use crate::locks::mutation::Mutation;
 use crate::locks::waiting::WaitEnd;
@@ -35,6 +35,8 @@ pub struct Instance {
     era: Era,
     sync: Sync,
     sync_timeout: Duration,
+    /// Time that it waits for a reply, in milliseconds.
+    timeout_ms: u64,
     /// Replicas of the primary, or of that of a slot, as far as known.
     replicas: HashMap<Option<u16>, Counted>,
     rng: ChaCha8Rng,
@@ -97,9 +99,14 @@ impl Instance {
         let shared = context.shared.get::<SharedInstance>();
         let id = shared.id(context.rng.random());
         let thread = shared.next_thread();
+        let timeout_ms = context.dialer.reply_timeout.as_millis() as u64;
         let dialer = Dialer {
             batch_timeout: sync_timeout,
-            keeps_late: era.uses_last_connection(),
+            late: if era.uses_last_connection() {
+                LateReply::WaitsBehind
+            } else {
+                LateReply::TakesSpare
+            },
             ..context.dialer
         };
         let mut primary = Primary::new(dialer.clone(), context.route).scanning();
@@ -119,6 +126,7 @@ impl Instance {
             era,
             sync,
             sync_timeout,
+            timeout_ms,
             replicas: HashMap::new(),
             rng: context.rng,
             persists: true,
@@ -210,7 +218,8 @@ impl Instance {
         loop {
             let begun = Instant::now();
             let result = self.primary.call_beside(command, beside).await;
-            if !self.tries_again(already, again_max, begun, &result).await {
+            let error = result.as_ref().err();
+            if !self.tries_again(already, again_max, begun, error).await {
                 return result;
             }
             already += 1;
@@ -241,17 +250,17 @@ impl Instance {
 
     /// Tells whether to send a command again that was sent at `begun`, and again so often
     /// `already`, and may be sent again so often without a reply; waits until it is time to.
-    async fn tries_again<T>(
+    async fn tries_again(
         &mut self,
         already: u32,
         again_max: u32,
         begun: Instant,
-        result: &Result<T, CallError>,
+        error: Option<&CallError>,
     ) -> bool {
-        let is_unknown = matches!(result, Err(CallError::Unknown(_)));
+        let is_unknown = matches!(error, Some(CallError::Unknown(_)));
         self.unanswered = is_unknown && self.primary.was_sent();
         if !is_unknown {
-            return false;
+            return self.tries_again_after_refusal(already, error).await;
         }
         if !self.persists {
             return already < again_max;
@@ -261,12 +270,28 @@ impl Instance {
             return false;
         }
         // The pause is one after a silence; the search for a connection is a part of it.
-        let from = if self.unanswered {
-            Instant::now()
+        if self.unanswered {
+            sleep(draw(&mut self.rng, self.era.pause_after_silence(already))).await;
         } else {
-            begun
+            sleep_until(begun + self.retry_pause(already)).await;
+        }
+        true
+    }
+
+    /// Variant of [`tries_again`](Self::tries_again) for a command that has a reply.
+    async fn tries_again_after_refusal(&mut self, already: u32, error: Option<&CallError>) -> bool {
+        let Some(CallError::Failed(text)) = error else {
+            return false;
         };
-        sleep_until(from + self.retry_pause(already)).await;
+        let mut words = self.era.refusals_tried_again().iter();
+        if !self.persists
+            || already == self.era.retry_attempts()
+            || !words.any(|word| text.starts_with(word))
+        {
+            return false;
+        }
+        let pause = self.era.pause_after_refusal(already, self.timeout_ms);
+        sleep(draw(&mut self.rng, pause)).await;
         true
     }
 
@@ -290,7 +315,11 @@ impl Instance {
             let begun = Instant::now();
             let results = self.primary.call_both(commands).await;
             let again_max = self.era.retry_attempts();
-            if !self.tries_again(already, again_max, begun, &results).await {
+            let error = match &results {
+                Ok(replies) => replies.iter().find_map(|reply| reply.as_ref().err()),
+                Err(error) => Some(error),
+            };
+            if !self.tries_again(already, again_max, begun, error).await {
                 return results;
             }
             already += 1;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lockstorm_harness::client::AnyLock;
-use lockstorm_harness::connection::{Connection, Dialer, NoTrail};
+use lockstorm_harness::connection::{Connection, Dialer, LateReply, NoTrail};
 use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::seed::Seed;
 use lockstorm_harness::server::Servers;
@@ -71,7 +71,7 @@ impl TestBed {
             gate: self.servers.registry().register(name),
             reply_timeout: WITHIN,
             batch_timeout: Duration::ZERO,
-            keeps_late: false,
+            late: LateReply::Closes,
             trail: Arc::new(NoTrail),
             commands: &[],
         }

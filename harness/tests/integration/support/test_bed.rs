@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use lockstorm_checker::history::{FaultNote, Header, NodeView, read_jsonl};
 use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::clock::RunClock;
-use lockstorm_harness::connection::{Dialer, NoTrail, Trail, Wire};
+use lockstorm_harness::connection::{Dialer, LateReply, NoTrail, Trail, Wire};
 use lockstorm_harness::locks::{LockContext, SharedState};
 use lockstorm_harness::recorder::Recorder;
 use lockstorm_harness::seed::Seed;
@@ -124,7 +124,7 @@ impl TestBed {
             gate: self.servers.registry().register(&name),
             reply_timeout: self.reply_timeout,
             batch_timeout: Duration::ZERO,
-            keeps_late: false,
+            late: LateReply::Closes,
             trail,
             commands: &[],
         };
