@@ -23,7 +23,7 @@ pub(crate) struct History {
     pub(crate) close: CloseUp,
 }
 
-/// A history with its holds, as the checker reckons them.
+/// A history with its holds, as the checker derives them.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub(crate) digest: Digest,

@@ -31,7 +31,7 @@ use crate::options::Options;
 use crate::parallel;
 
 /// The holds of a history, grouped by key, each group in order of grant. Those of a long history
-/// are reckoned by as many threads as there are cores, and are the same for any number.
+/// are computed by as many threads as there are cores, and are the same for any number.
 pub fn holds(digest: &Digest, drift: Drift) -> Vec<Hold> {
     let threads = Options::default().threads(digest.operations.len());
     holds_by(threads, digest, drift)

@@ -1,4 +1,4 @@
-//! Tries a witness by its own operations: a second reckoning of the same accusation.
+//! Tries a witness by its own operations: the same accusation, computed a second time.
 //!
 //! For: an assertion on every witness before it is reported, against slips in the engines that
 //! find pairs and crowds. Which operations belong to a hold, and what proves it, it takes from the

@@ -241,7 +241,7 @@ impl Talk {
 impl Drop for Talk {
     fn drop(&mut self) {
         // Without its standard input the program may end by itself before it is killed, and be
-        // heard to: from here on that is no news.
+        // heard to: from here on that is expected.
         let over = || "nobody talks to it any more".to_owned();
         self.shared.state().over.get_or_insert_with(over);
         for task in &self.tasks {

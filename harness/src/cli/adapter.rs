@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Error};
-use clap::{Args, Subcommand};
+use clap::{Args, Command, Subcommand};
 use lockstorm_scenarios::TopologyKind;
 use tokio::time::timeout;
 
@@ -66,6 +66,22 @@ pub struct TestArgs {
     pub port: u16,
 }
 
+impl TestArgs {
+    /// Arguments of the program that are called as options of this command.
+    fn options_of_ours(&self) -> impl Iterator<Item = &str> {
+        let command = Self::augment_args(Command::new("test"));
+        let ours: Vec<String> = command
+            .get_arguments()
+            .filter_map(|option| Some(format!("--{}", option.get_long()?)))
+            .collect();
+        let given = self.command[1..].iter().map(String::as_str);
+        given.filter(move |given| {
+            let name = given.split('=').next().unwrap_or_default();
+            ours.iter().any(|ours| ours == name)
+        })
+    }
+}
+
 /// Does what was typed.
 ///
 /// # Errors
@@ -78,6 +94,12 @@ pub fn execute(args: &AdapterArgs) -> Result<ExitCode, Error> {
 
 /// Carries out every check and prints what came of each.
 fn test(args: &TestArgs) -> Result<ExitCode, Error> {
+    for option in args.options_of_ours() {
+        output::human(&format!(
+            "{option} goes to {}: options of lockstorm stand before the program",
+            args.command[0]
+        ));
+    }
     let custom = args.servers.as_deref().map(custom_servers).transpose()?;
     let topology = custom.unwrap_or_else(|| usual_servers(args.topology));
     let program = find_redis_for([&topology], args.redis_server.as_deref())?;
@@ -106,8 +128,13 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
                 Finding::Failed(_) => failed += 1,
                 Finding::NotClaimed(_) => {}
             }
-            if check == Check::Hello && passed == 0 {
-                // Without it the others would only say the same.
+            // Without them the others would only say the same.
+            let is_in_vain = match check {
+                Check::Hello => passed == 0,
+                Check::Grants => failed > 0,
+                _ => false,
+            };
+            if is_in_vain {
                 break;
             }
         }

@@ -26,6 +26,9 @@ const LATE_MAX: Duration = Duration::from_secs(5);
 const REFUSED_LATE: &str = "refused long after the lease has ended";
 /// The mistake that adapters make first, where a lease has another length than was asked for.
 const UNIT: &str = "; is the lease handed on in the unit that the library takes?";
+/// The mistake of adapters for locks that have no lease.
+const SESSION: &str = ", for it goes with a session: answer 'unsupported' to an 'open' with \
+    'lease_ms', or name 'always-renews' in 'can' of 'opened'";
 /// Pause between two tries.
 pub(super) const POLL: Duration = Duration::from_millis(20);
 /// Grants whose tokens are compared.
@@ -131,13 +134,18 @@ pub(super) async fn expires(bed: &mut TestBed) -> Found {
     }
     let key = bed.key();
     let asked = Instant::now();
-    granted(&a, &key).await?;
+    let is_of_session = match a.acquire(&key).await? {
+        Answer::Granted { until, .. } => until.is_some(),
+        other => return Err(unexpected("acquire of a free lock", &other)),
+    };
     let granted_at = match until_granted(&b, &key, asked + SHORT + LATE_MAX).await {
         Err(_) if has_silent_watchdog(&a.opened.can) => {
             let why = "its own watchdog keeps it, whatever is asked";
             return Ok(Finding::NotClaimed(why.to_owned()));
         }
-        Err(why) if why == REFUSED_LATE => return Err(why + UNIT),
+        Err(why) if why == REFUSED_LATE => {
+            return Err(why + if is_of_session { SESSION } else { UNIT });
+        }
         granted => granted?,
     };
     let held = granted_at - asked;

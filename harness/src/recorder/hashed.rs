@@ -1,4 +1,4 @@
-//! A reader that reckons the SHA-256 of all that is read through it.
+//! A reader that computes the SHA-256 of all that is read through it.
 //!
 //! For: naming a history by its bytes, in the same pass that judges it; `sha256sum` says the same.
 

@@ -374,6 +374,43 @@ fn a_lock_that_is_to_be_renewed_and_ends_for_nobody_fails_where_no_watchdog_is_n
     assert!(text.contains(left_out), "{left_out}\nis not in\n{text}");
 }
 
+/// A lock of a session ends with it, and not with the lease that `open` names.
+#[test]
+fn a_lock_of_a_session_that_takes_any_lease_is_told_what_to_say() {
+    if !have_server() {
+        return;
+    }
+    let granted = r#"is='"granted"'; fi ;;"#;
+    assert!(NEVER_ENDING.contains(granted));
+    let until = r#"is='"granted","until":"session-end"'; fi ;;"#;
+    let command = answering(&NEVER_ENDING.replace(granted, until));
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let held = folder.path().join("held").display().to_string();
+    let text = stdout(&tested(&["sh", "-c", &command, "it", &held]));
+    let failed = "✗ lets a lease end, and not before its time: refused long after the lease has \
+                  ended, for it goes with a session: answer 'unsupported'";
+    assert!(text.contains(failed), "{failed}\nis not in\n{text}");
+}
+
+#[test]
+fn a_program_that_grants_nothing_is_told_so_once() {
+    if !have_server() {
+        return;
+    }
+    let refusing = r#"
+    *'"do":"hello"'*) is='"hello","protocol":2,"name":"no"' ;;
+    *'"do":"open"'*) is='"opened"' ;;
+    *) is='"refused"' ;;
+"#;
+    let output = tested(&["sh", "-c", &answering(refusing), "it", "--topology=etcd"]);
+    let expected = "✓ answers hello and open (no)\n\
+                    ✗ grants a free lock: acquire of a free lock was answered with 'refused'\n";
+    assert_eq!(stdout(&output), expected);
+    let said = stderr(&output);
+    let option = "--topology=etcd goes to sh: options of lockstorm stand before the program\n";
+    assert!(said.starts_with(option), "{said}");
+}
+
 /// Answers of a program that is not for the servers that it is given.
 const ELSEWHERE: &str = r#"
     *'"do":"hello"'*) is='"hello","protocol":2,"name":"elsewhere"' ;;

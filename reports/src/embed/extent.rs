@@ -13,7 +13,7 @@ pub const HTML_BUDGET_DEFAULT: u64 = 12_000_000;
 /// How far around a violation or the edge of a fault the history is whole, in leases; the next
 /// where that is too much for the budget. At the last it is barely more than the violation.
 const LEASES_AROUND: [f64; 4] = [2.0, 0.5, 0.1, 0.01];
-/// The lease to reckon with where no acquire names one.
+/// The lease assumed where no acquire names one.
 const LEASE_DEFAULT: Nanos = Nanos::from_millis(1_000);
 /// Windows at most: each more costs a look at every operation.
 const WINDOWS_MAX: usize = 64;

@@ -90,7 +90,7 @@ impl<'a> Found<'a> {
             .collect();
         let names = listed(&all);
         let found = found(&names, actual);
-        // Of what could not be decided it is no news that it is not what was expected.
+        // An unknown where no violation is expected: that it differs goes without saying.
         let is_plain = (expected, actual) == (Expected::Valid, Verdict::Unknown);
         let against = if is_plain || self.is_unclaimed() {
             String::new()

@@ -1,7 +1,7 @@
 //! Figures that are taken from a history: what the pictures draw and the tables beside them say.
 //!
 //! For: latencies, rates, hand-offs, shares of clients, what is left of leases, wrong clocks. Not
-//! for: judging; where a figure looks like an accusation, it is reckoned from the checker's own
+//! for: judging; where a figure looks like an accusation, it is computed from the checker's own
 //! intervals.
 
 mod clocks;
