@@ -9,9 +9,9 @@ mod durability;
 mod expiry;
 mod fencing;
 mod memory;
-mod own_grant;
 mod quorum;
 mod release;
+mod repetition;
 mod replication;
 mod scene;
 mod watchdog;
@@ -37,7 +37,7 @@ pub(crate) fn remedies_of(scene: &Scene) -> Vec<Remedy> {
         memory::remedy,
         quorum::remedy,
         release::remedy,
-        own_grant::remedy,
+        repetition::remedy,
         watchdog::remedy,
         expiry::remedy,
         fencing::remedy,

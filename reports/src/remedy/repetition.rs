@@ -1,4 +1,4 @@
-//! A try that looks whose lock it has found.
+//! A request that counts once, however often it is sent.
 //!
 //! Speaks where a client was refused a lock that was free, and the last that it sent in that try,
 //! to its one server, was the same command twice, with the same value, and a fault took effect in
@@ -42,8 +42,8 @@ pub(super) fn remedy(scene: &Scene) -> Option<Remedy> {
     };
     (to_one && is_same && story.iter().any(is_lost)).then(|| Remedy {
         sentence: format!(
-            "A try that looks whether the lock that it finds is its own: step {} sent the command \
-             of step {} again, and was refused for what that one had done.",
+            "A request that counts once, however often it is sent: step {} sent the command of \
+             step {} again, and was refused for what that one had done.",
             again.step.n, first.step.n
         ),
         evidence: [first, again]
