@@ -2,13 +2,16 @@
 //! lock of one era that did as another one would fail here.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::have_server;
 use crate::support::situations::outcome_of_file;
-use crate::support::test_bed::{TestBed, with_command};
+use crate::support::test_bed::{TestBed, spec, with_command};
+use crate::support::{have_server, wait_until};
 use lockstorm_checker::history::Mode;
+use lockstorm_harness::client::AnyLock;
 use lockstorm_harness::locks::{Lock as _, LockRequest, Outcome, WaitEnd, Waiting as _};
+use lockstorm_scenarios::{BusyScript, FaultSpec};
 
 /// The key of every test.
 const KEY: &str = "lock";
@@ -431,5 +434,44 @@ step = [
         fs::write(&path, script).expect("the file can be written");
         let run = outcome_of_file(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(run.stopped, None, "{topology}");
+    }
+}
+
+/// A server that runs a script of somebody else's refuses everything until that is ended. The second
+/// time that a client asks shows that it goes on after the first refusal.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_busy_server_refuses_is_sent_again_but_by_3_10() {
+    if !have_server() {
+        return;
+    }
+    let mut bed = TestBed::single().await;
+    let busy = FaultSpec::BusyScript(BusyScript {
+        node: "primary".into(),
+    });
+    for (n, (era, asks_again)) in [("3.10", false), ("3.17", true), ("4.7", true)]
+        .into_iter()
+        .enumerate()
+    {
+        let context = bed.context(n);
+        let gate = Arc::clone(&context.dialer.gate);
+        let lock = spec(&format!("redisson = {{ era = \"{era}\" }}"));
+        let mut client = AnyLock::new(&lock, context).expect("it is one of ours");
+        client.connect().await;
+        let injected = bed.nemesis.inject(&busy).await;
+        injected.expect("the server is busy");
+        let before = gate.commands();
+        let asking = tokio::spawn(async move { client.acquire(KEY, NOW).await });
+        wait_until("it has asked twice, or given up", || {
+            gate.commands() >= before + 2 || asking.is_finished()
+        });
+        let healed = bed.nemesis.heal("busy-script", "primary").await;
+        healed.expect("the script is ended");
+        let acquired = asking.await.expect("the client does not panic");
+        if asks_again {
+            assert_done(&acquired);
+        } else {
+            assert!(matches!(acquired, Outcome::Failed(_)), "{acquired:?}");
+        }
+        bed.ask(&["FLUSHALL"]).await;
     }
 }
