@@ -26,7 +26,7 @@ pub struct Dialer {
     /// Time that several commands in one go may take beyond that: WAIT answers only when its own
     /// time is over.
     pub batch_timeout: Duration,
-    /// What it does where a reply is late.
+    /// Treatment of a connection on which a reply is late.
     pub late: LateReply,
     /// Told of every connection that is opened for commands.
     pub trail: Arc<dyn Trail>,
@@ -35,7 +35,7 @@ pub struct Dialer {
     pub commands: &'static [&'static str],
 }
 
-/// What a client does about a connection on which a reply is late.
+/// Treatment of a connection on which a reply is late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateReply {
     /// It closes it, and opens another.
@@ -296,8 +296,8 @@ impl Connection {
         spoken.unwrap_or_else(|_| Err(late(within)))
     }
 
-    /// The open connection, or a spare or new one. It is put back only with all its replies read, or to wait
-    /// for them: an exchange that is given up half-way closes the connection.
+    /// The open connection, or a spare or new one. It is put back only with all its replies read,
+    /// or to wait for them: an exchange that is given up half-way closes the connection.
     async fn take_wire(&mut self) -> Result<Wire, WireError> {
         self.sent = false;
         let wire = if let Some(wire) = self.wire.take() {

@@ -193,7 +193,7 @@ async fn a_grant_that_too_few_replicas_have_is_withdrawn_by_the_newest_era_and_l
     }
 }
 
-/// What the caller was told is the same; what it leaves differs, and how often it asks.
+/// The caller is told the same; they differ in what they leave, and in how often they ask.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_spin_lock_withdraws_and_asks_no_more_and_the_fenced_one_leaves_its_grant() {
     if !have_server() {
@@ -437,8 +437,8 @@ step = [
     }
 }
 
-/// A server that runs a script of somebody else's refuses everything until that is ended. The second
-/// time that a client asks shows that it goes on after the first refusal.
+/// A server that runs a script of somebody else's refuses everything until that is ended. The
+/// second time that a client asks shows that it goes on after the first refusal.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_busy_server_refuses_is_sent_again_but_by_3_10() {
     if !have_server() {
