@@ -255,8 +255,8 @@ impl Connection {
         replies.pop().expect("as many replies as commands")
     }
 
-    /// Opens the connection, if it is not open, and spare ones where the client takes those.
-    /// Whether it can be had the next command tells.
+    /// Opens the connection, if it is not open, and spare ones where the client takes those. Where
+    /// that fails, the next command tries again.
     pub async fn connect(&mut self) {
         let within = self.dialer.reply_timeout;
         if let Ok(Ok(wire)) = timeout(within, self.take_wire()).await {

@@ -68,7 +68,7 @@ impl Shards {
         }
     }
 
-    /// Learns who leads which slots, if it can. Whether it could the first command tells.
+    /// Learns who leads which slots. Where that fails, the first command tries again.
     pub async fn connect(&mut self) {
         let _ = self.learn().await;
     }

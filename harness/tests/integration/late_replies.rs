@@ -7,6 +7,16 @@ use redis::{cmd, from_redis_value};
 
 const QUEUE: &str = "queue";
 
+/// Client number `n`, not connected yet.
+fn client(bed: &TestBed, n: usize, late: LateReply) -> Primary {
+    let context = bed.context(n);
+    let dialer = Dialer {
+        late,
+        ..context.dialer
+    };
+    Primary::new(dialer, context.route)
+}
+
 /// Number that the server gave to the connection of this client.
 async fn connection_id(client: &mut Primary) -> i64 {
     let reply = client.call(cmd("CLIENT").arg("ID")).await;
@@ -35,12 +45,7 @@ async fn a_late_reply_is_nobody_elses() {
     .into_iter()
     .enumerate()
     {
-        let context = bed.context(n);
-        let dialer = Dialer {
-            late,
-            ..context.dialer
-        };
-        let mut client = Primary::new(dialer, context.route);
+        let mut client = client(&bed, n, late);
         let before = connection_id(&mut client).await;
         be_answered_late(&bed, &mut client).await;
         if drops {
@@ -67,12 +72,7 @@ async fn spare_connections_carry_requests_where_no_reply_comes() {
     .into_iter()
     .enumerate()
     {
-        let context = bed.context(n);
-        let dialer = Dialer {
-            late,
-            ..context.dialer
-        };
-        let mut client = Primary::new(dialer, context.route);
+        let mut client = client(&bed, n, late);
         client.greet();
         client.connect().await;
         bed.cut("nodes", &format!("c{n}")).await;
